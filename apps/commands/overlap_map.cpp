@@ -66,7 +66,7 @@ std::string command_of(const OverlapMapCommand& options) {
   return line.append(app::to_line(options.ranks)).text();
 }
 
-void draw(const std::vector<Measurement>& records, const OverlapMapCommand& options) {
+void draw_map(const std::vector<Measurement>& records, const OverlapMapCommand& options) {
   std::filesystem::create_directories(options.pictures);
   for (const Plot& plot : overlap_map_plots(records)) {
     const auto file = std::filesystem::path(options.pictures) / plot.name;
@@ -118,7 +118,7 @@ int run_overlap_map(const OverlapMapCommand& options) {
   for (Measurement& record : records) record.framework = options.frameworks.front();
   int status = app::kPassed;
   if (speaks) {
-    if (!options.pictures.empty()) draw(records, options);
+    if (!options.pictures.empty()) draw_map(records, options);
     if (is_for_people(options.format)) {
       app::print(overlap_map_table(records), options.format);
       if (!options.out.empty()) {

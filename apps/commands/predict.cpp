@@ -130,9 +130,10 @@ int run_predict(const PredictCommand& options, bool is_child) {
   if (!options.measure.empty() && !chain.empty()) {
     throw ValueError("predict: --measure trains on this machine as it is; leave out --strategy");
   }
-  PlannedTraining plan{
-      {.batch = options.batch, .scheme = entry_of_words("distributed optimizer", options.scheme)},
-      network_of(options)};
+  PlannedTraining plan;
+  plan.training.batch = options.batch;
+  plan.training.scheme = entry_of_words("distributed optimizer", options.scheme);
+  plan.network = network_of(options);
   apply_strategies(chain, plan);
   const NetworkDescription& network = plan.network;
   ScalingPredictionOptions how{

@@ -45,7 +45,7 @@ TEST_CASE("what cannot be predicted is said, with status 2") {
   const CostProfile profile;
   const auto [options, says] = GENERATE(table<std::string, std::string>({
       {"--ranks 0", "expected numbers of 1 to"},
-      {"--ranks 1,3 --strong --batch 8", "3 ranks cannot share a batch of 8"},
+      {"--ranks 1,3 --strong", "3 ranks cannot share a batch of 8"},
       {"--network ethernet-10gb", "ethernet-10g"},
       {"--ranks 1,2 --measure 4", "--measure 4 is not among --ranks"},
       {"--measure 1 --strategy compute:factor=2", "leave out --strategy"},

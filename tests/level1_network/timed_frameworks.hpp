@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -40,7 +42,9 @@ inline std::function<double()> watch_others() {
 /// A test begins with a world and a folder for choices of its own.
 class Fresh {
  public:
-  Fresh() : folder_(std::filesystem::temp_directory_path() / "d5_timed_frameworks") {
+  Fresh()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("d5_timed_frameworks-" + std::to_string(getpid()))) {
     std::filesystem::remove_all(folder_);
     if (const char* before = std::getenv("D5_CACHE_DIR")) before_ = before;
     setenv("D5_CACHE_DIR", folder_.c_str(), 1);

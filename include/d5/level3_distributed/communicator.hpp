@@ -227,7 +227,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void describe(Span& span, const CommunicationCall& call) const;
   void count(CommunicationCall& call);
   void add_bytes(CallKind kind, std::int64_t sent, std::int64_t received);
-  [[nodiscard]] std::vector<CommunicationEvent*> listeners() const;
+  [[nodiscard]] std::vector<std::shared_ptr<CommunicationEvent>> listeners() const;
 
   std::string name_ = "world";
   std::shared_ptr<Communicator> parent_;

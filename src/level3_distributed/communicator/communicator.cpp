@@ -53,7 +53,7 @@ class Communicator::Observation {
     if (listeners_.empty()) return;
     static std::recursive_mutex one_at_a_time;  // schedules may call on a thread of their own
     const std::lock_guard lock(one_at_a_time);
-    for (auto* listener : listeners_) (listener->*hook)(info_);
+    for (const auto& listener : listeners_) (listener.get()->*hook)(info_);
   }
   void complete(Request::Times times = {}, const UsedResources* used = nullptr) {
     if (listeners_.empty()) return;
@@ -66,7 +66,8 @@ class Communicator::Observation {
   [[nodiscard]] bool silent() const { return listeners_.empty(); }
 
  private:
-  std::vector<CommunicationEvent*> listeners_;
+  // A call may outlive an observer's place in the list.
+  std::vector<std::shared_ptr<CommunicationEvent>> listeners_;
   CommunicationInfo info_;
 };
 
@@ -225,14 +226,14 @@ void Communicator::add_bytes(CallKind kind, std::int64_t sent, std::int64_t rece
   }
 }
 
-std::vector<CommunicationEvent*> Communicator::listeners() const {
-  std::vector<CommunicationEvent*> all;
+std::vector<std::shared_ptr<CommunicationEvent>> Communicator::listeners() const {
+  std::vector<std::shared_ptr<CommunicationEvent>> all;
   for (const Communicator* at = this; at; at = at->parent_.get()) {
-    if (at->events_.empty()) [[likely]]
-      continue;
-    std::vector<CommunicationEvent*> own;
-    at->events_.collect(own);
-    all.insert(all.end(), own.begin(), own.end());
+    for (const auto& event : at->events_.all()) {
+      if (auto listener = std::dynamic_pointer_cast<CommunicationEvent>(event)) {
+        all.push_back(std::move(listener));
+      }
+    }
   }
   return all;
 }

@@ -83,7 +83,7 @@ RankRole role_of(const DistributedOptions& options, const Communicator& ranks) {
 EntryChoice resumed(EntryChoice scheme, const std::string& checkpoint) {
   if (checkpoint.empty()) return scheme;
   const ValueMap state = detail::part_of(read_checkpoint(checkpoint).tensors, "optimizer/");
-  scheme.settings = distributed_optimizers().at(scheme.name).resumed(scheme.settings, state);
+  scheme.settings = find_scheme(scheme.name).resumed(scheme.settings, state);
   return scheme;
 }
 
@@ -218,9 +218,7 @@ void distribute(SessionOptions& session, const DistributedOptions& given,
   const auto whole = std::make_shared<std::optional<Network>>();
   session.take_part = [=](const Network& network) {
     *whole = network;
-    return distributed_optimizers()
-        .at(options.scheme.name)
-        .part(network, ranks, options.scheme.settings);
+    return find_scheme(options.scheme.name).part(network, ranks, options.scheme.settings);
   };
   session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
     return wrap(optimizer, options, ranks);

@@ -68,8 +68,7 @@ class ModelSearch {
               .at("momentum")
               .make(make_executor(network.copy(), {.frameworks = {options.framework}}), "loss",
                     {{"learning_rate", 1e-3}}));
-      contestants_.push_back({distributed_optimizers()
-                                  .at("consistent_decentralized")
+      contestants_.push_back({find_scheme("consistent_decentralized")
                                   .make(local, ranks.shared_from_this(),
                                         exchange_settings(candidate, options.all_reduce))});
       (void)contestants_.back().optimizer->step(batch_);  // makes what it keeps

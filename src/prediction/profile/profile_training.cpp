@@ -185,7 +185,7 @@ void append(std::vector<double>& to, const std::vector<double>& from) {
 }
 
 /// The samples of all copies.
-TrainingProfile joined(const TrainingProfile& mine, Communicator& ranks) {
+TrainingProfile joined_copies(const TrainingProfile& mine, Communicator& ranks) {
   if (ranks.size() == 1) return mine;
   TrainingProfile all;
   for (const auto& text : detail::gather_texts(ranks, to_json(mine))) {
@@ -283,7 +283,7 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
         fmt::format("interrupted: {} steps of batch {}, and no larger one", kept, batch));
     break;
   }
-  profile = joined(profile, ranks);
+  profile = joined_copies(profile, ranks);
   judge(profile, options, here.cores);
   check(profile);
   return profile;

@@ -38,9 +38,7 @@ std::vector<double> measure_steps(const std::string& model, const std::string& f
   std::shared_ptr<Optimizer> optimizer(std::shared_ptr<void>(),
                                        &step->optimizer());  // step owns it
   if (ranks->size() > 1) {
-    optimizer = distributed_optimizers()
-                    .at(scheme.name)
-                    .make(in_three_steps(optimizer), ranks, scheme.settings);
+    optimizer = find_scheme(scheme.name).make(in_three_steps(optimizer), ranks, scheme.settings);
   }
   std::vector<double> seconds;
   for (std::int64_t i = -options.warm_up; i < options.steps; ++i) {

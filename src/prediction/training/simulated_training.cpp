@@ -84,7 +84,7 @@ class RankTraining {
         local_(make_timed_optimizer(rank, times)),
         backward_(std::make_shared<BackwardEnd>(rank)) {
     if (ranks->size() > 1) {
-      scheme_ = distributed_optimizers().at(scheme.name).make(local_, ranks, scheme.settings);
+      scheme_ = find_scheme(scheme.name).make(local_, ranks, scheme.settings);
     }
     local_->executor().events().add(backward_);
     local_->read_gradients([this](ParameterRange, double) { last_gradient_ = rank_.now(); });

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "d5/core/error.hpp"
@@ -180,6 +181,27 @@ TEST_CASE("an observer sees each call with its bytes, until it is removed") {
   world()->barrier();
   const std::string first = world()->size() == 1 ? "all_reduce 0" : "all_reduce 8";
   CHECK(recorder->seen == std::vector<std::string>{first, "/all_reduce"});
+}
+
+TEST_CASE("an observer that is let go hears the end of what was under way") {
+  struct Ends : CommunicationEvent {
+    explicit Ends(int& count) : count_(count) {}
+    void complete(const CommunicationInfo&) override { ++count_; }
+    int& count_;
+  };
+  int ends = 0;
+  auto observer = std::make_shared<Ends>(ends);
+  const std::weak_ptr<Ends> watched = observer;
+  world()->events().add(observer);
+  Tensor data = ranks_own();
+  auto request = world()->start_all_reduce(data);
+  world()->events().remove(observer.get());
+  observer.reset();
+  CHECK_FALSE(watched.expired());
+  request->wait();
+  CHECK(ends == 1);
+  request.reset();
+  CHECK(watched.expired());
 }
 
 TEST_CASE("bad arguments throw on the rank that made them, before anything is sent") {

@@ -124,8 +124,8 @@ void load_example() {
 
 using Attributes = std::map<std::string, onnx::Attribute, std::less<>>;
 
-Network network_of(const std::string& domain, const std::string& op_type, DType dtype,
-                   Attributes attributes = {}) {
+Network graph_of(const std::string& domain, const std::string& op_type, DType dtype,
+                 Attributes attributes = {}) {
   onnx::Node node;
   node.op_type = op_type;
   node.domain = domain;
@@ -145,8 +145,8 @@ using Numbers = std::vector<double>;
 Numbers call(const std::string& name, const Numbers& x, std::vector<std::int64_t> with = {0},
              const std::string& group = "world") {
   load_calls();
-  const Network network = network_of("test", "Calls", DType::float64,
-                                     {{"call", name}, {"with", with}, {"group", group}});
+  const Network network =
+      graph_of("test", "Calls", DType::float64, {{"call", name}, {"with", with}, {"group", group}});
   const auto outputs = make_executor(network)->inference({{"x", Tensor::vector(x)}});
   const auto values = outputs.at("y").tensor().span<double>();
   return {values.begin(), values.end()};
@@ -198,8 +198,8 @@ TEST_CASE("what a call refuses reaches who runs the network, by its type") {
 TEST_CASE("calls of a user's operator are counted, and made in every run on constants too") {
   load_calls();
   onnx::Node node =
-      network_of("test", "Calls", DType::float64,
-                 {{"call", std::string("all_reduce")}, {"with", std::vector<std::int64_t>{D5_SUM}}})
+      graph_of("test", "Calls", DType::float64,
+               {{"call", std::string("all_reduce")}, {"with", std::vector<std::int64_t>{D5_SUM}}})
           .graph()
           .nodes.front();
   Network network("constant");
@@ -218,7 +218,7 @@ TEST_CASE("calls of a user's operator are counted, and made in every run on cons
 
 TEST_CASE("the example's ring sums exactly in whole numbers, forward and back") {
   load_example();
-  const Network network = network_of("example", "RingAllReduce", DType::float32);
+  const Network network = graph_of("example", "RingAllReduce", DType::float32);
   const auto executor = make_executor(network, {.gradients = {"x"}});
   for (const std::int64_t size : {0, 1, 2, 3, 5, 1000}) {
     CAPTURE(size);

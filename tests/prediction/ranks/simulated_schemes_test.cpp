@@ -28,7 +28,7 @@ struct Trained {
 
 /// What `train` gives on real ranks and on simulated ones, at this rank.
 template <class Train>
-void compare(const std::string& what, const Train& train, double tolerance = 0) {
+void compare_schemes(const std::string& what, const Train& train, double tolerance = 0) {
   CAPTURE(what);
   const auto counted = [&](const Ranks& ranks) {
     const Traffic before = ranks->traffic();
@@ -82,7 +82,7 @@ TEST_CASE("every scheme whose ranks meet in step gives the same numbers and coun
       {"elastic_averaging", {{"rho", 0.5}, {"all_reduce", "ring"}}},
   };
   for (const auto& [name, settings] : schemes) {
-    compare(name, [&, &name = name, &settings = settings](const Ranks& ranks) {
+    compare_schemes(name, [&, &name = name, &settings = settings](const Ranks& ranks) {
       return trained_quadratic(name, settings, ranks);
     });
   }
@@ -121,7 +121,8 @@ TEST_CASE("every exchange of gradients gives the same parameters and counts") {
     // The library's reduce-scatter, on which shards go, adds in an order of its own: of numbers
     // below 1 a few roundings of float32.
     const double tolerance = name == "sharded" ? 1e-6 : 0;
-    compare(name, [&](const Ranks& ranks) { return trained_lenet(name, ranks); }, tolerance);
+    compare_schemes(
+        name, [&](const Ranks& ranks) { return trained_lenet(name, ranks); }, tolerance);
   }
 }
 

@@ -38,7 +38,7 @@ constexpr double kHopeless = 3;
 constexpr int kFirstLooks = 3;
 /// From what latency decides to what bandwidth does, the widest apart first: on a busy machine the
 /// time is over before all are measured.
-constexpr std::array<std::int64_t, 12> kSizes{
+constexpr std::array<std::int64_t, 12> kMeasuredSizes{
     4, 4096, 65'536, 1'048'576, 256, 16'384, 262'144, 4'194'304, 16, 64, 1024, 16'777'216};
 
 std::vector<std::string> candidates() {
@@ -166,7 +166,7 @@ Table measure(Communicator& ranks) {
   for (const auto& [name, algorithm] : working(ranks)) runners.push_back({name, algorithm});
   Table table;
   const double begin = now_seconds();
-  for (const std::int64_t bytes : kSizes) {
+  for (const std::int64_t bytes : kMeasuredSizes) {
     table.push_back(fastest(ranks, runners, bytes));
     Tensor spent = Tensor::scalar(now_seconds() - begin);
     ranks.broadcast(spent, 0);  // rank 0's clock decides
