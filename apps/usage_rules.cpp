@@ -39,7 +39,7 @@ void refuse_one_file_twice(const CLI::App& command) {
 
 /// The commands that run on several ranks.
 std::vector<std::string> commands_on_ranks() {
-  std::vector<std::string> names{"d5 train", "d5 overlap map", "d5 overlap search"};
+  std::vector<std::string> names{"d5 train", "d5 predict", "d5 overlap map", "d5 overlap search"};
   for (const auto& kind : collective_kinds()) {
     for (const std::string verb : {"check", "bench"})
       names.push_back("d5 " + kind.word + " " + verb);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -80,7 +81,7 @@ TrainingProfile profile_of(const PredictCommand& options) {
 
 /// On the ranks that a launcher has started.
 int measure_here(const PredictCommand& options) {
-  share_threads();
+  if (options.threads == 0) share_threads();
   std::shared_ptr<Communicator> ranks = world();
   if (ranks->rank() != 0) Progress::set_quiet(true);
   pin_threads(ranks->rank() * threads());
@@ -103,12 +104,40 @@ int measure_here(const PredictCommand& options) {
   return app::publish({record}, options);
 }
 
-/// Starts this program on so many ranks, and reads what their steps took.
-std::vector<double> measured_steps(int ranks, const PredictCommand& options,
-                                   const std::string& file) {
-  std::vector<std::string> words = own_command();
-  words.insert(words.end(), {"--quiet", "--format", "table", "--out", file});
-  if (ranks == 1) words.emplace_back("--measure-here");
+/// What starts this program anew to measure as it was told to predict.
+std::vector<std::string> measuring_words(const PredictCommand& options) {
+  std::vector<std::string> words = {own_command().front(),
+                                    "predict",
+                                    options.model,
+                                    "--measure-here",
+                                    "--quiet",
+                                    "--batch",
+                                    std::to_string(options.batch),
+                                    "--steps",
+                                    std::to_string(options.steps),
+                                    "--threads",
+                                    std::to_string(threads()),
+                                    "--framework",
+                                    options.frameworks.front(),
+                                    "--device",
+                                    options.device,
+                                    "--optimizer",
+                                    options.optimizer,
+                                    "--distributed",
+                                    options.scheme};
+  if (options.strong) words.emplace_back("--strong");
+  if (!options.wire.empty()) words.insert(words.end(), {"--wire", options.wire});
+  for (const std::string& place : options.places) words.insert(words.end(), {"--place", place});
+  for (const std::string& library : options.load) words.insert(words.end(), {"--load", library});
+  return words;
+}
+
+/// Trains on so many ranks, and reads what their steps took.
+std::vector<double> measured_steps(int ranks, const PredictCommand& options) {
+  const std::string file =
+      std::filesystem::temp_directory_path() / fmt::format("d5-predict-{}.json", getpid());
+  std::vector<std::string> words = measuring_words(options);
+  words.insert(words.end(), {"--out", file});
   const LaunchedRun run = run_ranks(ranks, words, app::ctrl_c());
   if (run.status != 0 || !std::filesystem::exists(file)) {
     throw CommunicationError(fmt::format("predict: training on {} ranks ended with {}: {}", ranks,
@@ -129,6 +158,9 @@ int run_predict(const PredictCommand& options, bool is_child) {
   }
   if (!options.measure.empty() && !chain.empty()) {
     throw ValueError("predict: --measure trains on this machine as it is; leave out --strategy");
+  }
+  if (!options.measure.empty() && options.model.ends_with(".json")) {
+    throw ValueError("predict: --measure trains, and needs the model itself in place of a profile");
   }
   PlannedTraining plan;
   plan.training.batch = options.batch;
@@ -154,11 +186,9 @@ int run_predict(const PredictCommand& options, bool is_child) {
     progress.advance();
   };
   auto points = predict_scaling(profile, network, how);
-  const std::string file =
-      (options.out.empty() ? std::string("d5-predict") : options.out) + ".measured.json";
   for (PredictedPoint& point : points) {
     if (std::ranges::find(measured, point.ranks) == measured.end()) continue;
-    point.measured = measured_steps(point.ranks, options, file);
+    point.measured = measured_steps(point.ranks, options);
   }
   const auto records = prediction_records(points, profile, network);
   if (!options.pictures.empty()) {

@@ -47,7 +47,7 @@ TEST_CASE("what cannot be predicted is said, with status 2") {
       {"--ranks 0", "expected numbers of 1 to"},
       {"--ranks 1,3 --strong", "3 ranks cannot share a batch of 8"},
       {"--network ethernet-10gb", "ethernet-10g"},
-      {"--ranks 1,2 --measure 4", "--measure 4 is not among --ranks"},
+      {"--ranks 1,2 --measure 1", "needs the model itself"},
       {"--measure 1 --strategy compute:factor=2", "leave out --strategy"},
       {"--strategy compute:factor=0", "factor"},
       {"--strategy faster", "faster"},
@@ -58,6 +58,31 @@ TEST_CASE("what cannot be predicted is said, with status 2") {
   INFO(options << ": " << run.err);
   CHECK(run.status == 2);
   CHECK_THAT(run.err, Catch::Contains(says));
+}
+
+TEST_CASE("what real ranks take stands beside what was predicted") {
+  if (!transport().present) return;
+  const TemporaryFolder folder;
+  const std::string out = folder / "curve.json";
+  const auto run = run_d5(
+      "predict lenet --batch 2 --steps 3 --ranks 1,2 --measure 1,2 --wire 1ms,1GB/s --quiet "
+      "--format table --out " +
+      out);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, Catch::Contains("measured") && Catch::Contains("error"));
+  int measured = 0;
+  for (const auto& record : read_results(out).measurements) {
+    if (record.metric != "time") continue;
+    ++measured;
+    CHECK(record.samples.size() == 3);
+    // Two rounds of a ring's messages show, a millisecond each.
+    if (record.conditions.at("ranks") == "2") CHECK(record.samples.front() > 2e-3);
+  }
+  CHECK(measured == 2);
+  const auto not_among = run_d5("predict lenet --batch 2 --ranks 1,2 --measure 4 --quiet");
+  CHECK(not_among.status == 2);
+  CHECK_THAT(not_among.err, Catch::Contains("--measure 4 is not among --ranks"));
 }
 
 TEST_CASE("a calibration's file is a network") {
