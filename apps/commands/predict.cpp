@@ -204,6 +204,9 @@ int run_predict(const PredictCommand& options, bool is_child) {
     app::print(Results{environment(), records}, options);
   } else {
     app::print(prediction_table(points), options.format);
+    for (const auto& reason : profile.mistrusted) {
+      fmt::print(stderr, "the profile is mistrusted: {}\n", printable_message(reason));
+    }
   }
   return 0;
 }
