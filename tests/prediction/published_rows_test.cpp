@@ -10,6 +10,7 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/carried_file.hpp"
 #include "d5/prediction/closed_cost.hpp"
+#include "d5/prediction/network_calibration.hpp"
 #include "d5/prediction/profile_from_cost.hpp"
 #include "d5/prediction/training_graph.hpp"
 
@@ -47,23 +48,16 @@ PublishedRow published(const std::string& what, const std::string& of, std::int6
   return {};
 }
 
-/// Latency and bandwidth of a ring that fit the all-reduces best: least squares of relative
-/// errors, t = 2(n-1) latency + 2(n-1)/n bytes / bandwidth.
+/// A ring's all-reduce takes t = 2(n-1) (latency + bytes / n / bandwidth): what fits its rounds
+/// best.
 NetworkDescription fitted_network() {
-  double aa = 0, ab = 0, bb = 0, a = 0, b = 0;
+  std::vector<TimedMessage> rounds;
   for (const auto& row : published_rows()) {
     if (row.what != "all_reduce") continue;
-    const double others = static_cast<double>(row.nodes - 1);
-    const double x = 2 * others / row.measured;
-    const double y = 2 * others / static_cast<double>(row.nodes) * std::stod(row.of) / row.measured;
-    aa += x * x, ab += x * y, bb += y * y, a += x, b += y;
+    rounds.push_back({std::llround(std::stod(row.of) / static_cast<double>(row.nodes)),
+                      row.measured / static_cast<double>(2 * (row.nodes - 1))});
   }
-  const double determinant = aa * bb - ab * ab;
-  NetworkDescription network;
-  network.name = "fitted";
-  network.latency = {(a * bb - b * ab) / determinant, "fitted"};
-  network.bandwidth = {determinant / (b * aa - a * ab), "fitted"};
-  return network;
+  return fit_network(rounds, "fitted", "fitted");
 }
 
 TrainingProfile profile_of(const std::string& model) {
