@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "d5/core/result_journal.hpp"
@@ -28,11 +29,14 @@ class KeptRuns {
   std::vector<Measurement> records_of(const std::string& run,
                                       const std::function<std::vector<Measurement>()>& make,
                                       const std::function<bool()>& is_cut_short = {});
-  /// Writes all that are kept, in the order in which they were asked for, and behind them `joined`.
-  void finish(const std::vector<Measurement>& joined, ResultJournal::End end);
+  /// Writes all that are kept, and behind them `joined`: those that `order` names in its order,
+  /// then the others in that in which they were asked for.
+  void finish(const std::vector<Measurement>& joined, ResultJournal::End end,
+              const std::vector<std::string>& order = {});
 
  private:
   Results all_;
+  std::vector<std::pair<std::string, std::vector<Measurement>>> runs_;  // as they were asked for
   std::unique_ptr<ResultJournal> journal_;
 };
 

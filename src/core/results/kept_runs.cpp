@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/kept_runs.hpp"
 
+#include <algorithm>
+
 #include "d5/core/environment.hpp"
 
 namespace d5 {
@@ -22,13 +24,20 @@ std::vector<Measurement> KeptRuns::records_of(const std::string& run,
     if (is_cut_short && is_cut_short()) return records;
     journal_->add(run, records);
   }
-  all_.run->pieces.push_back({run, records.size()});
-  all_.measurements.insert(all_.measurements.end(), records.begin(), records.end());
+  runs_.emplace_back(run, records);
   return records;
 }
 
-void KeptRuns::finish(const std::vector<Measurement>& joined, ResultJournal::End end) {
+void KeptRuns::finish(const std::vector<Measurement>& joined, ResultJournal::End end,
+                      const std::vector<std::string>& order) {
   if (!journal_) return;
+  std::ranges::stable_sort(runs_, {}, [&](const auto& run) {
+    return std::ranges::find(order, run.first) - order.begin();
+  });
+  for (const auto& [run, records] : runs_) {
+    all_.run->pieces.push_back({run, records.size()});
+    all_.measurements.insert(all_.measurements.end(), records.begin(), records.end());
+  }
   all_.measurements.insert(all_.measurements.end(), joined.begin(), joined.end());
   journal_->finish(all_, end);
 }

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "d5/core/kept_runs.hpp"
 #include "d5/level2_training/convergence_reference.hpp"
 
@@ -67,10 +65,15 @@ TrainedVariants train_variants(const std::vector<TrainingVariant>& variants, con
     append(done.joined.back());
     if (options.compare && i > 0) append(compare_trainings(done.trainings[i], done.trainings[0]));
   }
-  const bool whole = std::ranges::none_of(
-      done.trainings, [](const auto& training) { return training.runs.interrupted; });
+  bool whole = true;
+  std::vector<std::string> order;  // a variant's runs together
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const RepeatedRuns& runs = done.trainings[i].runs;
+    whole = whole && !runs.interrupted;
+    for (const std::uint64_t seed : runs.seeds) order.push_back(name_of_run(variants[i], seed));
+  }
   using End = ResultJournal::End;
-  kept.finish(done.records, whole ? End::whole : End::cut_short);
+  kept.finish(done.records, whole ? End::whole : End::cut_short, order);
   return done;
 }
 

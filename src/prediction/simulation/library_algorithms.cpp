@@ -34,7 +34,7 @@ void copy_flat(Communicator& ranks, Tensor into, const Tensor& from) {
   ranks.copy_local(into, from.reshaped({from.elements()}));
 }
 
-/// Each to each, all at once; `sends` and `receives` say between whom.
+/// Each to each, all at once.
 CommunicationSchedule all_to_all(Communicator& ranks, CommunicationCall call, int tag) {
   const int n = ranks.size(), me = ranks.rank();
   const RankViews to(call.input, call.input_counts, n), from(call.output, call.output_counts, n);
