@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "core/machine/machine.hpp"
-#include "core/tensor/cuda_driver.hpp"
 #include "core/tensor/device_table.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/error.hpp"
@@ -72,8 +71,11 @@ std::string to_string(Device device) {
 
 std::vector<DeviceInfo> devices() {
   std::vector<DeviceInfo> result{cpu()};
+  if (!detail::device_table().memory(DeviceKind::cuda)) look_for("cuda");
   if (!detail::device_table().memory(DeviceKind::cuda)) {
-    for (auto& info : detail::cuda_devices()) result.push_back(std::move(info));
+    result.push_back({.device = {DeviceKind::cuda, 0},
+                      .present = false,
+                      .reason = "no plug-in brings it (D5_PLUGIN_PATH)"});
   }
   for (auto& info : detail::device_table().devices()) result.push_back(std::move(info));
   return result;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "d5/core/stream.hpp"
+#include "driver.hpp"
+
+namespace d5::cuda {
+
+/// A queue of one GPU. It orders itself with no other, the driver's own (0) neither.
+class CudaStream final : public Stream {
+ public:
+  /// Throws: DeviceError.
+  explicit CudaStream(Device device);
+  ~CudaStream() override;
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+
+  [[nodiscard]] Device device() const override { return device_; }
+  void synchronise() override;
+  [[nodiscard]] std::shared_ptr<Moment> record() override;
+  void wait(const std::shared_ptr<Moment>& moment) override;
+  [[nodiscard]] void* native() override { return handle_; }
+  [[nodiscard]] StreamHandle handle() const { return handle_; }
+
+ private:
+  Device device_;
+  StreamHandle handle_ = nullptr;
+};
+
+}  // namespace d5::cuda
