@@ -9,6 +9,11 @@
 #include "d5/core/device_memory.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
+#include "d5/level0_ops/build_operators.hpp"
+#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/level0_ops/operator_check.hpp"
+#include "d5/level1_network/network_check.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
@@ -104,4 +109,26 @@ TEST_CASE("page-locked memory is the host's to use") {
   const auto memory = device_memory(gpu()).allocate_pinned(64);
   static_cast<char*>(memory.get())[63] = 1;
   CHECK(static_cast<char*>(memory.get())[63] == 1);
+}
+
+TEST_CASE("an operator with forward_cuda runs on the GPU, judged by what it does on the host") {
+  const testing::TemporaryFolder folder;
+  load_custom_operators(build_operators(D5_CUDA_TEST_DIR "/operators/negate.cpp",
+                                        (folder.path() / "negate.so").string()));
+  const auto check = [](const std::string& line, Device device) {
+    return check_operator(read_case(line), {.gradient = false, .forward = {.device = device}});
+  };
+  for (const auto& record : check("test.Negate 5x7", gpu())) {
+    CHECK(record.status == Status::passed);
+    CHECK(record.device == "cuda:0");
+  }
+  CHECK(check("test.WrongNegate 5x7", gpu()).front().status == Status::failed);
+  CHECK(check("test.Negate 5x7", {}).front().status == Status::skipped);  // by itself
+
+  const auto network = [](const std::string& line, Device device) {
+    return check_network(line, {.execution = {.device = device}});
+  };
+  CHECK(network("test.Negate 5x7", gpu()).front().status == Status::passed);
+  CHECK(network("test.WrongNegate 5x7", gpu()).front().status == Status::failed);
+  CHECK(network("test.Negate 5x7", {}).front().status == Status::skipped);  // by itself
 }

@@ -30,7 +30,7 @@ struct OperatorCheckOptions {
 /// Whether an operator is right, forward and backward: `test_forward`, `test_repeatability` and
 /// `test_gradient` of one case in each framework. Forward of what nobody else has a say in, the
 /// reference that is its own judge, an operator of a user's own without expected values, is
-/// skipped.
+/// skipped; on a device what the operator does on the host has a say in it.
 ///
 ///     check_operator(read_case("Conv 2x3x9x9 4x3x3x3"), {.frameworks = {"torch"}});
 ///

@@ -76,7 +76,8 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
                      : test_executor_backprop(*subject, *reference, inputs, loss, options.tolerance,
                                               interrupt);
   for (auto& result : results) advise(result, fed);
-  if (word == options.against && same_network) skip_self_judgement(results);
+  const bool same_device = options.execution.device == Device{};
+  if (word == options.against && same_network && same_device) skip_self_judgement(results);
   for (auto& result : results) note_inputs(result, options.sizes, subject->network(), fed);
   if (options.numeric == 0) return results;
   if (loss.empty())

@@ -130,6 +130,10 @@ int cuMemsetD8Async(unsigned long long to, unsigned char value, std::size_t byte
   queue->push([=] { return std::memset(pointer(to), value, bytes), kSuccess; });
   return kSuccess;
 }
+int cuLaunchHostFunc(Queue* queue, void (*function)(void*), void* data) {
+  queue->push([=] { return function(data), kSuccess; });
+  return kSuccess;
+}
 int cuStreamCreate(Queue** queue, unsigned) {
   if (entered() != kSuccess) return entered();
   return *queue = new Queue, kSuccess;
