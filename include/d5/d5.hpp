@@ -2,6 +2,7 @@
 #pragma once
 
 #include "d5/core/core.hpp"
+#include "d5/evaluation/evaluation.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
 #include "d5/level1_network/level1_network.hpp"
 #include "d5/level2_training/level2_training.hpp"
