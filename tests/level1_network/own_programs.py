@@ -3,7 +3,7 @@
 people use: where that answers, d5 gives the same.
 
 frameworks/<name>/tests/own_program.py calls `judge`. Models are those of $D5_DATA_DIR/onnx-light (the
-set "images"), with the inputs that their folders bring, or those that scripts/light-models fetched (the
+set "images"), with the inputs that their folders bring, or those that scripts/models fetched (the
 set "light"), on drawn ones; they lie in $D5_LIGHT_MODELS, or where that script puts them. Both sides get the same file, inputs and number of
 threads. d5 gives a framework the sizes that are fed, its own program is given open ones: so it may
 choose other kernels, and 1e-4 of a tensor's largest magnitude is allowed, some thousand roundings of
@@ -46,11 +46,11 @@ VALUES = {"sr": 16000}  # a rate of samples, which chooses a branch
 
 
 def light_models():
-    """The folder that scripts/light-models fills."""
+    """The folder that scripts/models fills."""
     told = os.environ.get("D5_LIGHT_MODELS")
     if told:
         return pathlib.Path(told)
-    script = subprocess.run([ROOT / "scripts/light-models", "--print"], capture_output=True, text=True, check=False)
+    script = subprocess.run([ROOT / "scripts/models", "--print"], capture_output=True, text=True, check=False)
     return pathlib.Path(script.stdout.strip() or "no light models")
 
 
@@ -64,7 +64,7 @@ def models(which, names):
         folder = pathlib.Path(os.environ.get("D5_DATA_DIR", "no D5_DATA_DIR")) / "onnx-light"
         way_out = "set D5_DATA_DIR"
     else:
-        folder, way_out = light_models(), "scripts/light-models makes it"
+        folder, way_out = light_models(), "scripts/models makes it"
     if not folder.is_dir():
         print(f"skipped: there is no folder '{folder}'; {way_out}")
         sys.exit(4)

@@ -8,24 +8,24 @@
 
 #include <algorithm>
 #include <sstream>
+#include <unordered_set>
 
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 10;
-constexpr std::size_t kMostDepth = 6;
-constexpr int kMostNodes = 1000;
-
 /// Builds the tree while the file is parsed, so that its limits hold before anything has grown.
 class Builder final : public YAML::EventHandler {
  public:
-  explicit Builder(const std::string& file) : file_(file) {}
+  Builder(const std::string& file, const YamlLimits& limits) : file_(file), limits_(limits) {}
   YamlNode root;
 
-  [[noreturn]] void fail(int line, const std::string& what) const {
-    throw FormatError(fmt::format("{}:{}: {}", printable(file_), line, what));
+  [[noreturn]] void fail(int line, int column, const std::string& what) const {
+    throw FormatError(fmt::format("{}:{}:{}: {}", printable(file_), line, column, what));
+  }
+  [[noreturn]] void fail(const YAML::Mark& mark, const std::string& what) const {
+    fail(mark.line + 1, mark.column + 1, what);
   }
 
   void OnDocumentStart(const YAML::Mark&) override {}
@@ -34,17 +34,17 @@ class Builder final : public YAML::EventHandler {
     OnScalar(mark, "", anchor, "");
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    fail(mark.line + 1, "aliases (*name) are not read here; write the value out");
+    fail(mark, "aliases (*name) are not read here; write the value out");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check(mark, tag, anchor);
     if (wants_key()) {
-      if (open_.back()->find(value)) {
-        fail(mark.line + 1, fmt::format("key '{}' is given twice", printable(value)));
+      if (!keys_.back().insert(value).second) {
+        fail(mark, fmt::format("key '{}' is given twice", printable(value)));
       }
       key_ = value;
-      key_line_ = mark.line + 1;
+      key_mark_ = mark;
       has_key_ = true;
       return;
     }
@@ -55,19 +55,19 @@ class Builder final : public YAML::EventHandler {
                        YAML::EmitterStyle::value) override {
     open(mark, tag, anchor, YamlNode::Kind::list);
   }
-  void OnSequenceEnd() override { open_.pop_back(); }
+  void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
     open(mark, tag, anchor, YamlNode::Kind::map);
   }
-  void OnMapEnd() override { open_.pop_back(); }
+  void OnMapEnd() override { close(); }
 
  private:
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-    if (anchor != 0) fail(mark.line + 1, "anchors (&name) are not read here");
-    if (tag.size() > 1) fail(mark.line + 1, "tags (!name) are not read here");
-    if (++nodes_ > kMostNodes) {
-      fail(mark.line + 1, fmt::format("holds more than {} values", kMostNodes));
+    if (anchor != 0) fail(mark, "anchors (&name) are not read here");
+    if (tag.size() > 1) fail(mark, "tags (!name) are not read here");
+    if (++nodes_ > limits_.nodes) {
+      fail(mark, fmt::format("holds more than {} values", limits_.nodes));
     }
   }
   [[nodiscard]] bool wants_key() const {
@@ -76,31 +76,39 @@ class Builder final : public YAML::EventHandler {
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
             YamlNode::Kind kind) {
     check(mark, tag, anchor);
-    if (wants_key()) fail(mark.line + 1, "a map or a list cannot be a key");
-    if (open_.size() >= kMostDepth) {
-      fail(mark.line + 1, fmt::format("maps and lists are nested deeper than {}", kMostDepth));
+    if (wants_key()) fail(mark, "a map or a list cannot be a key");
+    if (open_.size() >= limits_.depth) {
+      fail(mark, fmt::format("maps and lists are nested deeper than {}", limits_.depth));
     }
     YamlNode& node = add(mark);
     node.kind = kind;
     open_.push_back(&node);
+    keys_.emplace_back();
+  }
+  void close() {
+    open_.pop_back();
+    keys_.pop_back();
   }
   /// A node's entries grow only while it is the innermost open one, so the pointers stay good.
   YamlNode& add(const YAML::Mark& mark) {
-    const int line = has_key_ ? key_line_ : mark.line + 1;
+    const YAML::Mark& place = has_key_ ? key_mark_ : mark;
     if (!open_.empty() && open_.back()->is_list()) {
       key_ = std::to_string(open_.back()->entries.size());
     }
     YamlNode& node =
         open_.empty() ? root : open_.back()->entries.emplace_back(key_, YamlNode{}).second;
-    node.line = line;
+    node.line = place.line + 1;
+    node.column = place.column + 1;
     has_key_ = false;
     return node;
   }
 
   const std::string& file_;
+  const YamlLimits& limits_;
   std::vector<YamlNode*> open_;
+  std::vector<std::unordered_set<std::string>> keys_;  ///< of each that is open
   std::string key_;
-  int key_line_ = 0;
+  YAML::Mark key_mark_;
   bool has_key_ = false;
   int nodes_ = 0;
 };
@@ -112,21 +120,21 @@ const YamlNode* YamlNode::find(const std::string& key) const {
   return entry == entries.end() ? nullptr : &entry->second;
 }
 
-YamlNode parse_yaml(const std::string& text, const std::string& file) {
-  Builder builder(file);
-  if (text.size() > kMostBytes) {
-    builder.fail(1, fmt::format("the file has {} bytes, {} at most", text.size(), kMostBytes));
+YamlNode parse_yaml(const std::string& text, const std::string& file, const YamlLimits& limits) {
+  Builder builder(file, limits);
+  if (text.size() > limits.bytes) {
+    builder.fail(1, 1, fmt::format("the file has {} bytes, {} at most", text.size(), limits.bytes));
   }
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);
     parser.HandleNextDocument(builder);
-    Builder second(file);
+    Builder second(file, limits);
     if (parser.HandleNextDocument(second)) {
-      builder.fail(second.root.line, "a second document begins; expected one");
+      builder.fail(second.root.line, second.root.column, "a second document begins; expected one");
     }
   } catch (const YAML::Exception& error) {
-    builder.fail(error.mark.line + 1, fmt::format("is not YAML: {}", printable(error.msg)));
+    builder.fail(error.mark, fmt::format("is not YAML: {}", printable(error.msg)));
   }
   return std::move(builder.root);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +11,8 @@ namespace d5::detail {
 /// A scalar, or a map or list of such nodes in the order of the file.
 struct YamlNode {
   enum class Kind { scalar, map, list };
-  int line = 0;  ///< of its key, from 1
+  int line = 0;    ///< of its key, from 1
+  int column = 0;  ///< of its key, from 1
   Kind kind = Kind::scalar;
   std::string text;
   std::vector<std::pair<std::string, YamlNode>> entries;  ///< a list's keys are "0", "1", ...
@@ -21,9 +23,16 @@ struct YamlNode {
   [[nodiscard]] const YamlNode* find(const std::string& key) const;
 };
 
+struct YamlLimits {
+  std::size_t bytes = std::size_t{64} << 10;
+  std::size_t depth = 6;  ///< of maps and lists in each other
+  int nodes = 1000;
+};
+
 /// The part of YAML that d5 reads: one document of nested maps, lists and scalars. Anchors, aliases
-/// and tags are refused, as are files above 64 KiB, maps and lists deeper than 6 or more than 1000
-/// nodes, and a key given twice. Throws: FormatError with file and line.
-[[nodiscard]] YamlNode parse_yaml(const std::string& text, const std::string& file);
+/// and tags are refused, as are files beyond the limits, and a key given twice. Throws: FormatError
+/// with file, line and column.
+[[nodiscard]] YamlNode parse_yaml(const std::string& text, const std::string& file,
+                                  const YamlLimits& limits = {});
 
 }  // namespace d5::detail
