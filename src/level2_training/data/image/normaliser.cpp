@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-Normaliser::Normaliser(std::vector<double> means, std::vector<double> deviations)
+Normaliser::Normaliser(std::vector<double> means, std::vector<double> deviations, double unit)
     : means_(std::move(means)), deviations_(std::move(deviations)), tables_(means_.size()) {
   if (means_.empty() || means_.size() != deviations_.size()) {
     throw ValueError(
@@ -18,14 +18,14 @@ Normaliser::Normaliser(std::vector<double> means, std::vector<double> deviations
   }
   for (std::size_t c = 0; c < tables_.size(); ++c) {
     for (int byte = 0; byte < 256; ++byte) {
-      tables_[c][std::size_t(byte)] = float((byte / 255.0 - means_[c]) / deviations_[c]);
+      tables_[c][std::size_t(byte)] = float((byte / unit - means_[c]) / deviations_[c]);
     }
   }
   if (tables_.size() != 1 && tables_.size() != lines_.size()) return;
   lines_are_tables_ = true;
   for (std::size_t c = 0; c < lines_.size(); ++c) {
     const std::size_t at = of_channel(std::int64_t(c));
-    lines_[c] = {.factor = 1 / (255 * deviations_[at]), .offset = -means_[at] / deviations_[at]};
+    lines_[c] = {.factor = 1 / (unit * deviations_[at]), .offset = -means_[at] / deviations_[at]};
     for (int byte = 0; byte < 256; ++byte) {
       const auto value = float(std::fma(byte, lines_[c].factor, lines_[c].offset));
       lines_are_tables_ = lines_are_tables_ && value == tables_[at][std::size_t(byte)];

@@ -10,12 +10,12 @@
 
 namespace d5::detail {
 
-/// (value / 255 - mean) / deviation by channel, from bytes with their channels last to float32 with
-/// their channels first. A byte has 256 values, so that it is a table for each channel.
+/// (value / unit - mean) / deviation by channel, from bytes with their channels last to float32
+/// with their channels first. A byte has 256 values, so that it is a table for each channel.
 class Normaliser {
  public:
   /// One mean and deviation for each channel, or one for all.
-  Normaliser(std::vector<double> means, std::vector<double> deviations);
+  Normaliser(std::vector<double> means, std::vector<double> deviations, double unit = 255);
 
   /// Throws: ShapeError where an image has another number of channels.
   void expect_channels(std::int64_t channels) const;

@@ -6,22 +6,27 @@ namespace d5 {
 namespace {
 
 struct NormaliseOptions {
+  enum class Values { unit, bytes } values = Values::unit;
   // Of ImageNet's training images, scaled to [0, 1].
   std::vector<double> mean{0.485, 0.456, 0.406}, deviation{0.229, 0.224, 0.225};
 
   void declare(OptionList& options) {
-    options.add("mean", mean, "of each channel, or of all, of values in [0, 1]");
+    options.add("mean", mean, "of each channel, or of all");
     options.add("deviation", deviation, "of each channel, or of all", {.above = 0});
+    options.add("values", values,
+                "what they are of: bytes scaled to [0, 1], or bytes as they are, [0, 255]; float32 "
+                "is taken as it is",
+                {"unit", "bytes"});
   }
 };
 
-/// (value - mean) / deviation: of bytes scaled to [0, 1], whose channels come first then, or of
-/// float32 as it is.
+/// (value - mean) / deviation: of bytes, whose channels come first then, or of float32 as it is.
 class NormaliseStep final : public SampleStep {
  public:
   using Options = NormaliseOptions;
   explicit NormaliseStep(const NormaliseOptions& options)
-      : normaliser_(options.mean, options.deviation) {}
+      : normaliser_(options.mean, options.deviation,
+                    options.values == Options::Values::unit ? 255 : 1) {}
 
   TensorDesc describe(const TensorDesc& in) const override {
     detail::expect_image(in);

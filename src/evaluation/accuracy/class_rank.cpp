@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/accuracy/class_rank.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Integers that an answer or a data set holds under `name`.
+const Tensor& integers_called(const std::string& name, const ValueMap& values,
+                              const std::string& measure, const char* who) {
+  const auto place = values.find(name);
+  if (place == values.end()) {
+    throw NotFound(fmt::format("accuracy {}: {} has no '{}'{}", measure, who, name,
+                               name == "classes" ? "; the answer's step top_k makes it" : ""));
+  }
+  const Tensor& tensor = place->second.tensor();
+  if (tensor.dtype() != DType::int64) {
+    throw TypeError(fmt::format("accuracy {}: '{}' is {}, expected int64", measure, name,
+                                to_string(tensor.desc())));
+  }
+  return tensor;
+}
+
+}  // namespace
+
+double ClassRank::judge(const ValueMap& answer, const ValueMap& right) {
+  const Tensor& classes = integers_called("classes", answer, name_, "the answer");
+  const Tensor& label = integers_called("label", right, name_, "the data set");
+  if (classes.elements() < k_ || label.elements() != 1) {
+    throw ShapeError(fmt::format("accuracy {}: {} classes and {} labels, expected {} or more and 1",
+                                 name_, classes.elements(), label.elements(), k_));
+  }
+  const auto* first = classes.data<std::int64_t>();
+  const bool found = std::find(first, first + k_, *label.data<std::int64_t>()) != first + k_;
+  right_.push_back(found ? 1 : 0);
+  return right_.back();
+}
+
+Measurement ClassRank::record() const {
+  Measurement record;
+  record.metric = name_;
+  record.unit = "1";
+  record.quantity = Quantity::accuracy;
+  record.direction = Direction::higher_is_better;
+  record.statistic = {.of = Statistic::Of::share};
+  record.samples = right_;
+  return record;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "d5/evaluation/evaluate.hpp"
+#include "d5/evaluation/model_pipeline.hpp"
+#include "d5/evaluation/predictor.hpp"
+
+namespace d5::detail {
+
+/// One model in one framework while it is evaluated: what its pieces share. Opened by the first
+/// that asks, and opened again for another batch.
+class EvaluatedModel {
+ public:
+  EvaluatedModel(const FixedEvaluation& evaluation, std::size_t model, std::string word,
+                 Interrupt interrupt);
+
+  [[nodiscard]] const ModelManifest& manifest() const { return model_.manifest; }
+  [[nodiscard]] const DatasetManifest& dataset() const { return dataset_.manifest; }
+  [[nodiscard]] const std::string& word() const { return word_; }
+
+  /// Its samples and its way in and out. Throws: what finding and opening throw.
+  [[nodiscard]] ModelPipeline& pipeline();
+  [[nodiscard]] Predictor& predictor(std::int64_t batch);
+  /// Of the predictor that is open; once.
+  [[nodiscard]] std::optional<ColdStart> take_cold_start();
+  void close() { predictor_.reset(); }
+
+  /// A record of this model, without metric.
+  [[nodiscard]] Measurement record() const;
+
+  /// What is wrong with its answers, as far as they were judged: a claim that it missed.
+  std::string fault = {};
+
+ private:
+  void find();
+
+  const FixedEvaluation& evaluation_;
+  const FoundManifest<ModelManifest>& model_;
+  const FoundManifest<DatasetManifest>& dataset_;
+  std::string word_;
+  Interrupt interrupt_;
+  std::optional<ModelAssets> assets_;
+  std::unique_ptr<ModelPipeline> pipeline_;
+  std::shared_ptr<Predictor> predictor_;
+  std::int64_t batch_ = 0;
+  std::optional<ColdStart> cold_start_;
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/evaluation_manifest.hpp"
+
+#include "d5/evaluation/scenario.hpp"
+
+namespace d5 {
+
+void EvaluationManifest::declare(ManifestFields& fields) {
+  ManifestIdentity::declare(fields);
+  fields.add("models", models, "NAME, NAME@VERSION or a manifest's path", {.required = true});
+  fields.add("dataset", dataset, "the same of the data set; empty: that of the first claim");
+  fields.add("split", split, "of the data set; empty: all samples");
+  fields.add("frameworks", frameworks, "predictors' words, or the same of frameworks");
+  fields.add("systems", systems, "the same of systems, one of which this must be; empty: any");
+  fields.add("scenarios", scenarios, "ways of asking", ::d5::scenarios());
+  fields.add("batches", batches, "samples that are computed together",
+             {.range = {.least = 1, .most = 65536}});
+  fields.add("trace_levels", trace_levels, "how much of a run is recorded",
+             {.words = {"none", "model", "framework"}});
+  fields.add("repetitions", repetitions, "of every cell", {.range = {.least = 1, .most = 1000}});
+  fields.add("threads", threads, "of a predictor; 0: as many as there are cores",
+             {.range = {.least = 0, .most = 4096}});
+  fields.add("queries", queries, "of a scenario, at least", {.range = {.least = 1}});
+  fields.add("seconds", seconds, "of a scenario, at least", {.range = {.least = 0}});
+  fields.add("seed", seed, "of samples and arrivals", {.range = {.least = 0}});
+  fields.add("accuracy", accuracy, "all samples are answered and judged before anything is timed");
+}
+
+namespace manifest_kind {
+
+void register_evaluation(Registry<ManifestKind>& registry) {
+  registry.add("evaluation", ManifestKind::of<EvaluationManifest>(
+                                 "models in frameworks on systems, under scenarios"));
+}
+
+}  // namespace manifest_kind
+}  // namespace d5

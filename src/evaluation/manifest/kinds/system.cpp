@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/system_manifest.hpp"
+
+namespace d5 {
+
+void SystemManifest::declare(ManifestFields& fields) {
+  ManifestIdentity::declare(fields);
+  fields.add("architecture", architecture, "of the processor: x86_64, aarch64; empty: any");
+  fields.add("cores", cores, "at least; 0: any", {.range = {.least = 0}});
+  fields.add("memory_bytes", memory_bytes, "at least; 0: any", {.range = {.least = 0}});
+  fields.add("instruction_sets", instruction_sets, "that the processor has: avx2, avx512f");
+  fields.add("device", device, "that work runs on: cpu, cuda:0; empty: any");
+  fields.add("labels", labels, "what its owner says of it");
+  fields.add("price_per_hour", price_per_hour, "of using it; 0: unknown", {.range = {.least = 0}});
+  fields.add("currency", currency, "of the price, by ISO 4217",
+             {.pattern = "[A-Z]{3}", .expected = "three letters such as USD"});
+}
+
+namespace manifest_kind {
+
+void register_system(Registry<ManifestKind>& registry) {
+  registry.add("system", ManifestKind::of<SystemManifest>(
+                             "a machine: what it has, or must have at least, and its price"));
+}
+
+}  // namespace manifest_kind
+}  // namespace d5

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/manifest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/files/sha256.hpp"
+#include "core/text/yaml_tree.hpp"
+#include "d5/core/error.hpp"
+#include "d5/evaluation/canonical_json.hpp"
+#include "evaluation/manifest/manifest_reader.hpp"
+#include "evaluation/manifest/manifest_schema.hpp"
+#include "evaluation/manifest/manifest_writer.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::YamlNode;
+
+/// A data set may name a hundred thousand files, each with four values.
+constexpr detail::YamlLimits kManifestLimits{
+    .bytes = std::size_t{64} << 20, .depth = 8, .nodes = 2'000'000};
+
+/// What is wrong with the key `kind`; nothing if it is `expected`, or where that is empty any kind.
+std::vector<ManifestFault> kind_faults(const YamlNode& root, const std::string& expected) {
+  if (!root.is_map()) {
+    return {{root.line, root.column, "a manifest is a map, expected 'key: value' lines"}};
+  }
+  const YamlNode* kind = root.find("kind");
+  const auto kinds = manifest_kinds().names();
+  std::string known;
+  for (const auto& name : kinds) known += (known.empty() ? "" : ", ") + name;
+  if (!kind) return {{root.line, root.column, "'kind' is missing, expected one of " + known}};
+  if (std::ranges::find(kinds, kind->text) == kinds.end()) {
+    const auto nearest = nearest_names(kind->text, kinds);
+    return {{kind->line, kind->column,
+             fmt::format("kind: '{}' is none of {}{}", printable(kind->text), known,
+                         nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest[0]))}};
+  }
+  if (!expected.empty() && kind->text != expected) {
+    return {{kind->line, kind->column,
+             fmt::format("is the manifest of a {}, expected that of a {}", kind->text, expected)}};
+  }
+  return {};
+}
+
+std::vector<ManifestFault> read(const YamlNode& root, const std::string& kind,
+                                ManifestOrigin origin,
+                                const std::function<void(ManifestFields&)>& declare) {
+  std::vector<ManifestFault> faults = kind_faults(root, kind);
+  if (!faults.empty()) return faults;
+  detail::ManifestReader reader(root, origin, faults);
+  std::string told;
+  reader.add("kind", told, "", {});
+  declare(reader);
+  reader.finish();
+  std::ranges::stable_sort(faults, [](const auto& a, const auto& b) {
+    return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+  });
+  return faults;
+}
+
+}  // namespace
+
+std::string to_string(const ManifestFault& fault, const std::string& file) {
+  return fmt::format("{}:{}:{}: {}", printable(file), fault.line, fault.column,
+                     printable_message(fault.what));
+}
+
+// Generated: one call a file of the folder.
+namespace manifest_kind {
+void register_all(Registry<ManifestKind>& registry);
+}
+
+Registry<ManifestKind>& manifest_kinds() {
+  static Registry<ManifestKind> registry("kind of manifest", manifest_kind::register_all);
+  return registry;
+}
+
+std::vector<ManifestFault> lint_manifest(const std::string& text, const std::string& file,
+                                         ManifestOrigin origin) {
+  const YamlNode root = detail::parse_yaml(text, file, kManifestLimits);
+  if (auto faults = kind_faults(root, ""); !faults.empty()) return faults;
+  const std::string kind = root.find("kind")->text;
+  return read(root, kind, origin, manifest_kinds().at(kind).declare_fresh);
+}
+
+std::string manifest_kind_of(const std::string& text, const std::string& file) {
+  const YamlNode root = detail::parse_yaml(text, file, kManifestLimits);
+  const YamlNode* kind = root.is_map() ? root.find("kind") : nullptr;
+  return kind ? kind->text : "";
+}
+
+std::string manifest_schema(const std::string& kind) {
+  const ManifestKind& entry = manifest_kinds().at(kind);
+  detail::ManifestSchema fields;
+  std::string told;
+  fields.add("kind", told, "what the manifest is of", {.required = true, .words = {kind}});
+  entry.declare_fresh(fields);
+  nlohmann::ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                                {"title", "d5 manifest: " + kind},
+                                {"description", entry.summary}};
+  schema.update(fields.object());
+  return schema.dump(2) + "\n";
+}
+
+namespace detail {
+
+void read_manifest(const std::string& text, const std::string& file, const std::string& kind,
+                   ManifestOrigin origin, const std::function<void(ManifestFields&)>& declare) {
+  const auto faults = read(parse_yaml(text, file, kManifestLimits), kind, origin, declare);
+  std::string all;
+  for (const auto& fault : faults) all += (all.empty() ? "" : "\n") + to_string(fault, file);
+  if (!faults.empty()) throw FormatError(all);
+}
+
+std::string canonical_manifest(const std::string& kind,
+                               const std::function<void(ManifestFields&)>& declare,
+                               const std::function<void(ManifestFields&)>& declare_fresh) {
+  ManifestWriter writer, fresh;
+  declare(writer);
+  declare_fresh(fresh);
+  auto object = ManifestWriter::without_defaults(writer, fresh);
+  object["kind"] = kind;
+  return canonical_json(object.dump(), kind + " manifest");
+}
+
+}  // namespace detail
+
+std::string canonical_digest_of(const std::string& canonical) { return detail::sha256(canonical); }
+
+}  // namespace d5

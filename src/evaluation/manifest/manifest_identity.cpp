@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/manifest_identity.hpp"
+
+#include "d5/core/error.hpp"
+#include "d5/evaluation/semantic_version.hpp"
+
+namespace d5 {
+
+FieldRule name_rule() {
+  return {.required = true,
+          .pattern = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
+          .expected = "letters, digits, '.', '_' and '-', 100 at most"};
+}
+
+FieldRule digest_rule() {
+  return {.pattern = "[0-9a-f]{64}", .expected = "64 lower-case hexadecimal digits"};
+}
+
+FieldRule range_rule() {
+  FieldRule rule;
+  rule.fault_of = [](const std::string& text) -> std::string {
+    try {
+      (void)VersionRange::parse(text);
+    } catch (const FormatError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  return rule;
+}
+
+void ManifestIdentity::declare(ManifestFields& fields) {
+  FieldRule semantic{.required = true};
+  semantic.fault_of = [](const std::string& text) -> std::string {
+    try {
+      (void)SemanticVersion::parse(text);
+    } catch (const FormatError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  fields.add("name", name, "what it is called", name_rule());
+  fields.add("version", version,
+             "MAJOR.MINOR.PATCH; the content of a version never changes, but of a pre-release",
+             semantic);
+  fields.add("summary", summary, "one line, for lists");
+}
+
+}  // namespace d5

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/manifest_place.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/files/cache_folder.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/carried_file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/evaluation/semantic_version.hpp"
+
+namespace d5 {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostManifestBytes = std::size_t{64} << 20;
+
+/// Where d5 remembers what it saw; empty where there is no home.
+fs::path ledger_folder() {
+  const char* named = std::getenv("D5_CACHE_DIR");
+  const fs::path cache = named ? fs::path(named) : detail::user_cache();
+  return cache.empty() ? cache : cache / "manifests";
+}
+
+}  // namespace
+
+bool is_manifest_path(const std::string& word) {
+  const std::string ending = fs::path(word).extension().string();
+  return word.find('/') != std::string::npos || ending == ".yaml" || ending == ".yml" ||
+         ending == ".json";
+}
+
+std::vector<std::string> carried_manifests(const std::string& kind) {
+  std::vector<std::string> names;
+  std::error_code absent;
+  std::string folder;
+  try {
+    folder = carried_file("data/" + kind + "s");
+  } catch (const NotFound&) {
+    return names;
+  }
+  for (const auto& file : fs::directory_iterator(folder, absent)) {
+    if (file.path().extension() == ".yaml") names.push_back(file.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string manifest_file(const std::string& kind, const std::string& word) {
+  std::error_code absent;
+  if (is_manifest_path(word)) {
+    if (fs::exists(word, absent)) return word;
+    throw NotFound(fmt::format("there is no manifest '{}'", printable(word)));
+  }
+  const std::string name = word.substr(0, word.find('@'));
+  const auto known = carried_manifests(kind);
+  if (std::ranges::find(known, name) == known.end()) {
+    throw_unknown_name(kind + " manifest", name, known);
+  }
+  return carried_file(fmt::format("data/{}s/{}.yaml", kind, name));
+}
+
+namespace detail {
+
+std::string read_manifest_file(const std::string& file) {
+  return read_file(file, kMostManifestBytes);
+}
+
+void expect_reference(const std::string& word, const std::string& reference,
+                      const std::string& file) {
+  if (is_manifest_path(word) || word.find('@') == std::string::npos || word == reference) return;
+  throw ValueError(
+      fmt::format("'{}' is {}, expected {}", printable(file), reference, printable(word)));
+}
+
+void expect_unchanged(const std::string& kind, const std::string& reference,
+                      const std::string& version, const std::string& digest,
+                      const std::string& file) {
+  const bool may_change = !SemanticVersion::parse(version).pre_release.empty();
+  const fs::path folder = ledger_folder();
+  if (may_change || folder.empty()) return;
+  const fs::path seen = folder / kind / reference;
+  std::error_code absent;
+  if (!fs::exists(seen, absent)) {
+    try {
+      fs::create_directories(seen.parent_path());
+      write_file(seen.string(), digest);
+    } catch (const std::exception&) {  // nothing is remembered where nothing can be written
+    }
+    return;
+  }
+  const std::string before = read_file(seen.string(), 1024);
+  if (before == digest) return;
+  throw ValueError(fmt::format(
+      "'{}': {} is now {}, but stood for {} before; a version keeps its content: give it "
+      "another, or a pre-release such as {}-dev while it changes",
+      printable(file), reference, digest, printable(before), version));
+}
+
+}  // namespace detail
+}  // namespace d5

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/text/yaml_tree.hpp"
+#include "d5/evaluation/manifest.hpp"
+#include "d5/evaluation/manifest_fields.hpp"
+
+namespace d5::detail {
+
+/// Reads one map of a manifest into the members that `declare` tells. What is wrong is collected,
+/// with its place, so that one look tells all of it.
+class ManifestReader final : public ManifestFields {
+ public:
+  ManifestReader(const YamlNode& map, ManifestOrigin origin, std::vector<ManifestFault>& faults)
+      : map_(map), origin_(origin), faults_(faults) {}
+
+  void add(const std::string& name, std::string& value, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, double& value, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, std::int64_t& value, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, bool& value, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, std::vector<std::string>& values, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, std::vector<std::int64_t>& values, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, std::map<std::string, std::string>& values,
+           const std::string& help, const FieldRule& rule) override;
+  void expect(const std::string& fault) override;
+
+  /// Once, after `declare`: complains of keys that were not told.
+  void finish();
+
+ protected:
+  void add_entries(const std::string& name, std::vector<EntryChoice>& values,
+                   const std::string& help, const FieldRule& rule, const EntryKind& kind) override;
+  void add_parts(const std::string& name, const std::string& help, const FieldRule& rule,
+                 const PartList& parts) override;
+
+ private:
+  const YamlNode* take(const std::string& name, const FieldRule& rule);
+  void fault(const YamlNode& at, const std::string& what);
+  bool is_scalar(const YamlNode& node, const std::string& name, const std::string& expected);
+  void read_text(const YamlNode& node, const std::string& name, const FieldRule& rule,
+                 std::string& value);
+  bool read_integer(const YamlNode& node, const std::string& name, const FieldRule& rule,
+                    std::int64_t& value);
+  EntryChoice entry_of(const YamlNode& node, const std::string& kind);
+
+  const YamlNode& map_;
+  ManifestOrigin origin_;
+  std::vector<ManifestFault>& faults_;
+  std::set<std::string> told_;
+};
+
+}  // namespace d5::detail

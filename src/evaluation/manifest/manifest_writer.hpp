@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "d5/evaluation/manifest_fields.hpp"
+
+namespace d5::detail {
+
+/// Writes the members that `declare` tells as a JSON object.
+class ManifestWriter final : public ManifestFields {
+ public:
+  void add(const std::string& name, std::string& value, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, double& value, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, std::int64_t& value, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, bool& value, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, std::vector<std::string>& values, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, std::vector<std::int64_t>& values, const std::string& help,
+           const FieldRule& rule) override;
+  void add(const std::string& name, std::map<std::string, std::string>& values,
+           const std::string& help, const FieldRule& rule) override;
+
+  /// `value` without the members that are as in `fresh`, so that a default says the same whether it
+  /// was written out or not.
+  [[nodiscard]] static nlohmann::json without_defaults(ManifestWriter& value,
+                                                       const ManifestWriter& fresh);
+
+ protected:
+  void add_entries(const std::string& name, std::vector<EntryChoice>& values,
+                   const std::string& help, const FieldRule& rule, const EntryKind& kind) override;
+  void add_parts(const std::string& name, const std::string& help, const FieldRule& rule,
+                 const PartList& parts) override;
+
+ private:
+  nlohmann::json object_ = nlohmann::json::object();
+};
+
+}  // namespace d5::detail

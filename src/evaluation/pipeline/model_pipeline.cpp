@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/model_pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+std::size_t field_called(const Dataset& samples, const std::string& name) {
+  std::vector<std::string> known;
+  for (std::size_t f = 0; f < samples.fields().size(); ++f) {
+    if (samples.fields()[f].name == name) return f;
+    known.push_back(samples.fields()[f].name);
+  }
+  throw_unknown_name("field of data set " + samples.name(), name, known);
+}
+
+/// One row of an output, as a tensor of its own shape.
+Tensor row_of(const Tensor& tensor, std::int64_t row, const std::string& name) {
+  if (tensor.shape().rank() == 0 || row >= tensor.shape()[0]) {
+    throw ShapeError(fmt::format("pipeline: output '{}' is {}, expected a row {} of the batch",
+                                 printable(name), to_string(tensor.desc()), row));
+  }
+  const auto dims = tensor.shape().dims();
+  const Shape shape(std::vector<std::int64_t>(dims.begin() + 1, dims.end()));
+  return tensor.slice(row, row + 1).reshaped(shape).copy();
+}
+
+}  // namespace
+
+/// Samples as the data set holds them, some of them in memory.
+class ModelPipeline::HeldSamples final : public Dataset {
+ public:
+  explicit HeldSamples(std::shared_ptr<const Dataset> base) : base_(std::move(base)) {}
+  [[nodiscard]] std::string name() const override { return base_->name(); }
+  [[nodiscard]] std::int64_t size() const override { return base_->size(); }
+  [[nodiscard]] const std::vector<Field>& fields() const override { return base_->fields(); }
+  [[nodiscard]] std::string sample_name(std::int64_t index) const override {
+    return base_->sample_name(index);
+  }
+
+  void hold(std::int64_t index) {
+    std::vector<Tensor> sample = empty_batch(*base_, 1);
+    base_->read({&index, 1}, {}, sample);
+    const std::unique_lock lock(mutex_);
+    held_[index] = std::move(sample);
+  }
+  void forget() {
+    const std::unique_lock lock(mutex_);
+    held_.clear();
+  }
+
+  void read(std::span<const std::int64_t> indices, const Draw& draw,
+            std::span<Tensor> batch) const override {
+    const std::shared_lock lock(mutex_);
+    const auto place = indices.size() == 1 ? held_.find(indices[0]) : held_.end();
+    if (place == held_.end()) return base_->read(indices, draw, batch);
+    for (std::size_t f = 0; f < batch.size(); ++f) {  // copies: what a step edits is its own
+      const Tensor& held = place->second[f];
+      const bool fits = batch[f].defined() && batch[f].desc() == held.desc();
+      if (fits) batch[f].copy_from(held);
+      if (!fits) batch[f] = held.copy();
+    }
+  }
+
+ private:
+  std::shared_ptr<const Dataset> base_;
+  mutable std::shared_mutex mutex_;
+  std::map<std::int64_t, std::vector<Tensor>> held_;
+};
+
+ModelPipeline::ModelPipeline(std::shared_ptr<const Dataset> samples,
+                             std::vector<PipelineInput> inputs,
+                             const std::vector<EntryChoice>& answer)
+    : samples_(std::move(samples)),
+      held_(std::make_shared<HeldSamples>(samples_)),
+      inputs_(std::move(inputs)) {
+  for (const PipelineInput& input : inputs_) {
+    fields_.push_back(field_called(*samples_, input.field));
+    transformed_.push_back(std::make_unique<TransformedDataset>(held_, input.steps, input.field));
+  }
+  for (const EntryChoice& choice : answer) {
+    answer_.push_back(answer_steps().at(choice.name).make(choice.settings));
+  }
+}
+
+ModelPipeline::~ModelPipeline() = default;
+
+TensorDesc ModelPipeline::prepared_desc(std::size_t input) const {
+  return transformed_.at(input)->fields()[fields_[input]].desc;
+}
+
+void ModelPipeline::load(std::span<const std::int64_t> samples) {
+  for (const std::int64_t sample : samples) held_->hold(sample);
+}
+
+void ModelPipeline::unload() { held_->forget(); }
+
+ValueMap ModelPipeline::prepare(std::int64_t sample) const {
+  ValueMap result;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    std::vector<Tensor> read = empty_batch(*transformed_[i], 1);
+    transformed_[i]->read({&sample, 1}, {}, read);
+    result[inputs_[i].name] = std::move(read[fields_[i]]);
+  }
+  return result;
+}
+
+ValueMap ModelPipeline::right(std::int64_t sample) const {
+  std::vector<Tensor> read = empty_batch(*held_, 1);
+  held_->read({&sample, 1}, {}, read);
+  ValueMap result;
+  for (std::size_t f = 0; f < read.size(); ++f) {
+    if (std::ranges::find(fields_, f) != fields_.end()) continue;
+    result[samples_->fields()[f].name] = row_of(read[f], 0, samples_->fields()[f].name);
+  }
+  return result;
+}
+
+ValueMap ModelPipeline::batch(std::span<const ValueMap> prepared) {
+  if (prepared.empty()) throw ValueError("pipeline: a batch of no samples");
+  if (prepared.size() == 1) return prepared[0];
+  ValueMap result;
+  for (const auto& [name, first] : prepared[0]) {
+    const Tensor& one = first.tensor();
+    auto dims = one.shape().dims();
+    std::vector<std::int64_t> sizes(dims.begin(), dims.end());
+    sizes[0] = static_cast<std::int64_t>(prepared.size());
+    Tensor all = Tensor::empty(one.dtype(), Shape(sizes));
+    auto* out = static_cast<std::byte*>(all.raw());
+    for (const ValueMap& sample : prepared) {
+      const Tensor& tensor = sample.at(name).tensor();
+      if (tensor.dtype() != one.dtype() || tensor.shape() != one.shape()) {
+        throw ShapeError(
+            fmt::format("pipeline: input '{}' is {} of one sample and {} of another; "
+                        "samples of a batch must be alike",
+                        printable(name), to_string(one.desc()), to_string(tensor.desc())));
+      }
+      std::memcpy(out, tensor.raw(), tensor.bytes());
+      out += tensor.bytes();
+    }
+    result[name] = std::move(all);
+  }
+  return result;
+}
+
+ValueMap ModelPipeline::answer(const ValueMap& outputs, std::int64_t row) const {
+  ValueMap values;
+  for (const auto& [name, value] : outputs) values[name] = row_of(value.tensor(), row, name);
+  for (const auto& step : answer_) step->run(values);
+  return values;
+}
+
+}  // namespace d5

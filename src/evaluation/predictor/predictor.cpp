@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/predictor.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/model_source.hpp"
+
+namespace d5 {
+namespace {
+
+/// A word of `open_executor` that answers.
+class ExecutorPredictor final : public Predictor {
+ public:
+  ExecutorPredictor(std::string word, const ModelAssets& assets, const PredictorOptions& options)
+      : word_(std::move(word)) {
+    Network network = open_model(assets.network, {}, options.transforms);
+    executor_ = open_executor(word_, std::move(network));
+    executor_->set_mode(NetworkMode::inference);
+  }
+  [[nodiscard]] std::string name() const override { return word_; }
+  const ValueMap& predict(const ValueMap& inputs) override {
+    const ValueMap& outputs = executor_->inference(inputs);
+    executor_->synchronise();
+    return outputs;
+  }
+  [[nodiscard]] EventList* events() override { return &executor_->events(); }
+  [[nodiscard]] GraphExecutor& executor() { return *executor_; }
+
+ private:
+  std::string word_;
+  std::shared_ptr<GraphExecutor> executor_;
+};
+
+std::string head_of(const std::string& word) { return word.substr(0, word.find(':')); }
+
+std::shared_ptr<Predictor> make_predictor(const std::string& word, const ModelAssets& assets,
+                                          const PredictorOptions& options) {
+  if (predictors().find(head_of(word))) {
+    const EntryChoice choice = entry_of_words("predictor", word);
+    return predictors().at(choice.name).make(assets, options, choice.settings);
+  }
+  const std::string first = frameworks_in(word).front();
+  if (first != "auto" && word.find(':') != std::string::npos) {
+    const auto& own = framework(first).part<PredictorRegistry>();
+    const EntryChoice choice = entry_of_words("predictor", word.substr(word.find(':') + 1));
+    if (own.find(choice.name)) return own.at(choice.name).make(assets, options, choice.settings);
+  }
+  return std::make_shared<ExecutorPredictor>(word, assets, options);
+}
+
+/// Zeros of the largest batch, for the first calls.
+ValueMap warm_up_inputs(const ModelAssets& assets, const PredictorOptions& options) {
+  const Network network = open_model(assets.network, {}, options.transforms);
+  ValueMap inputs;
+  for (const auto& [name, desc] : input_descs(network, {.batch = options.largest_batch})) {
+    if (desc.is_static()) inputs[name] = Tensor::zeros(desc.tensor);
+  }
+  return inputs;
+}
+
+}  // namespace
+
+// Generated: one call a file of the folder.
+namespace predictor {
+void register_all(Registry<PredictorEntry>& registry);
+}
+
+Registry<PredictorEntry>& predictors() {
+  static Registry<PredictorEntry> registry("predictor", predictor::register_all);
+  return registry;
+}
+
+std::shared_ptr<Predictor> open_predictor(const std::string& word, const ModelAssets& assets,
+                                          const PredictorOptions& options, ColdStart* cold_start) {
+  if (options.threads > 0) set_threads(options.threads);
+  const double before = now_seconds();
+  auto result = make_predictor(word, assets, options);
+  const double opened = now_seconds();
+  if (cold_start) cold_start->open_seconds = opened - before;
+  if (options.warm_up > 0 && !assets.network.empty()) {
+    const ValueMap inputs = warm_up_inputs(assets, options);
+    for (std::int64_t i = 0; i < options.warm_up; ++i) {
+      const double begin = now_seconds();
+      (void)result->predict(inputs);
+      if (cold_start && i == 0) cold_start->first_seconds = now_seconds() - begin;
+    }
+  }
+  return result;
+}
+
+std::string predictor_version(const std::string& word) {
+  return predictors().find(head_of(word)) ? "" : version_of(word);
+}
+
+}  // namespace d5

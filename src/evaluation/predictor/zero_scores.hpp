@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "d5/evaluation/predictor.hpp"
+
+namespace d5::detail {
+
+struct ZeroScoresOptions {
+  std::string output = "logits";
+  std::int64_t classes = 1000;
+  void declare(OptionList& options);
+};
+
+/// Scores of zero for each sample that is asked: what predictors that compute nothing answer.
+class ZeroScores {
+ public:
+  explicit ZeroScores(ZeroScoresOptions options) : options_(std::move(options)) {}
+  /// Throws: ShapeError for inputs of no batch, or of several.
+  const ValueMap& of(const ValueMap& inputs);
+
+ private:
+  ZeroScoresOptions options_;
+  ValueMap outputs_;
+};
+
+/// Dimension 0 of all inputs. Throws: ShapeError where they differ, or there are none.
+[[nodiscard]] std::int64_t batch_of(const ValueMap& inputs);
+
+}  // namespace d5::detail
