@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "d5/evaluation/scenario.hpp"
+
+namespace d5 {
+
+/// Seconds until a query's last sample was answered, of each query all of whose samples were, in
+/// the order of asking.
+[[nodiscard]] std::vector<double> query_latencies(const ScenarioResult& result);
+/// Seconds between the schedule and the asking of each query: what the generator adds.
+[[nodiscard]] std::vector<double> query_lags(const ScenarioResult& result);
+/// Answered samples a second, from the first moment of the schedule to the last answer; NaN without
+/// answers.
+[[nodiscard]] double throughput(const ScenarioResult& result);
+
+namespace detail {
+/// What a run amounts to, from its records: writes `measurements`, and the status and conditions
+/// that they decide. A status that is worse already is kept.
+void conclude(ScenarioResult& result, const ScenarioOptions& options);
+/// Makes a run invalid, with one more reason.
+void invalidate(ScenarioResult& result, const std::string& reason);
+}  // namespace detail
+
+}  // namespace d5

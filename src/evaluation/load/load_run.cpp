@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/load/load_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <numeric>
+#include <utility>
+
+#include "d5/core/error.hpp"
+#include "d5/evaluation/query_summary.hpp"
+
+namespace d5::detail {
+namespace {
+
+constexpr std::int64_t kLookUp = 50'000'000;  ///< ns between two looks for an interrupt
+constexpr int kRunBits = 36;                  ///< of a query's id: its number in the run
+
+std::int64_t nanoseconds(double seconds) { return std::int64_t(std::min(seconds * 1e9, 9e18)); }
+
+void check_options(const SystemUnderTest& system, const ScenarioOptions& options,
+                   std::int64_t per_query) {
+  const auto expect = [&](bool fits, const std::string& given, const char* expected) {
+    if (!fits) throw ValueError(fmt::format("scenario: {}, expected {}", given, expected));
+  };
+  expect(system.samples() > 0, fmt::format("{} has no samples", printable(system.name())),
+         "one or more");
+  expect(options.least_seconds >= 0 && options.most_seconds > 0 &&
+             options.least_seconds <= options.most_seconds,
+         fmt::format("it lasts from {} to {} s", options.least_seconds, options.most_seconds),
+         "0 or more, and a most that is not below the least");
+  expect(options.least_queries >= 1 && options.least_queries <= options.most_queries &&
+             double(options.most_queries) * double(per_query) < double(std::int64_t{1} << kRunBits),
+         fmt::format("it asks {} to {} queries", options.least_queries, options.most_queries),
+         "1 or more, and a most that is not below the least");
+  expect(options.percentile >= 0 && options.percentile < 1,
+         fmt::format("percentile is {}", options.percentile), "a number below 1, such as 0.99");
+  expect(options.answer_seconds > 0 && options.deadline_seconds >= 0 &&
+             options.latency_seconds >= 0 && options.most_in_flight >= 0 &&
+             options.performance_samples >= 0,
+         "a time or a number is below 0", "0 or more, and time for answers");
+  expect(options.keep_answers >= 0 && options.keep_answers <= 1,
+         fmt::format("share of kept answers is {}", options.keep_answers), "0 to 1");
+}
+
+/// One of a share of the queries that depends on nothing but the id.
+bool is_kept(double share, std::int64_t id) {
+  return double((std::uint64_t(id) * 0x9E3779B97F4A7C15u) >> 11) * 0x1p-53 < share;
+}
+
+}  // namespace
+
+struct LoadRun::Shared {
+  Shared(std::int64_t most, std::shared_ptr<LoadClock> its_clock)
+      : log(most), clock(std::move(its_clock)) {}
+
+  void hear(std::span<const QueryAnswer> answers) {
+    const std::int64_t now = clock->now();
+    std::int64_t first_ones = 0;
+    for (const QueryAnswer& answer : answers) {
+      if (answer.id >> kRunBits != run) continue;  // of a run before this one
+      const std::int64_t id = answer.id & ((std::int64_t{1} << kRunBits) - 1);
+      if (!log.answer(id, answer, now, keep > 0 && (keep == 1 || is_kept(keep, id)))) continue;
+      ++first_ones;
+      if (!tell) continue;
+      const std::lock_guard lock(mutex);
+      told.push_back(id);
+    }
+    settle(first_ones);
+  }
+  /// So many more have their answer. Whoever waits sets `wake_at` before it looks at `unanswered`,
+  /// and this looks the other way round.
+  void settle(std::int64_t count) {
+    if (count && unanswered.fetch_sub(count) - count <= wake_at) clock->wake();
+  }
+
+  QueryLog log;
+  const std::shared_ptr<LoadClock> clock;
+  const std::int64_t run = [] {
+    static std::atomic<std::int64_t> runs = 0;
+    return ++runs;
+  }();
+  double keep = 0;
+  bool tell = false;
+  static constexpr std::int64_t kNever = -1, kAny = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> unanswered = 0, wake_at = kNever;
+  std::mutex mutex;
+  std::vector<std::int64_t> told;
+};
+
+LoadRun::LoadRun(SystemUnderTest& system, const ScenarioOptions& scenario, const Options& options)
+    : system_(system),
+      scenario_(scenario),
+      options_(options),
+      samples_(scenario.seed, stream_of("samples")) {
+  using Mode = ScenarioOptions::Mode;
+  check_options(system, scenario, options.samples_per_query);
+  clock_ = scenario.clock ? scenario.clock : monotonic_load_clock();
+  range_ = system.samples();
+  most_ = scenario.most_queries;
+  if (scenario.mode == Mode::accuracy) {
+    most_ = (range_ + options.samples_per_query - 1) / options.samples_per_query;
+  } else if (scenario.performance_samples > 0) {
+    range_ = std::min(range_, scenario.performance_samples);
+  }
+  patience_ = nanoseconds(scenario.answer_seconds);
+  std::vector<std::int64_t> loaded(static_cast<std::size_t>(range_));
+  std::iota(loaded.begin(), loaded.end(), 0);
+  system_.load(loaded);
+  shared_ = std::make_shared<Shared>(most_ * options.samples_per_query, clock_);
+  shared_->keep = scenario.mode == Mode::accuracy ? 1 : scenario.keep_answers;
+  shared_->tell = options.tell_answered;
+  system_.on_complete(
+      [shared = shared_](std::span<const QueryAnswer> answers) { shared->hear(answers); });
+  start_ = clock_->now();
+}
+
+LoadRun::~LoadRun() {
+  system_.on_complete({});
+  shared_->log.close();
+}
+
+bool LoadRun::goes_on(std::int64_t scheduled) const {
+  if (asked_ >= most_) return false;
+  if (scenario_.mode == ScenarioOptions::Mode::accuracy) return true;
+  const std::int64_t since = scheduled - start_;
+  if (since > nanoseconds(scenario_.most_seconds)) return false;
+  return asked_ < scenario_.least_queries || since < nanoseconds(scenario_.least_seconds);
+}
+
+void LoadRun::wait_until(std::int64_t until) {
+  scenario_.interrupt.check("scenario");
+  clock_->wait_until(scenario_.interrupt.possible() ? std::min(until, now() + kLookUp) : until);
+}
+
+bool LoadRun::wait_for_turn(std::int64_t scheduled) {
+  while (now() < scheduled) wait_until(scheduled);
+  overdue_ = now() - start_ > nanoseconds(scenario_.most_seconds + scenario_.answer_seconds);
+  if (overdue_) return false;
+  const std::int64_t bound = scenario_.most_in_flight * options_.samples_per_query;
+  return bound == 0 || wait_for(bound - options_.samples_per_query);
+}
+
+bool LoadRun::wait_for(std::int64_t unanswered, std::int64_t until) {
+  shared_->wake_at = unanswered;
+  bool there;
+  while (!(there = shared_->unanswered <= unanswered) && now() < until) wait_until(until);
+  shared_->wake_at = Shared::kNever;
+  return there;
+}
+
+void LoadRun::wait_for_answer(std::int64_t until) {
+  shared_->wake_at = Shared::kAny;
+  const auto silent = [&] {
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->told.empty();
+  };
+  while (silent() && now() < until) wait_until(until);
+  shared_->wake_at = Shared::kNever;
+}
+
+void LoadRun::answered(std::vector<std::int64_t>& ids) {
+  ids.clear();
+  const std::lock_guard lock(shared_->mutex);
+  std::swap(ids, shared_->told);
+}
+
+std::int64_t LoadRun::next_sample() {
+  if (scenario_.mode == ScenarioOptions::Mode::performance) {
+    return std::int64_t(samples_.below(std::uint64_t(range_)));
+  }
+  return shared_->log.size();
+}
+
+void LoadRun::ask(std::int64_t scheduled) {
+  const std::int64_t first = shared_->log.size(), issued = now();
+  queries_.clear();
+  for (std::int64_t i = 0; i < options_.samples_per_query; ++i) {
+    const std::int64_t sample = next_sample();
+    if (sample >= range_) break;  // the last query of an accuracy run may be smaller
+    queries_.push_back({.id = (shared_->run << kRunBits) + first + i, .sample = sample});
+    shared_->log.add(sample, scheduled, issued);
+  }
+  ++asked_;
+  shared_->unanswered += std::int64_t(queries_.size());
+  try {
+    system_.issue(queries_);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    shared_->settle(shared_->log.refuse(first, error.what(), now()));
+  }
+}
+
+ScenarioResult LoadRun::end() {
+  system_.flush();
+  wait_for(0);
+  system_.on_complete({});
+  shared_->log.close();
+  system_.unload();
+  QueryLog::Closed closed = shared_->log.take();
+  ScenarioResult result;
+  result.samples_per_query = options_.samples_per_query;
+  result.latency_from = options_.latency_from;
+  result.percentile = options_.percentile;
+  result.queries = std::move(closed.queries);
+  result.answers = std::move(closed.answers);
+  result.conditions["seed"] = std::to_string(scenario_.seed);
+  result.conditions["waiting"] = clock_->how();
+  const auto count = result.queries.size();
+  if (closed.unanswered > 0) {
+    invalidate(result, fmt::format("{} of {} samples had no answer within {:g} s",
+                                   closed.unanswered, count, scenario_.answer_seconds));
+  }
+  if (closed.failed > 0) {
+    invalidate(result, fmt::format("{} of {} samples failed, the first with: {}", closed.failed,
+                                   count, printable_message(closed.reason)));
+  }
+  if (closed.again > 0) {
+    invalidate(result, fmt::format("{} answers came to samples that had one", closed.again));
+  }
+  if (closed.unasked > 0) {
+    invalidate(result, fmt::format("{} answers came to what nobody asked", closed.unasked));
+  }
+  if (scenario_.deadline_seconds > 0) {
+    std::int64_t late = 0;
+    for (QueryRecord& query : result.queries) {
+      const bool schedule = options_.latency_from == LatencyFrom::schedule;
+      const std::int64_t from = schedule ? query.scheduled : query.issued;
+      if (query.ended && query.ended - from > nanoseconds(scenario_.deadline_seconds)) {
+        query.status = Status::failed;
+        ++late;
+      }
+    }
+    if (late > 0) {
+      invalidate(result, fmt::format("{} of {} answers came after their deadline of {:g} s", late,
+                                     count, scenario_.deadline_seconds));
+    }
+  }
+  const bool all = scenario_.mode == ScenarioOptions::Mode::accuracy;
+  const std::int64_t least = all ? most_ : scenario_.least_queries;
+  if (overdue_) {
+    invalidate(result, fmt::format("asking took more than {:g} s longer than its schedule",
+                                   scenario_.answer_seconds));
+  } else if (asked_ < least) {
+    invalidate(result, fmt::format("{} queries were asked, expected {} or more", asked_, least));
+  }
+  conclude(result, scenario_);
+  return result;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/load/query_log.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace d5::detail {
+
+QueryLog::QueryLog(std::int64_t most) : pieces_(std::size_t((most + kPiece - 1) / kPiece)) {}
+
+void QueryLog::add(std::int64_t sample, std::int64_t scheduled, std::int64_t issued) {
+  const std::int64_t id = size_.load(std::memory_order_relaxed);
+  auto& piece = pieces_[std::size_t(id / kPiece)];
+  if (!piece) piece = std::make_unique<Piece>();
+  at(id).record = {.id = id, .sample = sample, .scheduled = scheduled, .issued = issued};
+  size_.store(id + 1, std::memory_order_release);
+}
+
+bool QueryLog::answer(std::int64_t id, const QueryAnswer& answer, std::int64_t now, bool kept) {
+  if (id < 0 || id >= size()) {
+    ++unasked_;
+    return false;
+  }
+  Entry& entry = at(id);
+  std::uint8_t expected = waiting;
+  if (!entry.state.compare_exchange_strong(expected, written, std::memory_order_acquire)) {
+    if (expected != closed) ++again_;
+    return false;
+  }
+  entry.record.begun = answer.begun;
+  entry.record.ended = now;
+  entry.record.batch = answer.batch;
+  entry.record.status = answer.status;
+  if (answer.status != Status::passed || kept) {
+    const std::lock_guard lock(mutex_);
+    if (answer.status != Status::passed && reason_.empty()) reason_ = answer.reason;
+    if (kept) {
+      KeptAnswer& copy = answers_.emplace_back();
+      copy.id = id;
+      copy.sample = entry.record.sample;
+      copy.bytes.assign(answer.bytes.begin(), answer.bytes.end());
+    }
+  }
+  entry.state.store(answered, std::memory_order_release);
+  return true;
+}
+
+std::int64_t QueryLog::refuse(std::int64_t first, const std::string& reason, std::int64_t now) {
+  std::int64_t refused = 0;
+  for (std::int64_t id = first; id < size(); ++id) {
+    if (at(id).state.load(std::memory_order_acquire) != waiting) continue;
+    refused += answer(id, {.batch = 0, .status = Status::failed, .reason = reason}, now, false);
+  }
+  return refused;
+}
+
+void QueryLog::close() {
+  for (std::int64_t id = 0; id < size(); ++id) {
+    Entry& entry = at(id);
+    std::uint8_t expected = waiting;
+    if (entry.state.compare_exchange_strong(expected, closed, std::memory_order_acquire)) {
+      entry.record.status = Status::failed;
+      continue;
+    }
+    while (entry.state.load(std::memory_order_acquire) == written) std::this_thread::yield();
+  }
+}
+
+QueryLog::Closed QueryLog::take() {
+  Closed result;
+  result.queries.reserve(std::size_t(size()));
+  for (std::int64_t id = 0; id < size(); ++id) {
+    const Entry& entry = at(id);
+    result.queries.push_back(entry.record);
+    if (entry.state.load(std::memory_order_relaxed) == closed) {
+      ++result.unanswered;
+    } else if (entry.record.status != Status::passed) {
+      ++result.failed;
+    }
+  }
+  result.again = again_;
+  result.unasked = unasked_;
+  const std::lock_guard lock(mutex_);
+  result.answers = std::move(answers_);
+  std::ranges::sort(result.answers, {}, &KeptAnswer::id);
+  result.reason = reason_;
+  return result;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+#include <queue>
+#include <utility>
+
+#include "d5/evaluation/scenario.hpp"
+#include "evaluation/load/load_run.hpp"
+
+namespace d5::scenario {
+namespace {
+
+struct ClosedLoopOptions {
+  std::int64_t users = 1;
+  double think = 0;
+  void declare(OptionList& options) {
+    options.add("users", users, "each asks again once it has its answer", {.least = 1});
+    options.add("think", think, "s that a user waits between an answer and the next query",
+                {.least = 0});
+  }
+};
+
+/// A fixed number of users, each of whom waits for its answer, thinks, and asks again.
+class ClosedLoop final : public Scenario {
+ public:
+  using Options = ClosedLoopOptions;
+  explicit ClosedLoop(const Options& options) : options_(options) {}
+
+  ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
+    detail::LoadRun run(
+        system, options,
+        {.latency_from = LatencyFrom::issue, .percentile = 0.9, .tell_answered = true});
+    // Who may ask from when on; users are alike, so that moments are all there is.
+    std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> ready;
+    for (std::int64_t i = 0; i < options_.users; ++i) ready.push(run.start());
+    const auto think = std::int64_t(options_.think * 1e9);
+    const auto patience = std::int64_t(options.answer_seconds * 1e9);
+    std::vector<std::int64_t> answered;
+    for (;;) {
+      run.answered(answered);
+      const std::int64_t now = run.now();
+      for (std::size_t i = 0; i < answered.size(); ++i) ready.push(now + think);
+      if (ready.empty()) {
+        run.wait_for_answer(now + patience);
+        if (run.now() >= now + patience) break;  // nobody is answered any more
+      } else if (ready.top() > now) {
+        if (!run.goes_on(ready.top())) break;
+        run.wait_for_answer(ready.top());
+      } else {
+        if (!run.goes_on(ready.top()) || !run.wait_for_turn(ready.top())) break;
+        const std::int64_t moment = ready.top();
+        ready.pop();
+        run.ask(moment);
+      }
+    }
+    return run.end();
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+void register_closed_loop(Registry<ScenarioEntry>& registry) {
+  registry.add("closed_loop",
+               ScenarioEntry::of<ClosedLoop>("users who ask again once they have their answer"));
+}
+
+}  // namespace d5::scenario
