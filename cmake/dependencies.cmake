@@ -78,3 +78,6 @@ pkg_check_modules(libav QUIET libavformat libavcodec libavutil libswscale)  # of
 if(D5_WITH_MPI)
   find_package(MPI COMPONENTS CXX)
 endif()
+# MLPerf's load generator: optional, its scenarios say so without.
+find_path(LOADGEN_INCLUDE_DIR mlperf_loadgen/loadgen.h HINTS ${D5_DEPS}/loadgen/include)
+find_library(LOADGEN_LIBRARY mlperf_loadgen HINTS ${D5_DEPS}/loadgen/lib)

@@ -197,7 +197,7 @@ TEST_CASE("what a system does wrong makes its run invalid, with the reason") {
              }),
              Catch::Contains("answers came to what nobody asked"));
   CHECK_THAT(invalid([](const Query&, const auto&) { throw NumericError("the net\nis NaN"); }),
-             Catch::Contains("20 of 20 samples failed, the first with: the net\\nis NaN"));
+             Catch::Contains("20 of 20 samples failed, the first with: the net\\x0ais NaN"));
   CHECK_THAT(invalid([](const Query& query, const auto& answer) {
                answer({.id = query.id, .status = Status::failed, .reason = "out of memory"});
              }),
@@ -252,11 +252,11 @@ TEST_CASE("a run that falls ever further behind its schedule ends") {
 }
 
 TEST_CASE("an interrupt ends a run that waits") {
-  std::stop_source stop;
+  const auto stop = std::make_shared<std::stop_source>();
   const auto clock = std::make_shared<VirtualLoadClock>();
-  Answering system([&](const Query&, const auto&) { stop.request_stop(); });
+  Answering system([&](const Query&, const auto&) { stop->request_stop(); });
   ScenarioOptions options{.answer_seconds = 1e6, .clock = clock};
-  options.interrupt.token = stop.get_token();
+  options.interrupt.token = stop->get_token();
   CHECK_THROWS_AS(run("closed_loop", {}, system, options), Interrupted);
 }
 

@@ -28,9 +28,11 @@ class SimulatedSystem final : public d5::SystemUnderTest {
       asked.push_back(query.sample);
       const std::int64_t begun = std::max(clock_->now(), free_);
       free_ = begun + service_(served_++);
-      clock_->at(free_, [this, id = query.id, begun] { complete({{.id = id, .begun = begun}}); });
       most_waiting = std::max(most_waiting, ++waiting);
-      clock_->at(free_, [this] { --waiting; });
+      clock_->at(free_, [this, id = query.id, begun] {
+        --waiting;
+        complete({{.id = id, .begun = begun}});
+      });
     }
   }
   void flush() override { ++flushes; }

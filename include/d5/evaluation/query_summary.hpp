@@ -16,12 +16,4 @@ namespace d5 {
 /// answers.
 [[nodiscard]] double throughput(const ScenarioResult& result);
 
-namespace detail {
-/// What a run amounts to, from its records: writes `measurements`, and the status and conditions
-/// that they decide. A status that is worse already is kept.
-void conclude(ScenarioResult& result, const ScenarioOptions& options);
-/// Makes a run invalid, with one more reason.
-void invalidate(ScenarioResult& result, const std::string& reason);
-}  // namespace detail
-
 }  // namespace d5

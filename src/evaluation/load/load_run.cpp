@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "d5/core/error.hpp"
-#include "d5/evaluation/query_summary.hpp"
+#include "evaluation/load/verdict.hpp"
 
 namespace d5::detail {
 namespace {
@@ -45,11 +45,6 @@ void check_options(const SystemUnderTest& system, const ScenarioOptions& options
          fmt::format("share of kept answers is {}", options.keep_answers), "0 to 1");
 }
 
-/// One of a share of the queries that depends on nothing but the id.
-bool is_kept(double share, std::int64_t id) {
-  return double((std::uint64_t(id) * 0x9E3779B97F4A7C15u) >> 11) * 0x1p-53 < share;
-}
-
 }  // namespace
 
 struct LoadRun::Shared {
@@ -62,13 +57,21 @@ struct LoadRun::Shared {
     for (const QueryAnswer& answer : answers) {
       if (answer.id >> kRunBits != run) continue;  // of a run before this one
       const std::int64_t id = answer.id & ((std::int64_t{1} << kRunBits) - 1);
-      if (!log.answer(id, answer, now, keep > 0 && (keep == 1 || is_kept(keep, id)))) continue;
+      if (!log.answer(id, answer, now, is_in_share(keep, id))) continue;
       ++first_ones;
       if (!tell) continue;
       const std::lock_guard lock(mutex);
       told.push_back(id);
     }
     settle(first_ones);
+  }
+  void refuse(std::int64_t first, const char* reason) {
+    const auto refused = log.refuse(first, reason, clock->now());
+    if (tell) {
+      const std::lock_guard lock(mutex);
+      told.insert(told.end(), refused.begin(), refused.end());
+    }
+    settle(std::int64_t(refused.size()));
   }
   /// So many more have their answer. Whoever waits sets `wake_at` before it looks at `unanswered`,
   /// and this looks the other way round.
@@ -190,7 +193,7 @@ void LoadRun::ask(std::int64_t scheduled) {
   } catch (const Interrupted&) {
     throw;
   } catch (const std::exception& error) {
-    shared_->settle(shared_->log.refuse(first, error.what(), now()));
+    shared_->refuse(first, error.what());
   }
 }
 
@@ -200,45 +203,13 @@ ScenarioResult LoadRun::end() {
   system_.on_complete({});
   shared_->log.close();
   system_.unload();
-  QueryLog::Closed closed = shared_->log.take();
   ScenarioResult result;
   result.samples_per_query = options_.samples_per_query;
   result.latency_from = options_.latency_from;
   result.percentile = options_.percentile;
-  result.queries = std::move(closed.queries);
-  result.answers = std::move(closed.answers);
-  result.conditions["seed"] = std::to_string(scenario_.seed);
   result.conditions["waiting"] = clock_->how();
-  const auto count = result.queries.size();
-  if (closed.unanswered > 0) {
-    invalidate(result, fmt::format("{} of {} samples had no answer within {:g} s",
-                                   closed.unanswered, count, scenario_.answer_seconds));
-  }
-  if (closed.failed > 0) {
-    invalidate(result, fmt::format("{} of {} samples failed, the first with: {}", closed.failed,
-                                   count, printable_message(closed.reason)));
-  }
-  if (closed.again > 0) {
-    invalidate(result, fmt::format("{} answers came to samples that had one", closed.again));
-  }
-  if (closed.unasked > 0) {
-    invalidate(result, fmt::format("{} answers came to what nobody asked", closed.unasked));
-  }
-  if (scenario_.deadline_seconds > 0) {
-    std::int64_t late = 0;
-    for (QueryRecord& query : result.queries) {
-      const bool schedule = options_.latency_from == LatencyFrom::schedule;
-      const std::int64_t from = schedule ? query.scheduled : query.issued;
-      if (query.ended && query.ended - from > nanoseconds(scenario_.deadline_seconds)) {
-        query.status = Status::failed;
-        ++late;
-      }
-    }
-    if (late > 0) {
-      invalidate(result, fmt::format("{} of {} answers came after their deadline of {:g} s", late,
-                                     count, scenario_.deadline_seconds));
-    }
-  }
+  take_log(shared_->log.take(), scenario_, result);
+  check_deadline(scenario_, result);
   const bool all = scenario_.mode == ScenarioOptions::Mode::accuracy;
   const std::int64_t least = all ? most_ : scenario_.least_queries;
   if (overdue_) {

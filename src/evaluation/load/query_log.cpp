@@ -8,11 +8,13 @@ namespace d5::detail {
 
 QueryLog::QueryLog(std::int64_t most) : pieces_(std::size_t((most + kPiece - 1) / kPiece)) {}
 
-void QueryLog::add(std::int64_t sample, std::int64_t scheduled, std::int64_t issued) {
+void QueryLog::add(std::int64_t sample, std::int64_t scheduled, std::int64_t issued,
+                   std::uintptr_t tag) {
   const std::int64_t id = size_.load(std::memory_order_relaxed);
   auto& piece = pieces_[std::size_t(id / kPiece)];
   if (!piece) piece = std::make_unique<Piece>();
   at(id).record = {.id = id, .sample = sample, .scheduled = scheduled, .issued = issued};
+  at(id).tag = tag;
   size_.store(id + 1, std::memory_order_release);
 }
 
@@ -45,11 +47,14 @@ bool QueryLog::answer(std::int64_t id, const QueryAnswer& answer, std::int64_t n
   return true;
 }
 
-std::int64_t QueryLog::refuse(std::int64_t first, const std::string& reason, std::int64_t now) {
-  std::int64_t refused = 0;
+std::vector<std::int64_t> QueryLog::refuse(std::int64_t first, const std::string& reason,
+                                           std::int64_t now) {
+  std::vector<std::int64_t> refused;
   for (std::int64_t id = first; id < size(); ++id) {
     if (at(id).state.load(std::memory_order_acquire) != waiting) continue;
-    refused += answer(id, {.batch = 0, .status = Status::failed, .reason = reason}, now, false);
+    if (answer(id, {.batch = 0, .status = Status::failed, .reason = reason}, now, false)) {
+      refused.push_back(id);
+    }
   }
   return refused;
 }

@@ -14,6 +14,11 @@
 
 namespace d5::detail {
 
+/// Whether it is among a share of all ids that depends on nothing else.
+[[nodiscard]] inline bool is_in_share(double share, std::int64_t id) {
+  return double((std::uint64_t(id) * 0x9E3779B97F4A7C15u) >> 11) * 0x1p-53 < share;
+}
+
 /// The records of a run, while it asks and answers come. Each is written once by who asks and once
 /// by the first who answers; what comes later changes nothing and is counted.
 ///
@@ -23,14 +28,17 @@ class QueryLog {
   /// For that many queries. Memory is taken as they come, a piece at a time.
   explicit QueryLog(std::int64_t most);
 
-  /// The next query; its id is `size()` before. It may be answered from then on.
-  void add(std::int64_t sample, std::int64_t scheduled, std::int64_t issued);
+  /// The next query; its id is `size()` before. It may be answered from then on. `tag` is the
+  /// asker's own.
+  void add(std::int64_t sample, std::int64_t scheduled, std::int64_t issued,
+           std::uintptr_t tag = 0);
+  [[nodiscard]] std::uintptr_t tag(std::int64_t id) { return at(id).tag; }
   [[nodiscard]] std::int64_t size() const { return size_.load(std::memory_order_acquire); }
 
   /// Whether it was the first answer to a query that was asked. `kept`: its bytes, too.
   bool answer(std::int64_t id, const QueryAnswer& answer, std::int64_t now, bool kept);
-  /// An exception is an answer: to all of [first, size()) that have none yet. How many had none.
-  std::int64_t refuse(std::int64_t first, const std::string& reason, std::int64_t now);
+  /// An exception is an answer: to all of [first, size()) that have none yet. Which had none.
+  std::vector<std::int64_t> refuse(std::int64_t first, const std::string& reason, std::int64_t now);
 
   /// From now on nothing is changed any more, whoever answers.
   void close();
@@ -50,6 +58,7 @@ class QueryLog {
   enum State : std::uint8_t { waiting, written, answered, closed };
   struct Entry {
     QueryRecord record;
+    std::uintptr_t tag = 0;
     std::atomic<std::uint8_t> state = waiting;
   };
   static constexpr std::int64_t kPiece = 1 << 14;

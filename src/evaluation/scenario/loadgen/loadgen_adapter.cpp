@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/scenario/loadgen/loadgen_adapter.hpp"
+
+#include <fmt/format.h>
+#include <mlperf_loadgen/issue_query_controller.h>
+#include <mlperf_loadgen/loadgen.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "d5/evaluation/load_clock.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// LoadGen's ids are pointers to its own records of samples. It counts latency from their schedule
+/// on a clock that may be set; how late a query was asked is a difference on it.
+std::int64_t lateness(mlperf::ResponseId id) {
+  const auto* sample = reinterpret_cast<const mlperf::loadgen::SampleMetadata*>(id);
+  const auto& query = *sample->query_metadata;
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(query.issued_start_time -
+                                                              query.scheduled_time)
+      .count();
+}
+
+std::int64_t next_ids(std::int64_t most) {
+  static std::atomic<std::int64_t> next = std::int64_t{1} << 62;  // none of another generator's
+  return next.fetch_add(most);
+}
+
+}  // namespace
+
+class LoadGenAdapter::Samples final : public mlperf::QuerySampleLibrary {
+ public:
+  Samples(SystemUnderTest& system, const ScenarioOptions& options)
+      : name_("d5"), system_(system), count_(std::size_t(system.samples())) {
+    drawn_ = options.performance_samples > 0
+                 ? std::min(count_, std::size_t(options.performance_samples))
+                 : count_;
+  }
+  const std::string& Name() override { return name_; }
+  size_t TotalSampleCount() override { return count_; }
+  size_t PerformanceSampleCount() override { return drawn_; }
+  void LoadSamplesToRam(const std::vector<mlperf::QuerySampleIndex>& samples) override {
+    std::set<std::int64_t> loaded(samples.begin(), samples.end());  // it fills queries up
+    const std::vector<std::int64_t> each(loaded.begin(), loaded.end());
+    system_.load(each);
+  }
+  void UnloadSamplesFromRam(const std::vector<mlperf::QuerySampleIndex>&) override {
+    system_.unload();
+  }
+
+ private:
+  std::string name_;
+  SystemUnderTest& system_;
+  std::size_t count_, drawn_ = 0;
+};
+
+class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
+ public:
+  Asked(d5::SystemUnderTest& system, const ScenarioOptions& options, std::int64_t most)
+      : name_(system.name()),
+        system_(system),
+        keep_(options.mode == ScenarioOptions::Mode::accuracy ? 1 : options.keep_answers),
+        patience_(std::int64_t(std::min(options.answer_seconds, 1e9) * 1e9)),
+        ids_(next_ids(most)),
+        clock_(monotonic_load_clock()),  // sets the slack of this thread, which asks
+        log_(most) {
+    watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+  }
+
+  const std::string& Name() override { return name_; }
+
+  void IssueQuery(const std::vector<mlperf::QuerySample>& samples) override {
+    const std::int64_t issued = clock_->now(), first = log_.size();
+    last_news_ = issued;
+    queries_.clear();
+    for (const mlperf::QuerySample& sample : samples) {
+      const auto index = std::int64_t(sample.index);
+      queries_.push_back({.id = ids_ + first + std::int64_t(queries_.size()), .sample = index});
+      log_.add(index, issued - lateness(sample.id), issued, sample.id);
+    }
+    unanswered_ += std::int64_t(samples.size());
+    try {
+      system_.issue(queries_);
+    } catch (const std::exception& error) {  // LoadGen would abort
+      refuse(first, error.what(), clock_->now());
+    } catch (...) {
+      refuse(first, "something that is no exception", clock_->now());
+    }
+  }
+  void FlushQueries() override { system_.flush(); }
+
+  void hear(std::span<const QueryAnswer> answers) {
+    const std::int64_t now = clock_->now();
+    last_news_ = now;
+    thread_local std::vector<mlperf::QuerySampleResponse> ends;
+    ends.clear();
+    for (const QueryAnswer& answer : answers) {
+      const std::int64_t id = answer.id - ids_;
+      if (!log_.answer(id, answer, now, is_in_share(keep_, id))) continue;
+      const auto place = reinterpret_cast<std::uintptr_t>(answer.bytes.data());
+      ends.emplace_back(log_.tag(id), place, answer.bytes.size());
+    }
+    finish(ends);
+  }
+
+  [[nodiscard]] std::string how() const { return clock_->how(); }
+
+  QueryLog::Closed end() {
+    watch_ = {};
+    log_.close();
+    QueryLog::Closed closed = log_.take();
+    closed.unanswered += abandoned_;
+    closed.failed -= abandoned_;
+    return closed;
+  }
+
+ private:
+  void finish(std::vector<mlperf::QuerySampleResponse>& ends) {
+    if (ends.empty()) return;
+    unanswered_ -= std::int64_t(ends.size());
+    mlperf::QuerySamplesComplete(ends.data(), ends.size());
+  }
+
+  /// `now` 0: they never ended.
+  std::size_t refuse(std::int64_t first, const std::string& reason, std::int64_t now) {
+    std::vector<mlperf::QuerySampleResponse> ends;
+    for (const std::int64_t id : log_.refuse(first, reason, now)) {
+      ends.emplace_back(log_.tag(id), 0, 0);
+    }
+    finish(ends);
+    return ends.size();
+  }
+
+  /// LoadGen waits for ever for what a system never answers.
+  void watch(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    while (!stopped.wait_for(lock, stop, std::chrono::milliseconds(20),
+                             [&] { return stop.stop_requested(); })) {
+      if (unanswered_ <= 0 || clock_->now() - last_news_ < patience_) continue;
+      abandoned_ += std::int64_t(refuse(0, "no answer", 0));
+    }
+  }
+
+  std::string name_;
+  d5::SystemUnderTest& system_;
+  const double keep_;
+  const std::int64_t patience_, ids_;
+  std::shared_ptr<LoadClock> clock_;
+  QueryLog log_;
+  std::vector<Query> queries_;
+  std::atomic<std::int64_t> unanswered_ = 0, last_news_ = 0, abandoned_ = 0;
+  std::jthread watch_;
+};
+
+LoadGenAdapter::LoadGenAdapter(SystemUnderTest& system, const ScenarioOptions& options,
+                               std::int64_t most)
+    : listened_(system),
+      asked_(std::make_shared<Asked>(system, options, most)),
+      samples_(std::make_unique<Samples>(system, options)) {
+  system.on_complete(
+      [asked = asked_](std::span<const QueryAnswer> answers) { asked->hear(answers); });
+}
+
+LoadGenAdapter::~LoadGenAdapter() { listened_.on_complete({}); }
+
+mlperf::SystemUnderTest& LoadGenAdapter::system() { return *asked_; }
+mlperf::QuerySampleLibrary& LoadGenAdapter::library() { return *samples_; }
+std::string LoadGenAdapter::how_it_waits() const { return asked_->how() + "; LoadGen sleeps"; }
+
+QueryLog::Closed LoadGenAdapter::end() {
+  listened_.on_complete({});
+  return asked_->end();
+}
+
+}  // namespace d5::detail

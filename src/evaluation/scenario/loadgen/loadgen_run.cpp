@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/scenario/loadgen/loadgen_run.hpp"
+
+#include <fmt/format.h>
+#include <mlperf_loadgen/issue_query_controller.h>
+#include <mlperf_loadgen/loadgen.h>
+#include <mlperf_loadgen/query_sample_library.h>
+#include <mlperf_loadgen/system_under_test.h>
+#include <mlperf_loadgen/version.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+#include "d5/core/error.hpp"
+#include "d5/evaluation/loadgen.hpp"
+#include "d5/evaluation/query_summary.hpp"
+#include "evaluation/load/load_run.hpp"
+#include "evaluation/load/verdict.hpp"
+#include "evaluation/scenario/loadgen/loadgen_adapter.hpp"
+#include "evaluation/scenario/loadgen/loadgen_report.hpp"
+#include "evaluation/scenario/loadgen/loadgen_settings.hpp"
+
+namespace d5 {
+
+std::string loadgen_version() {
+  return fmt::format("{} ({})", mlperf::LoadgenVersion(), mlperf::LoadgenGitRevision());
+}
+
+namespace detail {
+namespace {
+
+constexpr std::int64_t kMultiStreamSamples = 8;  // of a query, by LoadGen's default
+
+/// Two runs at once end the process: LoadGen has one logger and one controller.
+class OnlyRun {
+ public:
+  OnlyRun() {
+    if (running().test_and_set()) {
+      throw ValueError("LoadGen runs one test at a time in a process, and one is under way");
+    }
+  }
+  ~OnlyRun() { running().clear(); }
+  OnlyRun(const OnlyRun&) = delete;
+  OnlyRun& operator=(const OnlyRun&) = delete;
+
+ private:
+  static std::atomic_flag& running() {
+    static std::atomic_flag flag;
+    return flag;
+  }
+};
+
+/// Where LoadGen writes; one that nobody named is removed at the end.
+class LogFolder {
+ public:
+  explicit LogFolder(const std::string& named) : path_(named) {
+    std::error_code error;
+    if (!named.empty()) {
+      std::filesystem::create_directories(named, error);
+    } else {
+      path_ = (std::filesystem::temp_directory_path() / "d5-loadgen-XXXXXX").string();
+      if (!mkdtemp(path_.data())) error = {errno, std::generic_category()};
+    }
+    // LoadGen ends the process where it cannot write.
+    if (error || access(path_.c_str(), W_OK) != 0) {
+      throw IoError(fmt::format("LoadGen: cannot write its logs to {}: {}", printable(path_),
+                                error ? error.message() : "no right to"));
+    }
+    is_ours_ = named.empty();
+  }
+  ~LogFolder() {
+    std::error_code ignored;
+    if (is_ours_) std::filesystem::remove_all(path_, ignored);
+  }
+  LogFolder(const LogFolder&) = delete;
+  LogFolder& operator=(const LogFolder&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool is_ours_ = false;
+};
+
+void take_report(const LoadGenReport& report, bool accuracy, ScenarioResult& result) {
+  result.conditions["loadgen"] = loadgen_version();
+  if (!accuracy) result.conditions["loadgen_result"] = report.valid ? "VALID" : "INVALID";
+  if (!accuracy && !report.summarised) invalidate(result, "LoadGen wrote no result");
+  if (accuracy || (report.summarised && report.valid)) return;
+  if (report.reasons.empty()) invalidate(result, "LoadGen: INVALID");
+  for (const std::string& reason : report.reasons) {
+    invalidate(result, "LoadGen: INVALID: " + printable_message(reason));
+  }
+}
+
+/// How long a query takes at least, found by asking a few: LoadGen makes queries ready for twice
+/// its time, and a run that outlasts them is invalid. Zero if none is answered.
+double probe_latency(SystemUnderTest& system, const ScenarioOptions& scenario,
+                     std::int64_t samples_per_query) {
+  constexpr std::int64_t kQueries = 10;
+  ScenarioOptions options;
+  options.least_queries = kQueries;
+  options.performance_samples = scenario.performance_samples;
+  options.seed = scenario.seed;
+  options.answer_seconds = scenario.answer_seconds;
+  options.interrupt = scenario.interrupt;
+  LoadRun run(system, options,
+              {.samples_per_query = samples_per_query, .latency_from = LatencyFrom::issue});
+  while (run.asked() < kQueries && run.wait_for(0)) run.ask(run.now());
+  const std::vector<double> latencies = query_latencies(run.end());
+  return latencies.empty() ? 0 : *std::ranges::min_element(latencies);
+}
+
+/// Leaves nothing open that only running tells.
+LoadGenOptions with_expectations(LoadGenOptions loadgen, SystemUnderTest& system,
+                                 const ScenarioOptions& options) {
+  using Which = LoadGenOptions::Scenario;
+  const bool by_files = !loadgen.model.empty() || !loadgen.user_conf.empty();
+  const bool offline = loadgen.scenario == Which::offline;
+  const bool told = offline ? loadgen.rate > 0 : loadgen.expected_latency > 0;
+  if (by_files || told || loadgen.scenario == Which::server ||
+      options.mode == ScenarioOptions::Mode::accuracy) {
+    return loadgen;
+  }
+  const bool multi = loadgen.scenario == Which::multi_stream;
+  const std::int64_t size = !multi                          ? 1
+                            : loadgen.samples_per_query > 0 ? loadgen.samples_per_query
+                                                            : kMultiStreamSamples;
+  // A fast system is expected to be no faster than queries can be made ready for.
+  const double affordable = 4 * options.least_seconds * double(size) / double(options.most_queries);
+  const double latency = std::max({probe_latency(system, options, size), affordable, 1e-9});
+  if (offline) {
+    loadgen.rate = 2 / latency;  // threads of its own and larger batches may make it faster
+  } else {
+    loadgen.expected_latency = latency / 2;
+  }
+  return loadgen;
+}
+
+}  // namespace
+
+ScenarioResult run_loadgen(const LoadGenOptions& told, SystemUnderTest& system,
+                           const ScenarioOptions& options) {
+  const OnlyRun only;
+  if (system.samples() < 1) {
+    throw ValueError(
+        fmt::format("scenario: {} has no samples, expected one or more", printable(system.name())));
+  }
+  const LoadGenOptions loadgen = with_expectations(told, system, options);
+  const LoadGenSettings chosen = loadgen_settings(loadgen, options, system.samples());
+  const LogFolder folder(options.log_folder);
+  const bool accuracy = options.mode == ScenarioOptions::Mode::accuracy;
+
+  mlperf::LogSettings logs;
+  logs.enable_trace = false;  // 660 MB a million queries
+  logs.log_output.outdir = folder.path();
+  LoadGenAdapter adapter(system, options, chosen.most_samples);
+  // The last word names the file of an audit, which is looked for in the current folder by default.
+  mlperf::StartTest(&adapter.system(), &adapter.library(), chosen.settings, logs,
+                    folder.path() + "/audit.config");
+
+  ScenarioResult result;
+  const bool scheduled = loadgen.scenario == LoadGenOptions::Scenario::server ||
+                         loadgen.scenario == LoadGenOptions::Scenario::offline;
+  result.latency_from = scheduled ? LatencyFrom::schedule : LatencyFrom::issue;
+  result.percentile = loadgen_percentile(chosen.settings);
+  const bool multi = loadgen.scenario == LoadGenOptions::Scenario::multi_stream;
+  if (multi) {
+    result.samples_per_query = std::int64_t(chosen.settings.multi_stream_samples_per_query);
+  }
+  result.conditions["waiting"] = adapter.how_it_waits();
+  take_log(adapter.end(), options, result);
+  check_deadline(options, result);
+  take_report(read_loadgen_report(folder.path()), accuracy, result);
+  conclude(result, options);
+  return result;
+}
+
+}  // namespace detail
+}  // namespace d5

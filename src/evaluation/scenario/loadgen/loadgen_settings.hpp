@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mlperf_loadgen/test_settings.h>
+
+#include <cstdint>
+
+#include "d5/evaluation/scenario.hpp"
+#include "evaluation/scenario/loadgen/loadgen_run.hpp"
+
+namespace d5::detail {
+
+/// What LoadGen shall do, with what it would do for ever or at the cost of all memory refused.
+struct LoadGenSettings {
+  mlperf::TestSettings settings;
+  std::int64_t most_samples = 0;  ///< that it will ask for, all of them made ready ahead
+};
+
+/// `samples` is the number that the system has. Throws: ValueError, IoError, FormatError.
+[[nodiscard]] LoadGenSettings loadgen_settings(const LoadGenOptions& loadgen,
+                                               const ScenarioOptions& options,
+                                               std::int64_t samples);
+[[nodiscard]] double loadgen_percentile(const mlperf::TestSettings& settings);
+
+}  // namespace d5::detail
