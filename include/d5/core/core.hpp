@@ -2,6 +2,7 @@
 #pragma once
 
 #include "d5/core/arena.hpp"
+#include "d5/core/artefact_store.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/carried_file.hpp"

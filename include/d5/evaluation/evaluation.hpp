@@ -34,3 +34,4 @@
 #include "d5/evaluation/scenario.hpp"
 #include "d5/evaluation/steady_state.hpp"
 #include "d5/evaluation/system_under_test.hpp"
+#include "d5/evaluation/evaluation_sink.hpp"

@@ -101,13 +101,14 @@ std::string fetch(const std::string& url, const Download& what, const PartialFil
 }  // namespace
 
 std::string fault_of(const std::string& path, const Download& what, const Interrupt& interrupt) {
+  const auto judge = [&](const std::string& given) {
+    if (given == what.sha256) return std::string();
+    return fmt::format("SHA-256 is {}, expected {}", given, what.sha256);
+  };
+  if (what.sum_of == Download::Sum::file) return judge(detail::sha256_of_file(path, interrupt));
   const std::string bytes = read_file(path, what.most_bytes, interrupt);
   try {
-    const std::string given = what.sum_of == Download::Sum::file
-                                  ? detail::sha256(bytes)
-                                  : sum_of_content(bytes, what, path, interrupt);
-    if (given == what.sha256) return {};
-    return fmt::format("SHA-256 is {}, expected {}", given, what.sha256);
+    return judge(sum_of_content(bytes, what, path, interrupt));
   } catch (const FormatError& error) {
     return error.what();
   }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/sha256.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 
 #include "d5/core/error.hpp"
 
@@ -30,6 +34,34 @@ std::string Sha256::digest() {
   std::string text;
   for (const unsigned char byte : sum) text += fmt::format("{:02x}", byte);
   return text;
+}
+
+void for_each_piece(const std::string& path, const std::function<void(std::string_view)>& piece,
+                    const Interrupt& interrupt) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto fail = [&] {
+    return IoError(fmt::format("cannot read '{}': {}", printable(path), std::strerror(errno)));
+  };
+  if (file < 0) throw fail();
+  const struct Closer {
+    int file;
+    ~Closer() { ::close(file); }
+  } closer{file};
+  std::string buffer(std::size_t{1} << 20, '\0');
+  for (;;) {
+    interrupt.check("reading '" + printable(path) + "'");
+    const ssize_t got = ::read(file, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw fail();
+    if (got == 0) return;
+    piece(std::string_view(buffer).substr(0, std::size_t(got)));
+  }
+}
+
+std::string sha256_of_file(const std::string& path, const Interrupt& interrupt) {
+  Sha256 sum;
+  for_each_piece(path, [&](std::string_view piece) { sum.add(piece); }, interrupt);
+  return sum.digest();
 }
 
 }  // namespace d5::detail

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+
+#include "d5/core/interrupt.hpp"
 
 namespace d5::detail {
 
@@ -24,5 +27,12 @@ class Sha256 {
 [[nodiscard]] inline std::string sha256(std::string_view bytes) {
   return Sha256().add(bytes).digest();
 }
+
+/// Calls `piece` with the file's bytes, one piece after the other: it may be larger than memory.
+/// Throws: IoError, Interrupted.
+void for_each_piece(const std::string& path, const std::function<void(std::string_view)>& piece,
+                    const Interrupt& interrupt = {});
+/// Throws: IoError, Interrupted.
+[[nodiscard]] std::string sha256_of_file(const std::string& path, const Interrupt& interrupt = {});
 
 }  // namespace d5::detail

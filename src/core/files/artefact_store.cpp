@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/artefact_store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/files/cache_folder.hpp"
+#include "core/files/file_lock.hpp"
+#include "core/files/sha256.hpp"
+#include "core/text/json_reader.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/byte_count.hpp"
+#include "d5/core/download.hpp"
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kDigits = 64;
+/// What was fetched so recently is in use, as far as anyone knows: s.
+constexpr std::int64_t kInUse = 3600;
+
+bool is_digest(std::string_view text) {
+  return text.size() == kDigits && std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw IoError(
+        fmt::format("cannot make folder '{}': {}", printable(folder.string()), error.message()));
+  }
+}
+
+/// How much a store may hold; the largest number where nobody says.
+std::uint64_t quota() {
+  const char* words = std::getenv("D5_ARTEFACT_QUOTA");
+  if (!words || !*words) return std::numeric_limits<std::uint64_t>::max();
+  try {
+    return byte_count(words);
+  } catch (const ValueError& error) {
+    throw ValueError(fmt::format("D5_ARTEFACT_QUOTA: {}", error.what()));
+  }
+}
+
+/// Files of a digest in a store's folder.
+struct Places {
+  fs::path folder;
+
+  [[nodiscard]] fs::path files() const { return folder / "sha256"; }
+  [[nodiscard]] fs::path file(const std::string& sha256) const { return files() / sha256; }
+  /// What people call it, and where it came from.
+  [[nodiscard]] fs::path about(const std::string& sha256) const {
+    return folder / "about" / (sha256 + ".json");
+  }
+  /// Of all digests that begin alike: their number is bounded, so that none need ever be removed.
+  [[nodiscard]] std::string lock(const std::string& sha256) const {
+    return (folder / "locks" / sha256.substr(0, 2)).string();
+  }
+
+  void make() const {
+    for (const char* part : {"sha256", "about", "locks"}) make_folder(folder / part);
+  }
+};
+
+void write_about(const Places& places, const Asset& asset) {
+  const fs::path path = places.about(asset.sha256);
+  std::error_code ignored;
+  if (asset.urls.empty() && fs::exists(path, ignored)) return;
+  const nlohmann::json json = {{"name", asset.name}, {"urls", asset.urls}};
+  write_file(path.string(), json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+/// With its size as it is now. A note that is lost or broken takes the name away, no more.
+Asset read_about(const Places& places, const std::string& sha256) {
+  Asset asset;
+  asset.sha256 = sha256;
+  std::error_code ignored;
+  if (const auto bytes = fs::file_size(places.file(sha256), ignored); !ignored) asset.bytes = bytes;
+  try {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+    const std::string path = places.about(sha256).string();
+    const detail::JsonReader json(read_file(path, kMostBytes), path);
+    asset.name = json.text("name", "");
+    asset.urls = json.texts("urls");
+  } catch (const Error&) {
+  }
+  return asset;
+}
+
+/// The time of its last use is that of the file's last change: its bytes never change.
+void touch(const fs::path& file) { ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0); }
+
+std::int64_t used(const fs::path& file) {
+  struct stat status{};
+  return ::stat(file.c_str(), &status) == 0 ? std::int64_t(status.st_mtime) : 0;
+}
+
+void protect(const fs::path& file) { ::chmod(file.c_str(), 0444); }
+
+void expect_space(const fs::path& folder, const Asset& asset) {
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (error || space.available >= asset.bytes) return;
+  throw IoError(fmt::format(
+      "'{}' has {} bytes, and where artefacts are kept, in '{}', are {} free; 'd5 artefact gc' "
+      "removes some, D5_CACHE_DIR names another folder",
+      printable(asset.name), asset.bytes, printable(folder.string()), space.available));
+}
+
+/// Removes what is there of a transfer that ended early, unless someone goes on with it.
+void remove_partial(const Places& places, const fs::path& path) {
+  const std::string sha256 = path.filename().string().substr(0, kDigits);
+  if (!is_digest(sha256) || !detail::FileLock::if_free(places.lock(sha256))) return;
+  std::error_code ignored;
+  fs::remove(path, ignored);
+}
+
+/// As `collect`, but of files that were used before `before` alone.
+std::vector<Asset> remove_oldest(const Places& places, std::vector<ArtefactStore::Held> held,
+                                 std::uint64_t most_bytes, const std::vector<std::string>& keep,
+                                 std::int64_t before) {
+  std::uint64_t total = 0;
+  for (const auto& one : held) total += one.asset.bytes;
+  std::vector<Asset> removed;
+  std::ranges::reverse(held);
+  for (auto& one : held) {
+    if (total <= most_bytes || one.used >= before) break;
+    const std::string& sha256 = one.asset.sha256;
+    if (std::ranges::find(keep, sha256) != keep.end()) continue;
+    const auto lock = detail::FileLock::if_free(places.lock(sha256));
+    std::error_code error;
+    if (!lock || !fs::remove(places.file(sha256), error)) continue;
+    fs::remove(places.about(sha256), error);
+    total -= one.asset.bytes;
+    removed.push_back(std::move(one.asset));
+  }
+  return removed;
+}
+
+std::uint64_t bytes_of(const std::vector<ArtefactStore::Held>& held) {
+  std::uint64_t total = 0;
+  for (const auto& one : held) total += one.asset.bytes;
+  return total;
+}
+
+/// Throws: IoError where the quota leaves no room for it.
+void make_room(const ArtefactStore& store, const Asset& asset) {
+  const std::uint64_t most = quota();
+  if (most == std::numeric_limits<std::uint64_t>::max()) return;
+  const auto full = [&](const char* why) {
+    return IoError(fmt::format(
+        "no room for '{}' ({} bytes) among the artefacts in '{}': D5_ARTEFACT_QUOTA is {}, {}",
+        printable(asset.name), asset.bytes, printable(store.folder()), byte_words(most), why));
+  };
+  if (asset.bytes > most) throw full("which is less");
+  (void)remove_oldest({store.folder()}, store.list(), most - asset.bytes, {},
+                      std::time(nullptr) - kInUse);
+  if (bytes_of(store.list()) > most - asset.bytes) throw full("and the others were used just now");
+}
+
+}  // namespace
+
+void check_digest(const std::string& sha256, const std::string& who) {
+  if (is_digest(sha256)) return;
+  throw ValueError(fmt::format("{}: SHA-256 is '{}', expected 64 digits of 0-9 and a-f", who,
+                               printable(sha256)));
+}
+
+std::string ArtefactStore::usual_folder() {
+  const char* named = std::getenv("D5_CACHE_DIR");
+  const fs::path cache = named && *named ? fs::path(named) : detail::user_cache();
+  if (cache.empty()) {
+    throw IoError("there is no folder for artefacts: set HOME, or D5_CACHE_DIR to a folder");
+  }
+  return (cache / "artefacts").string();
+}
+
+ArtefactStore::ArtefactStore(std::string folder) : folder_(std::move(folder)) {}
+
+std::string ArtefactStore::path_of(const std::string& sha256) const {
+  check_digest(sha256, "artefact");
+  return Places{folder_}.file(sha256).string();
+}
+
+bool ArtefactStore::has(const std::string& sha256) const {
+  std::error_code ignored;
+  return fs::is_regular_file(path_of(sha256), ignored);
+}
+
+std::string ArtefactStore::fetch(const Asset& asset, const Interrupt& interrupt) const {
+  check_digest(asset.sha256, fmt::format("artefact '{}'", printable(asset.name)));
+  const Places places{folder_};
+  places.make();
+  const std::string path = path_of(asset.sha256);
+  Download what{
+      .urls = asset.urls, .sha256 = asset.sha256, .sum_of = Download::Sum::file, .most_bytes = 0};
+  what.most_bytes = asset.bytes > 0 ? asset.bytes : std::size_t{1} << 40;
+  const detail::FileLock lock(places.lock(asset.sha256), interrupt);
+  const std::string fault = has(asset.sha256) ? fault_of(path, what, interrupt) : "is not there";
+  if (!fault.empty()) {
+    if (asset.urls.empty()) {
+      throw IoError(fmt::format(
+          "artefact '{}' ({}): {}, and no address is given; 'd5 artefact add FILE' puts it there",
+          printable(asset.name), asset.sha256, fault));
+    }
+    make_room(*this, asset);
+    expect_space(places.files(), asset);
+    download(what, path, interrupt);
+    protect(path);
+  }
+  if (const std::uint64_t bytes = fs::file_size(path); asset.bytes > 0 && bytes != asset.bytes) {
+    throw FormatError(fmt::format("artefact '{}' has {} bytes, where {} are told; its digest is {}",
+                                  printable(asset.name), bytes, asset.bytes, asset.sha256));
+  }
+  touch(path);
+  write_about(places, asset);
+  return path;
+}
+
+Asset ArtefactStore::add(const std::string& file, const Interrupt& interrupt) const {
+  Asset asset;
+  asset.name = fs::path(file).filename().string();
+  asset.sha256 = detail::sha256_of_file(file, interrupt);
+  std::error_code error;
+  asset.bytes = fs::file_size(file, error);
+  const Places places{folder_};
+  places.make();
+  const fs::path path = places.file(asset.sha256);
+  const detail::FileLock lock(places.lock(asset.sha256), interrupt);
+  if (!has(asset.sha256) || detail::sha256_of_file(path.string(), interrupt) != asset.sha256) {
+    make_room(*this, asset);
+    expect_space(places.files(), asset);
+    ReplacedFile copy(path.string());
+    detail::Sha256 sum;
+    const auto take = [&](std::string_view piece) {
+      sum.add(piece);
+      copy.write(piece);
+    };
+    detail::for_each_piece(file, take, interrupt);
+    if (sum.digest() != asset.sha256) {
+      throw IoError(fmt::format("'{}' changed while it was read; add it again", printable(file)));
+    }
+    copy.commit();
+    protect(path);
+  }
+  touch(path);
+  write_about(places, asset);
+  return asset;
+}
+
+std::vector<ArtefactStore::Held> ArtefactStore::list() const {
+  const Places places{folder_};
+  std::vector<Held> held;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(places.files(), none)) {
+    const std::string name = entry.path().filename().string();
+    if (is_digest(name)) held.push_back({read_about(places, name), used(entry.path())});
+  }
+  std::ranges::sort(held, [](const Held& a, const Held& b) {
+    return a.used != b.used ? a.used > b.used : a.asset.sha256 < b.asset.sha256;
+  });
+  return held;
+}
+
+std::vector<ArtefactStore::Fault> ArtefactStore::verify(const Interrupt& interrupt) const {
+  std::vector<Fault> faults;
+  for (auto& [asset, when] : list()) {
+    const std::string given = detail::sha256_of_file(path_of(asset.sha256), interrupt);
+    if (given == asset.sha256) continue;
+    faults.push_back({asset, fmt::format("SHA-256 is {}, expected {}", given, asset.sha256)});
+  }
+  return faults;
+}
+
+std::vector<Asset> ArtefactStore::collect(std::uint64_t most_bytes,
+                                          const std::vector<std::string>& keep) const {
+  const Places places{folder_};
+  std::error_code none;
+  std::vector<fs::path> partial;
+  for (const auto& entry : fs::directory_iterator(places.files(), none)) {
+    if (entry.path().extension() == ".part") partial.push_back(entry.path());
+  }
+  for (const auto& path : partial) remove_partial(places, path);
+  return remove_oldest(places, list(), most_bytes, keep, std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace d5
