@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/artefact_store.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "core/files/artefact_places.hpp"
 #include "core/files/cache_folder.hpp"
 #include "core/files/file_lock.hpp"
 #include "core/files/sha256.hpp"
-#include "core/text/json_reader.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/download.hpp"
@@ -27,25 +23,12 @@ namespace d5 {
 namespace {
 
 namespace fs = std::filesystem;
+using detail::ArtefactPlaces;
+using detail::FileLock;
+using detail::is_digest;
 
-constexpr std::size_t kDigits = 64;
 /// What was fetched so recently is in use, as far as anyone knows: s.
 constexpr std::int64_t kInUse = 3600;
-
-bool is_digest(std::string_view text) {
-  return text.size() == kDigits && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw IoError(
-        fmt::format("cannot make folder '{}': {}", printable(folder.string()), error.message()));
-  }
-}
 
 /// How much a store may hold; the largest number where nobody says.
 std::uint64_t quota() {
@@ -56,59 +39,6 @@ std::uint64_t quota() {
   } catch (const ValueError& error) {
     throw ValueError(fmt::format("D5_ARTEFACT_QUOTA: {}", error.what()));
   }
-}
-
-/// Files of a digest in a store's folder.
-struct Places {
-  fs::path folder;
-
-  [[nodiscard]] fs::path files() const { return folder / "sha256"; }
-  [[nodiscard]] fs::path file(const std::string& sha256) const { return files() / sha256; }
-  /// What people call it, and where it came from.
-  [[nodiscard]] fs::path about(const std::string& sha256) const {
-    return folder / "about" / (sha256 + ".json");
-  }
-  /// Of all digests that begin alike: their number is bounded, so that none need ever be removed.
-  [[nodiscard]] std::string lock(const std::string& sha256) const {
-    return (folder / "locks" / sha256.substr(0, 2)).string();
-  }
-
-  void make() const {
-    for (const char* part : {"sha256", "about", "locks"}) make_folder(folder / part);
-  }
-};
-
-void write_about(const Places& places, const Asset& asset) {
-  const fs::path path = places.about(asset.sha256);
-  std::error_code ignored;
-  if (asset.urls.empty() && fs::exists(path, ignored)) return;
-  const nlohmann::json json = {{"name", asset.name}, {"urls", asset.urls}};
-  write_file(path.string(), json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
-
-/// With its size as it is now. A note that is lost or broken takes the name away, no more.
-Asset read_about(const Places& places, const std::string& sha256) {
-  Asset asset;
-  asset.sha256 = sha256;
-  std::error_code ignored;
-  if (const auto bytes = fs::file_size(places.file(sha256), ignored); !ignored) asset.bytes = bytes;
-  try {
-    constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-    const std::string path = places.about(sha256).string();
-    const detail::JsonReader json(read_file(path, kMostBytes), path);
-    asset.name = json.text("name", "");
-    asset.urls = json.texts("urls");
-  } catch (const Error&) {
-  }
-  return asset;
-}
-
-/// The time of its last use is that of the file's last change: its bytes never change.
-void touch(const fs::path& file) { ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0); }
-
-std::int64_t used(const fs::path& file) {
-  struct stat status{};
-  return ::stat(file.c_str(), &status) == 0 ? std::int64_t(status.st_mtime) : 0;
 }
 
 void protect(const fs::path& file) { ::chmod(file.c_str(), 0444); }
@@ -124,17 +54,17 @@ void expect_space(const fs::path& folder, const Asset& asset) {
 }
 
 /// Removes what is there of a transfer that ended early, unless someone goes on with it.
-void remove_partial(const Places& places, const fs::path& path) {
-  const std::string sha256 = path.filename().string().substr(0, kDigits);
-  if (!is_digest(sha256) || !detail::FileLock::if_free(places.lock(sha256))) return;
+void remove_partial(const ArtefactPlaces& places, const fs::path& path) {
+  const std::string sha256 = path.stem().stem().string();  // of "<digest>.<12 digits>.part"
+  if (!is_digest(sha256) || !FileLock::if_free(places.lock(sha256))) return;
   std::error_code ignored;
   fs::remove(path, ignored);
 }
 
 /// As `collect`, but of files that were used before `before` alone.
-std::vector<Asset> remove_oldest(const Places& places, std::vector<ArtefactStore::Held> held,
-                                 std::uint64_t most_bytes, const std::vector<std::string>& keep,
-                                 std::int64_t before) {
+std::vector<Asset> remove_oldest(const ArtefactPlaces& places,
+                                 std::vector<ArtefactStore::Held> held, std::uint64_t most_bytes,
+                                 const std::vector<std::string>& keep, std::int64_t before) {
   std::uint64_t total = 0;
   for (const auto& one : held) total += one.asset.bytes;
   std::vector<Asset> removed;
@@ -143,10 +73,8 @@ std::vector<Asset> remove_oldest(const Places& places, std::vector<ArtefactStore
     if (total <= most_bytes || one.used >= before) break;
     const std::string& sha256 = one.asset.sha256;
     if (std::ranges::find(keep, sha256) != keep.end()) continue;
-    const auto lock = detail::FileLock::if_free(places.lock(sha256));
-    std::error_code error;
-    if (!lock || !fs::remove(places.file(sha256), error)) continue;
-    fs::remove(places.about(sha256), error);
+    const auto lock = FileLock::if_free(places.lock(sha256));
+    if (!lock || !places.remove(sha256)) continue;
     total -= one.asset.bytes;
     removed.push_back(std::move(one.asset));
   }
@@ -169,7 +97,7 @@ void make_room(const ArtefactStore& store, const Asset& asset) {
         printable(asset.name), asset.bytes, printable(store.folder()), byte_words(most), why));
   };
   if (asset.bytes > most) throw full("which is less");
-  (void)remove_oldest({store.folder()}, store.list(), most - asset.bytes, {},
+  (void)remove_oldest(ArtefactPlaces(store.folder()), store.list(), most - asset.bytes, {},
                       std::time(nullptr) - kInUse);
   if (bytes_of(store.list()) > most - asset.bytes) throw full("and the others were used just now");
 }
@@ -195,7 +123,7 @@ ArtefactStore::ArtefactStore(std::string folder) : folder_(std::move(folder)) {}
 
 std::string ArtefactStore::path_of(const std::string& sha256) const {
   check_digest(sha256, "artefact");
-  return Places{folder_}.file(sha256).string();
+  return ArtefactPlaces(folder_).file(sha256).string();
 }
 
 bool ArtefactStore::has(const std::string& sha256) const {
@@ -205,13 +133,13 @@ bool ArtefactStore::has(const std::string& sha256) const {
 
 std::string ArtefactStore::fetch(const Asset& asset, const Interrupt& interrupt) const {
   check_digest(asset.sha256, fmt::format("artefact '{}'", printable(asset.name)));
-  const Places places{folder_};
+  const ArtefactPlaces places(folder_);
   places.make();
   const std::string path = path_of(asset.sha256);
   Download what{
       .urls = asset.urls, .sha256 = asset.sha256, .sum_of = Download::Sum::file, .most_bytes = 0};
   what.most_bytes = asset.bytes > 0 ? asset.bytes : std::size_t{1} << 40;
-  const detail::FileLock lock(places.lock(asset.sha256), interrupt);
+  const FileLock lock(places.lock(asset.sha256), interrupt);
   const std::string fault = has(asset.sha256) ? fault_of(path, what, interrupt) : "is not there";
   if (!fault.empty()) {
     if (asset.urls.empty()) {
@@ -224,12 +152,12 @@ std::string ArtefactStore::fetch(const Asset& asset, const Interrupt& interrupt)
     download(what, path, interrupt);
     protect(path);
   }
-  if (const std::uint64_t bytes = fs::file_size(path); asset.bytes > 0 && bytes != asset.bytes) {
+  const std::uint64_t bytes = places.asset(asset.sha256).bytes;
+  if (asset.bytes > 0 && bytes != asset.bytes) {
     throw FormatError(fmt::format("artefact '{}' has {} bytes, where {} are told; its digest is {}",
                                   printable(asset.name), bytes, asset.bytes, asset.sha256));
   }
-  touch(path);
-  write_about(places, asset);
+  places.note(asset);
   return path;
 }
 
@@ -239,10 +167,10 @@ Asset ArtefactStore::add(const std::string& file, const Interrupt& interrupt) co
   asset.sha256 = detail::sha256_of_file(file, interrupt);
   std::error_code error;
   asset.bytes = fs::file_size(file, error);
-  const Places places{folder_};
+  const ArtefactPlaces places(folder_);
   places.make();
   const fs::path path = places.file(asset.sha256);
-  const detail::FileLock lock(places.lock(asset.sha256), interrupt);
+  const FileLock lock(places.lock(asset.sha256), interrupt);
   if (!has(asset.sha256) || detail::sha256_of_file(path.string(), interrupt) != asset.sha256) {
     make_room(*this, asset);
     expect_space(places.files(), asset);
@@ -259,18 +187,17 @@ Asset ArtefactStore::add(const std::string& file, const Interrupt& interrupt) co
     copy.commit();
     protect(path);
   }
-  touch(path);
-  write_about(places, asset);
+  places.note(asset);
   return asset;
 }
 
 std::vector<ArtefactStore::Held> ArtefactStore::list() const {
-  const Places places{folder_};
+  const ArtefactPlaces places(folder_);
   std::vector<Held> held;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(places.files(), none)) {
     const std::string name = entry.path().filename().string();
-    if (is_digest(name)) held.push_back({read_about(places, name), used(entry.path())});
+    if (is_digest(name)) held.push_back({places.asset(name), places.used(name)});
   }
   std::ranges::sort(held, [](const Held& a, const Held& b) {
     return a.used != b.used ? a.used > b.used : a.asset.sha256 < b.asset.sha256;
@@ -290,7 +217,7 @@ std::vector<ArtefactStore::Fault> ArtefactStore::verify(const Interrupt& interru
 
 std::vector<Asset> ArtefactStore::collect(std::uint64_t most_bytes,
                                           const std::vector<std::string>& keep) const {
-  const Places places{folder_};
+  const ArtefactPlaces places(folder_);
   std::error_code none;
   std::vector<fs::path> partial;
   for (const auto& entry : fs::directory_iterator(places.files(), none)) {

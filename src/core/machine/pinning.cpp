@@ -15,13 +15,13 @@
 namespace d5 {
 namespace {
 
-struct State {
+struct PinningState {
   std::mutex mutex;
   std::optional<int> first;  ///< of the last request; none: nobody asked
   std::string done = "none";
 };
-State& state() {
-  static State s;
+PinningState& pinning_state() {
+  static PinningState s;
   return s;
 }
 
@@ -55,19 +55,19 @@ std::string pin(int first) {
 }  // namespace
 
 std::string pin_threads(int first) {
-  const std::lock_guard lock(state().mutex);
-  state().first = first;
-  return state().done = pin(first);
+  const std::lock_guard lock(pinning_state().mutex);
+  pinning_state().first = first;
+  return pinning_state().done = pin(first);
 }
 
 std::string pinning() {
-  const std::lock_guard lock(state().mutex);
-  return state().done;
+  const std::lock_guard lock(pinning_state().mutex);
+  return pinning_state().done;
 }
 
 void detail::follow_thread_count() {
-  const std::lock_guard lock(state().mutex);
-  if (state().first) state().done = pin(*state().first);
+  const std::lock_guard lock(pinning_state().mutex);
+  if (pinning_state().first) pinning_state().done = pin(*pinning_state().first);
 }
 
 }  // namespace d5

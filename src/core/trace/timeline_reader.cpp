@@ -16,13 +16,13 @@
 namespace d5 {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using TraceJson = nlohmann::ordered_json;
 
-bool is_text(const Json& json) { return json.is_string(); }
-bool is_integer(const Json& json) { return json.is_number_integer(); }
-bool is_number(const Json& json) { return json.is_number(); }
-bool is_object(const Json& json) { return json.is_object(); }
-bool is_list(const Json& json) { return json.is_array(); }
+bool is_text(const TraceJson& json) { return json.is_string(); }
+bool is_integer(const TraceJson& json) { return json.is_number_integer(); }
+bool is_number(const TraceJson& json) { return json.is_number(); }
+bool is_object(const TraceJson& json) { return json.is_object(); }
+bool is_list(const TraceJson& json) { return json.is_array(); }
 
 /// Reads event by event, so that the document is never in memory as a tree.
 class Reader {
@@ -31,9 +31,9 @@ class Reader {
 
   Timeline read(const std::string& text) {
     std::string key;  // of the file's object
-    const auto each = [&](int depth, Json::parse_event_t event, Json& json) {
-      if (depth == 1 && event == Json::parse_event_t::key) key = json.get<std::string>();
-      const bool whole = event == Json::parse_event_t::object_end;
+    const auto each = [&](int depth, TraceJson::parse_event_t event, TraceJson& json) {
+      if (depth == 1 && event == TraceJson::parse_event_t::key) key = json.get<std::string>();
+      const bool whole = event == TraceJson::parse_event_t::object_end;
       if (depth == 2 && whole && key == "traceEvents") {
         place_ = fmt::format("traceEvents[{}]", events_++);
         add_event(json);
@@ -42,11 +42,11 @@ class Reader {
       return true;
     };
     try {
-      add_metadata(Json::parse(text, each));
-    } catch (const Json::parse_error& error) {
+      add_metadata(TraceJson::parse(text, each));
+    } catch (const TraceJson::parse_error& error) {
       throw FormatError(fmt::format("{}: no JSON at byte {}; the file is cut short or damaged",
                                     who_, error.byte));
-    } catch (const Json::out_of_range&) {
+    } catch (const TraceJson::out_of_range&) {
       throw FormatError(fmt::format("{}: a number is too large for any type", who_));
     }
     if (!open_.empty()) {
@@ -67,8 +67,8 @@ class Reader {
     throw FormatError(fmt::format("{}: {} {}", who_, place_, complaint));
   }
 
-  const Json& field(const Json& object, const char* name, bool is_right(const Json&),
-                    const char* expected) const {
+  const TraceJson& field(const TraceJson& object, const char* name, bool is_right(const TraceJson&),
+                         const char* expected) const {
     const auto found = object.is_object() ? object.find(name) : object.end();
     if (found == object.end()) fail(fmt::format("has no '{}', expected {}", name, expected));
     if (!is_right(*found)) {
@@ -76,14 +76,14 @@ class Reader {
     }
     return *found;
   }
-  std::string text(const Json& object, const char* name) const {
+  std::string text(const TraceJson& object, const char* name) const {
     return field(object, name, is_text, "a text").get<std::string>();
   }
-  std::int64_t integer(const Json& object, const char* name) const {
+  std::int64_t integer(const TraceJson& object, const char* name) const {
     return field(object, name, is_integer, "an integer").get<std::int64_t>();
   }
   /// A rank, a lane, a schema.
-  int number(const Json& object, const char* name) const {
+  int number(const TraceJson& object, const char* name) const {
     const std::int64_t value = integer(object, name);
     if (value < 0 || value > std::numeric_limits<int>::max()) {
       fail(fmt::format("has {} {}, expected one from 0 to {}", name, value,
@@ -91,16 +91,16 @@ class Reader {
     }
     return static_cast<int>(value);
   }
-  std::int64_t nanoseconds(const Json& object, const char* name) const {
+  std::int64_t nanoseconds(const TraceJson& object, const char* name) const {
     constexpr double kMost = 9e15;  // in whole nanoseconds they are exact in a double
     const double ns = 1e3 * field(object, name, is_number, "a number").get<double>();
     if (std::abs(ns) > kMost) fail(fmt::format("has a '{}' beyond 104 days", name));
     return std::llround(ns);
   }
 
-  void add_metadata(const Json& file) {
+  void add_metadata(const TraceJson& file) {
     place_ = "the file";
-    const Json& json = field(file, "otherData", is_object, "an object");
+    const TraceJson& json = field(file, "otherData", is_object, "an object");
     place_ = "otherData";
     if (text(json, "format") != "d5 trace") fail("is no trace that d5 wrote");
     if (const int schema = number(json, "schema"); schema != Timeline::kSchema) {
@@ -109,7 +109,7 @@ class Reader {
     }
     origin_ns_ = integer(json, "origin_ns");
     if (json.contains("cut_off")) timeline_.cut_off = text(json, "cut_off");
-    for (const Json& rank : field(json, "ranks", is_list, "a list")) {
+    for (const TraceJson& rank : field(json, "ranks", is_list, "a list")) {
       place_ = fmt::format("otherData.ranks[{}]", timeline_.ranks.size());
       timeline_.ranks.push_back(
           {.rank = number(rank, "rank"),
@@ -123,7 +123,7 @@ class Reader {
     }
   }
 
-  void add_event(const Json& json) {
+  void add_event(const TraceJson& json) {
     const std::string phase = text(json, "ph");
     if (phase == "M") {
       if (text(json, "name") == "thread_name") add_lane(json);
@@ -140,12 +140,12 @@ class Reader {
     }  // Others say nothing that a timeline holds.
   }
 
-  void add_lane(const Json& json) {
-    const Json& names = field(json, "args", is_object, "an object");
+  void add_lane(const TraceJson& json) {
+    const TraceJson& names = field(json, "args", is_object, "an object");
     timeline_.lanes.push_back({number(json, "pid"), number(json, "tid"), text(names, "name")});
   }
 
-  TraceRecord& add_record(const Json& json, TraceRecord::Kind kind) {
+  TraceRecord& add_record(const TraceJson& json, TraceRecord::Kind kind) {
     TraceRecord& record = timeline_.records.emplace_back();
     record.kind = kind;
     record.rank = number(json, "pid");
@@ -153,7 +153,7 @@ class Reader {
     record.level = text(json, "cat");
     record.name = text(json, "name");
     record.begin_ns = record.end_ns = nanoseconds(json, "ts");
-    const Json& arguments = field(json, "args", is_object, "an object");
+    const TraceJson& arguments = field(json, "args", is_object, "an object");
     for (const auto& [name, value] : arguments.items()) {
       if (name == "id") {
         record.id = static_cast<std::uint64_t>(integer(arguments, "id"));
@@ -170,8 +170,8 @@ class Reader {
     return record;
   }
 
-  void end(const Json& json) {
-    const Json& ids = field(json, "id2", is_object, "an object");
+  void end(const TraceJson& json) {
+    const TraceJson& ids = field(json, "id2", is_object, "an object");
     const std::string word = text(ids, "local");
     const auto begun = open_.find({number(json, "pid"), std::strtoull(word.c_str(), nullptr, 16)});
     if (begun == open_.end()) fail(fmt::format("ends '{}', which has not begun", printable(word)));

@@ -4,12 +4,11 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
 #include <vector>
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
-#include "tests/loopback_listener.hpp"
+#include "tests/breaking_server.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;
@@ -34,39 +33,7 @@ struct DownloadFolder : testing::TemporaryFolder {
 
 /// A server that takes connections and never answers.
 using SilentServer = testing::LoopbackListener;
-
-/// Answers each request with what is asked for, but no more than the next of `pieces` bytes, then
-/// closes the connection. The last connection ends it.
-class BreakingServer : public testing::LoopbackListener {
- public:
-  enum class Ranges { known, unknown };
-  BreakingServer(std::string content, std::vector<std::size_t> pieces,
-                 Ranges ranges = Ranges::known)
-      : content_(std::move(content)), pieces_(std::move(pieces)), ranges_(ranges) {
-    thread_ = std::thread([this] {
-      for (const std::size_t piece : pieces_) answer(piece);
-    });
-  }
-  ~BreakingServer() { thread_.join(); }
-  /// First bytes that were asked for, request by request; once the server was used up.
-  std::vector<std::size_t> begins;
-
- private:
-  void answer(std::size_t most) {
-    const int connection = ::accept(socket_, nullptr, nullptr);
-    std::size_t begin = read_request(connection).begin;
-    begins.push_back(begin);
-    if (ranges_ == Ranges::unknown) begin = 0;
-    const std::string all = answer_head(begin, content_.size()) + content_.substr(begin, most);
-    (void)!::write(connection, all.data(), all.size());
-    ::close(connection);
-  }
-
-  std::string content_;
-  std::vector<std::size_t> pieces_;
-  Ranges ranges_;
-  std::thread thread_;
-};
+using testing::BreakingServer;
 
 }  // namespace
 
