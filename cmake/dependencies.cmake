@@ -34,6 +34,7 @@ d5_require(Boost "libboost-dev libboost-math-dev" 1.70 CONFIG)
 d5_require(ZLIB zlib1g-dev)
 d5_require(CURL libcurl4-openssl-dev)
 d5_require(OpenSSL libssl-dev)
+d5_require(SQLite3 libsqlite3-dev)
 find_package(PkgConfig QUIET)
 foreach(package "hwloc libhwloc-dev" "re2 libre2-dev" "cbc coinor-libcbc-dev" "libisal libisal-dev"
         "libarchive libarchive-dev")
@@ -74,6 +75,7 @@ pkg_check_modules(jpeg2000 QUIET libopenjp2>=2.5)
 pkg_check_modules(png QUIET libpng>=1.6)
 pkg_check_modules(tiff QUIET libtiff-4>=4.5)
 pkg_check_modules(webp QUIET libwebp)
+pkg_check_modules(libpq QUIET IMPORTED_TARGET libpq)  # results on a server, likewise
 pkg_check_modules(libav QUIET libavformat libavcodec libavutil libswscale)  # of videos, likewise
 if(D5_WITH_MPI)
   find_package(MPI COMPONENTS CXX)

@@ -34,4 +34,7 @@
 #include "d5/evaluation/scenario.hpp"
 #include "d5/evaluation/steady_state.hpp"
 #include "d5/evaluation/system_under_test.hpp"
+#include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/evaluation_sink.hpp"
+#include "d5/evaluation/query_record.hpp"
+#include "d5/evaluation/sample_answer.hpp"

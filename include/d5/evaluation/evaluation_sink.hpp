@@ -10,8 +10,8 @@
 
 namespace d5 {
 
-struct QueryRecord;
-struct SampleAnswer;
+struct QueryRecord;   // d5/evaluation/query_record.hpp
+struct SampleAnswer;  // d5/evaluation/sample_answer.hpp
 
 /// One run of an evaluation, or of another command that measures: when, where, of what.
 struct EvaluationRun {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/core/results.hpp"
+#include "d5/core/text_table.hpp"
+#include "d5/evaluation/evaluation_sink.hpp"
+#include "d5/evaluation/query_record.hpp"
+#include "d5/evaluation/sample_answer.hpp"
+
+namespace d5 {
+
+namespace detail {
+class SqlConnection;
+}
+
+/// Which records are asked for; what is empty holds for all. A "*" in a text stands for any
+/// characters.
+struct RecordFilter {
+  std::string run = {};  ///< an id, or how it begins
+  std::string key = {};  ///< of the evaluation, or how it begins
+  std::string subject = {}, level = {}, framework = {}, device = {}, metric = {}, status = {};
+  std::string hostname = {};
+  std::string artefact = {};           ///< SHA-256 of one that the run used, or how it begins
+  std::string since = {}, until = {};  ///< ISO 8601, UTC: "2026-11-26" or with a time
+};
+
+/// A run, without its records.
+struct StoredRun {
+  std::string id, key, time, command, hostname, cpu;
+  std::string system;           ///< what is equal for all runs on a machine that did not change
+  std::int64_t records = 0;     ///< measurements of all pieces
+  std::int64_t not_passed = 0;  ///< of them
+};
+
+struct StoredMeasurement {
+  std::string run, piece, time, hostname;
+  Measurement record;  ///< without its samples, unless they are asked for
+  Estimate estimate;   ///< as it was written
+};
+
+/// What a run wrote under one name.
+struct StoredPiece {
+  std::string name;
+  std::string kind;  ///< "measurements", "queries", "answers", "trace"
+  std::int64_t count = 0;
+};
+
+/// Results that stay: every run with its environment, its records with all samples, its queries,
+/// answers and traces. Rows are added, and never changed or removed. Format: docs/file_formats.md,
+/// "Database".
+///
+///     const auto database = EvaluationDatabase::open("results.db");
+///     database->evaluation(run);
+///     database->measurements(run.id, "piece", records);
+///     for (const auto& [run, piece, time, host, record, estimate] :
+///          database->measurements({.subject = "efficientnet-lite0@*", .metric = "latency"})) ...
+///
+/// Thread safety: one call at a time; any number of processes.
+/// Throws: IoError where it cannot be reached, is locked by another program for ten seconds, or the
+/// disk is full; FormatError where it is damaged, none of d5's, or of a newer d5; NotFound for what
+/// it has not, and a file that is not there; Unsupported for a server where d5 was built without
+/// its library.
+class EvaluationDatabase final : public EvaluationSink {
+ public:
+  static constexpr int kSchema = 1;
+  enum class Access {
+    write,  ///< a file that is not there is made
+    read,   ///< it must be there
+  };
+  struct Options {
+    Access access = Access::write;
+    double wait_seconds = 10;  ///< for another program that writes
+  };
+
+  /// `address`: the path of a file (SQLite), or "postgresql://user@host/name", as libpq reads it.
+  [[nodiscard]] static std::unique_ptr<EvaluationDatabase> open(const std::string& address,
+                                                                const Options& options);
+  [[nodiscard]] static std::unique_ptr<EvaluationDatabase> open(const std::string& address);
+  ~EvaluationDatabase() override;
+  EvaluationDatabase(const EvaluationDatabase&) = delete;
+  EvaluationDatabase& operator=(const EvaluationDatabase&) = delete;
+
+  void evaluation(const EvaluationRun& run) override;
+  void measurements(const std::string& run, const std::string& piece,
+                    std::span<const Measurement> records) override;
+  void queries(const std::string& run, const std::string& piece,
+               std::span<const QueryRecord> records) override;
+  void answers(const std::string& run, const std::string& piece,
+               std::span<const SampleAnswer> answers) override;
+  void trace(const std::string& run, const std::string& piece, const Timeline& timeline) override;
+
+  /// A whole results file as one run, whose id is that of its bytes: the same file twice is one
+  /// run. Returns the id.
+  std::string add(const Results& results, const std::string& command = {});
+
+  /// The newest first.
+  [[nodiscard]] std::vector<StoredRun> runs(const RecordFilter& filter = {}) const;
+  /// The id that begins so. Throws: NotFound if none does, or several do.
+  [[nodiscard]] std::string run_id(const std::string& beginning) const;
+  [[nodiscard]] EvaluationRun run(const std::string& id) const;
+  [[nodiscard]] std::vector<StoredPiece> pieces(const std::string& run) const;
+
+  enum class Samples { without, with };
+  /// The oldest run first, and in the order in which it wrote them.
+  [[nodiscard]] std::vector<StoredMeasurement> measurements(
+      const RecordFilter& filter, Samples samples = Samples::without) const;
+  /// All that a run measured, as its results file has it.
+  [[nodiscard]] Results results(const std::string& run) const;
+  [[nodiscard]] std::vector<QueryRecord> queries(const std::string& run,
+                                                 const std::string& piece) const;
+  [[nodiscard]] std::vector<SampleAnswer> answers(const std::string& run,
+                                                  const std::string& piece) const;
+  [[nodiscard]] Timeline trace(const std::string& run, const std::string& piece) const;
+
+  /// What one SQL statement answers that reads. Throws: ValueError with what the database says.
+  [[nodiscard]] TextTable sql(const std::string& statement) const;
+
+  /// Writes all that there is of a run to another sink.
+  void copy_to(EvaluationSink& sink, const std::string& run) const;
+
+ private:
+  explicit EvaluationDatabase(std::unique_ptr<detail::SqlConnection> connection);
+  std::unique_ptr<detail::SqlConnection> connection_;
+};
+
+/// The address to use where none is given: $D5_DATABASE, or else `d5.db` in the user's data folder
+/// ($XDG_DATA_HOME/d5 or ~/.local/share/d5). Throws: IoError where there is no home.
+[[nodiscard]] std::string usual_database();
+
+}  // namespace d5

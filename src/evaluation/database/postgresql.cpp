@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <libpq-fe.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+#include "d5/core/error.hpp"
+#include "evaluation/database/sql_connection.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Of the columns that d5 reads, in PostgreSQL's catalogue (pg_type.dat).
+enum Type : Oid { kBytes = 17, kInt8 = 20, kInt2 = 21, kInt4 = 23, kFloat4 = 700, kFloat8 = 701 };
+
+/// Any number that no other program's advisory lock is likely to have.
+constexpr std::int64_t kSchemaLock = 0x6435'6576'616c;
+
+std::string hex_of(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const char byte : bytes) {
+    text += kDigits[std::size_t(static_cast<unsigned char>(byte) >> 4)];
+    text += kDigits[std::size_t(static_cast<unsigned char>(byte) & 15)];
+  }
+  return text;
+}
+
+/// A value of a row of COPY's text format.
+void add_copied(std::string& line, const SqlValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    line += std::to_string(*integer);
+  } else if (const auto* number = std::get_if<double>(&value); number && !std::isnan(*number)) {
+    line += fmt::format("{}", *number);
+  } else if (const auto* bytes = std::get_if<SqlBytes>(&value)) {
+    line += "\\\\x" + hex_of(bytes->bytes);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    for (const char c : *text) {
+      if (c == '\\' || c == '\t' || c == '\n' || c == '\r') line += '\\';
+      line += c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : c;
+    }
+  } else {
+    line += "\\N";
+  }
+}
+
+/// Parameters as libpq takes them: all as text but bytes.
+class Parameters {
+ public:
+  explicit Parameters(const SqlRow& row) {
+    texts_.reserve(row.size());
+    for (const SqlValue& value : row) add(value);
+  }
+  [[nodiscard]] int count() const { return int(values_.size()); }
+  [[nodiscard]] const char* const* values() const { return values_.data(); }
+  [[nodiscard]] const int* lengths() const { return lengths_.data(); }
+  [[nodiscard]] const int* formats() const { return formats_.data(); }
+
+ private:
+  void add(const SqlValue& value) {
+    const auto* bytes = std::get_if<SqlBytes>(&value);
+    const auto* number = std::get_if<double>(&value);
+    const bool is_nothing =
+        std::holds_alternative<std::monostate>(value) || (number && std::isnan(*number));
+    if (bytes) {
+      texts_.push_back(bytes->bytes);
+    } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+      texts_.push_back(std::to_string(*integer));
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+      texts_.push_back(*text);
+    } else {
+      texts_.push_back(number ? fmt::format("{}", *number) : std::string());
+    }
+    values_.push_back(is_nothing ? nullptr : texts_.back().data());
+    lengths_.push_back(int(texts_.back().size()));
+    formats_.push_back(bytes ? 1 : 0);
+  }
+  std::vector<std::string> texts_;
+  std::vector<const char*> values_;
+  std::vector<int> lengths_, formats_;
+};
+
+class PostgresqlConnection final : public SqlConnection {
+ public:
+  PostgresqlConnection(const std::string& address, const SqlOptions& options)
+      : handle_(PQconnectdb(address.c_str())) {
+    if (!handle_ || PQstatus(handle_.get()) != CONNECTION_OK) {
+      throw IoError(fmt::format("cannot open the database: {}", reason()));
+    }
+    PQsetNoticeProcessor(handle_.get(), [](void*, const char*) {}, nullptr);
+    if (PQsetClientEncoding(handle_.get(), "UTF8") != 0) throw IoError(reason());
+    const auto wait = std::int64_t(options.wait_seconds * 1e3);
+    run(fmt::format("SET lock_timeout = {}; SET search_path = d5", wait));
+  }
+
+  void run(const std::string& statements) override {
+    (void)check(PQexec(handle_.get(), statements.c_str()), statements);
+  }
+
+  SqlTable query(const std::string& statement, const SqlRow& parameters) override {
+    const Result result = execute(statement, parameters);
+    SqlTable table;
+    const int columns = PQnfields(result.get());
+    for (int i = 0; i < columns; ++i) table.columns.emplace_back(PQfname(result.get(), i));
+    for (int row = 0; row < PQntuples(result.get()); ++row) {
+      SqlRow& values = table.rows.emplace_back();
+      for (int i = 0; i < columns; ++i) values.push_back(value(result.get(), row, i));
+    }
+    return table;
+  }
+
+  std::int64_t change(const std::string& statement, const SqlRow& parameters) override {
+    const Result result = execute(statement, parameters);
+    const std::string_view count = PQcmdTuples(result.get());
+    std::int64_t changed = 0;
+    std::from_chars(count.data(), count.data() + count.size(), changed);
+    return changed;
+  }
+
+  void append(const std::string& table, const std::vector<std::string>& columns, std::size_t count,
+              const std::function<void(std::size_t, SqlRow&)>& row) override {
+    const std::string statement =
+        fmt::format("COPY {} ({}) FROM STDIN", table, fmt::join(columns, ", "));
+    (void)check(PQexec(handle_.get(), statement.c_str()), statement);
+    constexpr std::size_t kPiece = std::size_t{1} << 18;
+    std::string lines;
+    SqlRow values;
+    const auto send = [&] {
+      if (PQputCopyData(handle_.get(), lines.data(), int(lines.size())) != 1)
+        throw IoError(reason());
+      lines.clear();
+    };
+    try {
+      for (std::size_t i = 0; i < count; ++i) {
+        values.clear();
+        row(i, values);
+        for (std::size_t k = 0; k < values.size(); ++k) {
+          if (k > 0) lines += '\t';
+          add_copied(lines, values[k]);
+        }
+        lines += '\n';
+        if (lines.size() >= kPiece) send();
+      }
+      if (!lines.empty()) send();
+    } catch (...) {
+      PQputCopyEnd(handle_.get(), "given up");
+      while (PGresult* result = PQgetResult(handle_.get())) PQclear(result);
+      throw;
+    }
+    if (PQputCopyEnd(handle_.get(), nullptr) != 1) throw IoError(reason());
+    const Result first(PQgetResult(handle_.get()));
+    while (PGresult* result = PQgetResult(handle_.get())) PQclear(result);
+    expect_right(first.get(), statement);
+  }
+
+  void begin_writing() override { run("BEGIN"); }
+  void begin_reading() override { run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); }
+
+  std::string append_only(const std::string& table) const override {
+    return fmt::format(
+        "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "RAISE EXCEPTION 'rows of % are never changed', TG_TABLE_NAME; END $$;\n"
+        "CREATE TRIGGER {0}_no_change BEFORE UPDATE OR DELETE ON {0} "
+        "FOR EACH ROW EXECUTE FUNCTION refuse_change();\n",
+        table);
+  }
+  void lock_schema() override { run(fmt::format("SELECT pg_advisory_xact_lock({})", kSchemaLock)); }
+  void only_read() override { run("SET default_transaction_read_only = on"); }
+  bool has_table(const std::string& name) override {
+    return !query(
+                "SELECT 1 FROM information_schema.tables WHERE table_schema = 'd5' AND "
+                "table_name = $1",
+                {name})
+                .rows.empty();
+  }
+  void claim() override {
+    if (!query("SELECT 1 FROM pg_namespace WHERE nspname = 'd5'", {}).rows.empty()) return;
+    write_all(*this, [&] {
+      lock_schema();
+      run("CREATE SCHEMA IF NOT EXISTS d5");
+    });
+  }
+
+ private:
+  struct Finish {
+    void operator()(PGconn* connection) const { PQfinish(connection); }
+  };
+  struct Clear {
+    void operator()(PGresult* result) const { PQclear(result); }
+  };
+  using Result = std::unique_ptr<PGresult, Clear>;
+
+  /// What libpq says, without its password: it never names one.
+  [[nodiscard]] std::string reason() const {
+    std::string text = handle_ ? PQerrorMessage(handle_.get()) : "no memory";
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return printable_message(text);
+  }
+
+  Result execute(const std::string& statement, const SqlRow& parameters) const {
+    const Parameters given(parameters);
+    return check(PQexecParams(handle_.get(), statement.c_str(), given.count(), nullptr,
+                              given.values(), given.lengths(), given.formats(), 0),
+                 statement);
+  }
+  Result check(PGresult* given, const std::string& statement) const {
+    Result result(given);
+    expect_right(result.get(), statement);
+    return result;
+  }
+  /// By the classes of SQLSTATE (PostgreSQL's manual, appendix A).
+  void expect_right(const PGresult* result, const std::string& statement) const {
+    const ExecStatusType status = PQresultStatus(result);
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_COPY_IN) return;
+    const char* field = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : nullptr;
+    const std::string_view state = field ? field : "";
+    const std::string why = fmt::format("database: {}", reason());
+    if (state == "55P03") {
+      throw IoError("database: another program is writing to it and does not end");
+    }
+    if (state.starts_with("XX")) throw FormatError(why);  // corrupted data or index
+    if (state.starts_with("42")) throw ValueError(fmt::format("{}: {}", why, printable(statement)));
+    if (state.starts_with("22") || state.starts_with("23") || state.starts_with("25") ||
+        state.starts_with("P0")) {
+      throw ValueError(why);
+    }
+    throw IoError(why);
+  }
+
+  static SqlValue value(const PGresult* result, int row, int column) {
+    if (PQgetisnull(result, row, column)) return std::monostate();
+    const std::string_view text(PQgetvalue(result, row, column),
+                                std::size_t(PQgetlength(result, row, column)));
+    switch (PQftype(result, column)) {
+      case kInt2:
+      case kInt4:
+      case kInt8: {
+        std::int64_t integer = 0;
+        std::from_chars(text.data(), text.data() + text.size(), integer);
+        return integer;
+      }
+      case kFloat4:
+      case kFloat8:
+        return std::strtod(text.data(), nullptr);  // "Infinity" too
+      case kBytes: {
+        std::size_t size = 0;
+        const std::unique_ptr<unsigned char, decltype(&PQfreemem)> bytes(
+            PQunescapeBytea(reinterpret_cast<const unsigned char*>(text.data()), &size), PQfreemem);
+        if (!bytes) throw MemoryError("database: no memory for a value's bytes");
+        return SqlBytes{std::string(reinterpret_cast<const char*>(bytes.get()), size)};
+      }
+      default:
+        return std::string(text);
+    }
+  }
+
+  std::unique_ptr<PGconn, Finish> handle_;
+};
+
+}  // namespace
+
+std::unique_ptr<SqlConnection> open_postgresql(const std::string& address,
+                                               const SqlOptions& options) {
+  return std::make_unique<PostgresqlConnection>(address, options);
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+
+#include "d5/core/error.hpp"
+#include "evaluation/database/sql_connection.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// "d5ev": what the first page of a file of d5's says that it is.
+constexpr int kApplication = 0x64356576;
+
+class SqliteConnection final : public SqlConnection {
+ public:
+  SqliteConnection(const std::string& path, const SqlOptions& options) : path_(path) {
+    const bool made = options.missing == SqlOptions::Missing::made;
+    std::error_code ignored;
+    if (!made && !std::filesystem::exists(path, ignored)) {
+      throw NotFound(fmt::format("there is no database '{}'", printable(path)));
+    }
+    sqlite3* opened = nullptr;
+    const int status = sqlite3_open_v2(
+        path.c_str(), &opened, SQLITE_OPEN_READWRITE | (made ? SQLITE_OPEN_CREATE : 0), nullptr);
+    handle_.reset(opened);
+    check(status, "open");
+    sqlite3_extended_result_codes(opened, 1);
+    sqlite3_busy_timeout(opened, int(options.wait_seconds * 1e3));
+    run("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL");
+  }
+
+  void run(const std::string& statements) override {
+    check(sqlite3_exec(handle_.get(), statements.c_str(), nullptr, nullptr, nullptr), statements);
+  }
+
+  SqlTable query(const std::string& statement, const SqlRow& parameters) override {
+    const Statement prepared = prepare(statement, parameters);
+    SqlTable table;
+    const int columns = sqlite3_column_count(prepared.get());
+    for (int i = 0; i < columns; ++i) {
+      table.columns.emplace_back(sqlite3_column_name(prepared.get(), i));
+    }
+    while (step(prepared, statement)) {
+      SqlRow& row = table.rows.emplace_back();
+      for (int i = 0; i < columns; ++i) row.push_back(value(prepared.get(), i));
+    }
+    return table;
+  }
+
+  std::int64_t change(const std::string& statement, const SqlRow& parameters) override {
+    const Statement prepared = prepare(statement, parameters);
+    while (step(prepared, statement)) continue;
+    return sqlite3_changes64(handle_.get());
+  }
+
+  void append(const std::string& table, const std::vector<std::string>& columns, std::size_t count,
+              const std::function<void(std::size_t, SqlRow&)>& row) override {
+    std::string places;
+    for (std::size_t i = 1; i <= columns.size(); ++i) {
+      places += fmt::format("{}${}", i > 1 ? ", " : "", i);
+    }
+    const std::string statement =
+        fmt::format("INSERT INTO {} ({}) VALUES ({})", table, fmt::join(columns, ", "), places);
+    const Statement prepared = prepare(statement, {});
+    SqlRow values;
+    for (std::size_t i = 0; i < count; ++i) {
+      values.clear();
+      row(i, values);
+      bind(prepared.get(), values);
+      (void)step(prepared, statement);
+      sqlite3_reset(prepared.get());
+    }
+  }
+
+  void begin_writing() override { run("BEGIN IMMEDIATE"); }
+  void begin_reading() override { run("BEGIN"); }
+
+  std::string append_only(const std::string& table) const override {
+    std::string statements;
+    for (const char* action : {"UPDATE", "DELETE"}) {
+      statements += fmt::format(
+          "CREATE TRIGGER {0}_no_{1} BEFORE {1} ON {0} BEGIN "
+          "SELECT RAISE(ABORT, 'rows of {0} are never changed'); END;\n",
+          table, action);
+    }
+    return statements;
+  }
+  void lock_schema() override {}  // who writes is alone
+  void only_read() override { run("PRAGMA query_only = ON"); }
+  bool has_table(const std::string& name) override {
+    return !query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1", {name})
+                .rows.empty();
+  }
+  void claim() override {
+    const auto number = [&](const char* pragma) {
+      return std::get<std::int64_t>(query(pragma, {}).rows.at(0).at(0));
+    };
+    // In this order: another process may be making the same file.
+    const bool empty = number("SELECT COUNT(*) FROM sqlite_master") == 0;
+    const std::int64_t application = number("PRAGMA application_id");
+    if (application == kApplication) return;
+    if (application != 0 || !empty) {
+      throw FormatError(fmt::format("'{}' is a database, but none of d5's; choose another file",
+                                    printable(path_)));
+    }
+    run(fmt::format("PRAGMA journal_mode = WAL; PRAGMA application_id = {}", kApplication));
+  }
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
+
+  struct Close {
+    void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+  };
+
+  [[noreturn]] void fail(int status, const std::string& statement) const {
+    const std::string reason = printable_message(sqlite3_errmsg(handle_.get()));
+    const std::string who = fmt::format("database '{}'", printable(path_));
+    switch (status & 0xff) {
+      case SQLITE_BUSY:
+      case SQLITE_LOCKED:
+        throw IoError(who + ": another program is writing to it and does not end");
+      case SQLITE_FULL:
+        throw IoError(fmt::format("{}: the disk is full; what was kept before is whole", who));
+      case SQLITE_CORRUPT:
+      case SQLITE_NOTADB:
+        throw FormatError(
+            fmt::format("{}: {}; 'sqlite3 FILE .recover' saves what is left", who, reason));
+      case SQLITE_ERROR:
+      case SQLITE_RANGE:
+        throw ValueError(fmt::format("{}: {}: {}", who, reason, printable(statement)));
+      case SQLITE_CONSTRAINT:
+        throw ValueError(fmt::format("{}: {}", who, reason));
+      default:
+        throw IoError(fmt::format("{}: {}", who, reason));
+    }
+  }
+  void check(int status, const std::string& statement) const {
+    if (status != SQLITE_OK) fail(status, statement);
+  }
+
+  Statement prepare(const std::string& statement, const SqlRow& parameters) const {
+    sqlite3_stmt* prepared = nullptr;
+    const char* rest = nullptr;
+    check(sqlite3_prepare_v2(handle_.get(), statement.c_str(), int(statement.size()), &prepared,
+                             &rest),
+          statement);
+    Statement result(prepared);
+    if (!prepared || std::string(rest).find_first_not_of(" \t\r\n;") != std::string::npos) {
+      throw ValueError(fmt::format("'{}' is not one SQL statement", printable(statement)));
+    }
+    bind(prepared, parameters);
+    return result;
+  }
+  void bind(sqlite3_stmt* statement, const SqlRow& values) const {
+    int place = 0;
+    for (const SqlValue& value : values) {
+      ++place;
+      const int status = std::visit(
+          [&](const auto& given) {
+            using T = std::decay_t<decltype(given)>;
+            if constexpr (std::is_same_v<T, std::monostate>) {
+              return sqlite3_bind_null(statement, place);
+            } else if constexpr (std::is_same_v<T, std::int64_t>) {
+              return sqlite3_bind_int64(statement, place, given);
+            } else if constexpr (std::is_same_v<T, double>) {
+              return sqlite3_bind_double(statement, place, given);
+            } else if constexpr (std::is_same_v<T, std::string>) {
+              return sqlite3_bind_text64(statement, place, given.data(), given.size(),
+                                         SQLITE_STATIC, SQLITE_UTF8);
+            } else {
+              return sqlite3_bind_blob64(statement, place, given.bytes.data(), given.bytes.size(),
+                                         SQLITE_STATIC);
+            }
+          },
+          value);
+      check(status, sqlite3_sql(statement));
+    }
+  }
+  bool step(const Statement& statement, const std::string& text) const {
+    const int status = sqlite3_step(statement.get());
+    if (status == SQLITE_ROW) return true;
+    if (status != SQLITE_DONE) fail(status, text);
+    return false;
+  }
+  static SqlValue value(sqlite3_stmt* statement, int column) {
+    switch (sqlite3_column_type(statement, column)) {
+      case SQLITE_INTEGER:
+        return sqlite3_column_int64(statement, column);
+      case SQLITE_FLOAT:
+        return sqlite3_column_double(statement, column);
+      case SQLITE_TEXT: {
+        const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+        return std::string(text, std::size_t(sqlite3_column_bytes(statement, column)));
+      }
+      case SQLITE_BLOB: {
+        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
+        return SqlBytes{
+            std::string(bytes ? bytes : "", std::size_t(sqlite3_column_bytes(statement, column)))};
+      }
+      default:
+        return std::monostate();
+    }
+  }
+
+  std::string path_;
+  std::unique_ptr<sqlite3, Close> handle_;
+};
+
+}  // namespace
+
+std::unique_ptr<SqlConnection> open_sqlite(const std::string& path, const SqlOptions& options) {
+  return std::make_unique<SqliteConnection>(path, options);
+}
+
+}  // namespace d5::detail
