@@ -170,20 +170,29 @@ void LoadRun::answered(std::vector<std::int64_t>& ids) {
   std::swap(ids, shared_->told);
 }
 
-std::int64_t LoadRun::next_sample() {
-  if (scenario_.mode == ScenarioOptions::Mode::performance) {
-    return std::int64_t(samples_.below(std::uint64_t(range_)));
+void LoadRun::ask(std::int64_t scheduled) {
+  chosen_.clear();
+  const std::int64_t first = shared_->log.size();
+  for (std::int64_t i = 0; i < options_.samples_per_query; ++i) {
+    const bool drawn = scenario_.mode == ScenarioOptions::Mode::performance;
+    const std::int64_t sample =
+        drawn ? std::int64_t(samples_.below(std::uint64_t(range_))) : first + i;
+    if (sample < range_) chosen_.push_back(sample);  // the last of an accuracy run may be smaller
   }
-  return shared_->log.size();
+  ask_chosen(scheduled);
 }
 
-void LoadRun::ask(std::int64_t scheduled) {
+void LoadRun::ask_for(std::int64_t sample, std::int64_t scheduled) {
+  chosen_.assign(1, sample);
+  ask_chosen(scheduled);
+}
+
+void LoadRun::ask_chosen(std::int64_t scheduled) {
   const std::int64_t first = shared_->log.size(), issued = now();
   queries_.clear();
-  for (std::int64_t i = 0; i < options_.samples_per_query; ++i) {
-    const std::int64_t sample = next_sample();
-    if (sample >= range_) break;  // the last query of an accuracy run may be smaller
-    queries_.push_back({.id = (shared_->run << kRunBits) + first + i, .sample = sample});
+  for (const std::int64_t sample : chosen_) {
+    const std::int64_t id = shared_->log.size();
+    queries_.push_back({.id = (shared_->run << kRunBits) + id, .sample = sample});
     shared_->log.add(sample, scheduled, issued);
   }
   ++asked_;

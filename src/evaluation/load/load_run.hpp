@@ -48,6 +48,8 @@ class LoadRun {
   bool wait_for_turn(std::int64_t scheduled);
   /// Asks the next query. The system's exceptions are refusals.
   void ask(std::int64_t scheduled);
+  /// Asks for one sample that the caller chooses.
+  void ask_for(std::int64_t sample, std::int64_t scheduled);
   /// Until so many samples at most have no answer, or `until`; whether it is so. Throws:
   /// Interrupted.
   bool wait_for(std::int64_t unanswered, std::int64_t until);
@@ -63,7 +65,7 @@ class LoadRun {
 
  private:
   struct Shared;  ///< with the listener, which may outlive this
-  std::int64_t next_sample();
+  void ask_chosen(std::int64_t scheduled);
   void wait_until(std::int64_t until);
 
   SystemUnderTest& system_;
@@ -74,6 +76,7 @@ class LoadRun {
   RandomStream samples_;
   std::int64_t range_ = 0, most_ = 0, patience_ = 0, start_ = 0, asked_ = 0;
   bool overdue_ = false;
+  std::vector<std::int64_t> chosen_;
   std::vector<Query> queries_;
 };
 

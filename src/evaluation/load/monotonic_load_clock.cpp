@@ -32,11 +32,7 @@ class MonotonicLoadClock final : public LoadClock {
   MonotonicLoadClock(const MonotonicLoadClock&) = delete;
   MonotonicLoadClock& operator=(const MonotonicLoadClock&) = delete;
 
-  std::int64_t now() override {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               SteadyClock::now().time_since_epoch())
-        .count();
-  }
+  std::int64_t now() override { return monotonic_ns(); }
 
   void wait_until(std::int64_t until) override {
     const std::int64_t end_of_sleep = until - options_.spin_ns;
@@ -73,6 +69,11 @@ class MonotonicLoadClock final : public LoadClock {
 };
 
 }  // namespace
+
+std::int64_t monotonic_ns() {
+  const auto since = SteadyClock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+}
 
 std::shared_ptr<LoadClock> monotonic_load_clock(const LoadClockOptions& options) {
   return std::make_shared<MonotonicLoadClock>(options);

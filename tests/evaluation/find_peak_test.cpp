@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/find_peak.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
+#include "tests/evaluation/simulated_system.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// A server of exponential service times with the mean, asked by a Poisson process.
+Peak peak_of(double service, PeakOptions options, std::vector<double>* asked = nullptr) {
+  const auto clock = std::make_shared<VirtualLoadClock>();
+  RandomStream random(11);
+  options.run.clock = clock;
+  return find_peak(
+      [&](double rate, const ScenarioOptions& run) {
+        if (asked) asked->push_back(rate);
+        SimulatedSystem system(clock, [&](auto) {
+          return std::int64_t(-service * std::log1p(-random.uniform_double()) * 1e9);
+        });
+        return scenarios().at("poisson").make({{"rate", rate}})->run(system, run);
+      },
+      options);
+}
+
+}  // namespace
+
+TEST_CASE("the peak of an M/M/1 queue is found where its percentile meets the objective") {
+  // Latencies are exponential with 1 / service - rate: p99 = ln 100 / (1 / service - rate).
+  const double service = 0.001, objective = 0.02;
+  const double expected = 1 / service - std::log(100) / objective;
+  const double first = GENERATE(10.0, 5000.0);
+  const Peak peak =
+      peak_of(service,
+              {.run = {.most_seconds = 1e5, .least_queries = 100'000, .latency_seconds = objective},
+               .first_rate = first});
+  CAPTURE(first, peak.steps.size());
+  CHECK(peak.rate == Approx(expected).epsilon(0.08));
+  CHECK(peak.missed > peak.rate);
+  CHECK(peak.missed <= peak.rate * 1.05);
+}
+
+TEST_CASE("the search doubles or halves, then divides in proportion") {
+  std::vector<double> asked;
+  const Peak peak = peak_of(
+      1e-9,
+      {.run = {.least_queries = 1000, .latency_seconds = 1}, .first_rate = 10, .highest_rate = 70},
+      &asked);
+  CHECK(asked == std::vector<double>{10, 20, 40, 70});
+  CHECK(peak.rate == 70);
+  CHECK(std::isinf(peak.missed));
+}
+
+TEST_CASE("an objective that no rate meets has no peak") {
+  const Peak peak =
+      peak_of(0.1, {.run = {.most_seconds = 1e9, .least_queries = 1000, .latency_seconds = 0.01},
+                    .first_rate = 16});
+  CHECK(peak.rate == 0);
+  CHECK(peak.missed == 16 / std::exp2(20));
+}
+
+TEST_CASE("a run that fails is a miss, with its reason") {
+  const Peak peak = find_peak(
+      [](double rate, const ScenarioOptions&) {
+        ScenarioResult result;
+        if (rate > 100) {
+          result.status = Status::failed;
+          result.reason = "out of memory";
+        }
+        for (int i = 0; i < 2000; ++i) {
+          result.queries.push_back({.id = i, .scheduled = i, .issued = i, .ended = i + 1});
+        }
+        return result;
+      },
+      {.run = {.latency_seconds = 1}, .first_rate = 80, .tolerance = 0.01});
+  CHECK(peak.rate == Approx(100).epsilon(0.01));
+  CHECK(peak.steps[1].reason == "out of memory");
+}
+
+TEST_CASE("a search without an objective, or with rates that do not ascend, is refused") {
+  CHECK_THROWS_AS(peak_of(1, {}), ValueError);
+  CHECK_THROWS_AS(peak_of(1, {.run = {.latency_seconds = 1}, .first_rate = 9, .highest_rate = 8}),
+                  ValueError);
+}
