@@ -26,8 +26,8 @@ AnswerBatch numbers(double seconds = 0) {
   };
 }
 
-ScenarioResult ask(SystemUnderTest& system, const std::string& name, const Settings& settings,
-                   const ScenarioOptions& options) {
+ScenarioResult ask_served(SystemUnderTest& system, const std::string& name,
+                          const Settings& settings, const ScenarioOptions& options) {
   return scenarios().at(name).make(settings)->run(system, options);
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("a served predictor answers each sample, whatever the batches") {
   ServedPredictor served("numbers", 50, [](int) { return numbers(1e-4); },
                          {.instances = instances, .largest_batch = largest, .longest_wait = 1e-3});
   const auto result =
-      ask(served, "closed_loop", {{"users", 10}}, {.mode = ScenarioOptions::Mode::accuracy});
+      ask_served(served, "closed_loop", {{"users", 10}}, {.mode = ScenarioOptions::Mode::accuracy});
   CAPTURE(instances, largest, result.reason);
   CHECK(result.status == Status::passed);
   REQUIRE(result.answers.size() == 50);
@@ -60,7 +60,7 @@ TEST_CASE("a served predictor answers each sample, whatever the batches") {
 TEST_CASE("a batch waits until it is full, and no longer") {
   ServedPredictor served("numbers", 8, [](int) { return numbers(); },
                          {.largest_batch = 8, .longest_wait = 1000});
-  const auto result = ask(served, "batched", {{"batch", 8}}, {.least_queries = 20});
+  const auto result = ask_served(served, "batched", {{"batch", 8}}, {.least_queries = 20});
   CHECK(result.queries.size() == 160);
   for (const QueryRecord& query : result.queries) CHECK(query.batch == 8);
 }
@@ -68,7 +68,7 @@ TEST_CASE("a batch waits until it is full, and no longer") {
 TEST_CASE("a batch that does not fill is taken when its first query has waited") {
   ServedPredictor served("numbers", 8, [](int) { return numbers(); },
                          {.largest_batch = 8, .longest_wait = 0.05});
-  const auto result = ask(served, "batched", {{"batch", 3}}, {.least_queries = 3});
+  const auto result = ask_served(served, "batched", {{"batch", 3}}, {.least_queries = 3});
   REQUIRE(result.queries.size() == 9);
   for (std::size_t i = 0; i < 9; ++i) {
     const QueryRecord& query = result.queries[i];
@@ -81,7 +81,7 @@ TEST_CASE("nobody waits for a fuller batch after the last query") {
   ServedPredictor served("numbers", 8, [](int) { return numbers(); },
                          {.largest_batch = 100, .longest_wait = 1000});
   const auto result =
-      ask(served, "constant", {{"rate", 1000}}, {.least_queries = 7, .answer_seconds = 30});
+      ask_served(served, "constant", {{"rate", 1000}}, {.least_queries = 7, .answer_seconds = 30});
   CHECK(result.status != Status::failed);
   CHECK(largest_batch(result) == 7);
 }
@@ -102,7 +102,7 @@ TEST_CASE("each instance is opened and used on a thread of its own") {
                              };
                            },
                            {.instances = 4});
-    (void)ask(served, "closed_loop", {{"users", 8}}, {.least_queries = 200});
+    (void)ask_served(served, "closed_loop", {{"users", 8}}, {.least_queries = 200});
   }
   CHECK(opened.size() == 4);
   CHECK(strangers == 0);
@@ -111,7 +111,7 @@ TEST_CASE("each instance is opened and used on a thread of its own") {
 TEST_CASE("what an instance does wrong fails its batch, and the next is answered") {
   const auto reason = [](const AnswerBatch& answer) {
     ServedPredictor served("faulty", 10, [&](int) { return answer; });
-    const auto result = ask(served, "closed_loop", {}, {.least_queries = 40});
+    const auto result = ask_served(served, "closed_loop", {}, {.least_queries = 40});
     CHECK(result.status == Status::failed);
     CHECK(std::ranges::count(result.queries, Status::failed, &QueryRecord::status) == 20);
     return result.reason;
