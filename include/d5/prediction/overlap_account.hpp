@@ -60,8 +60,8 @@ class OverlapRecorder final : public TrainingEvent, public CommunicationEvent {
   void begin_step();
   void begin_compute();
   void end_step();
-  [[nodiscard]] const std::vector<StepAccount>& steps() const { return steps_; }
-  void clear() { steps_.clear(); }
+  [[nodiscard]] const std::vector<StepAccount>& steps() const;
+  void clear();
 
   void before_epoch(Trainer&, std::int64_t) override { begin_step(); }
   void before_batch(Trainer&, const Batch&) override { begin_compute(); }
@@ -74,9 +74,8 @@ class OverlapRecorder final : public TrainingEvent, public CommunicationEvent {
   void after_wait(const CommunicationInfo& call) override;
 
  private:
-  struct Now;
-  std::unique_ptr<Now> now_;
-  std::vector<StepAccount> steps_;
+  class Clock;
+  std::unique_ptr<Clock> clock_;
 };
 
 /// The means over steps, a row; the buckets of the last step, a row each, in ms from its begin.

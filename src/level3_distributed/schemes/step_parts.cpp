@@ -58,16 +58,14 @@ void StepClock::restart() {
   waits_.clear();
 }
 
-void StepClock::before_epoch(Trainer&, std::int64_t) {
+void StepClock::begin_step() {
   const std::lock_guard lock(mutex_);
+  trains_ = std::this_thread::get_id();
   restart();
-}
-void StepClock::after_test(Trainer&) {
-  const std::lock_guard lock(mutex_);
-  restart();
+  busy_begin_ns_ = step_begin_ns_;
 }
 
-void StepClock::before_batch(Trainer&, const Batch&) {
+void StepClock::begin_compute() {
   const std::lock_guard lock(mutex_);
   busy_begin_ns_ = Trace::now_ns();
   trains_ = std::this_thread::get_id();
@@ -75,7 +73,7 @@ void StepClock::before_batch(Trainer&, const Batch&) {
   if (step_begin_ns_ == 0) step_begin_ns_ = busy_begin_ns_;  // resumed within an epoch
 }
 
-void StepClock::after_batch(Trainer&, const Batch&, const ValueMap&) {
+void StepClock::end_step() {
   const std::lock_guard lock(mutex_);
   const std::int64_t now = Trace::now_ns();
   const TimeRange step{step_begin_ns_, now};
@@ -84,20 +82,28 @@ void StepClock::after_batch(Trainer&, const Batch&, const ValueMap&) {
   restart();
 }
 
-void StepClock::begin_wait() {
-  if (std::this_thread::get_id() != trains_) return;
-  if (depth_++ == 0) wait_begin_ns_ = Trace::now_ns();
+void StepClock::before_epoch(Trainer&, std::int64_t) { begin_step(); }
+void StepClock::after_test(Trainer&) { begin_step(); }
+void StepClock::before_batch(Trainer&, const Batch&) { begin_compute(); }
+void StepClock::after_batch(Trainer&, const Batch&, const ValueMap&) { end_step(); }
+
+void StepClock::begin_wait(std::uint64_t id) {
+  if (std::this_thread::get_id() != trains_ || depth_++ > 0) return;
+  wait_begin_ns_ = Trace::now_ns();
+  waits_for_ = id;
 }
 
 void StepClock::end_wait() {
-  if (std::this_thread::get_id() != trains_ || depth_ == 0) return;
-  if (--depth_ == 0) waits_.push_back({wait_begin_ns_, Trace::now_ns()});
+  if (std::this_thread::get_id() != trains_ || depth_ == 0 || --depth_ > 0) return;
+  waits_.push_back({wait_begin_ns_, Trace::now_ns()});
+  waited(waits_for_, waits_.back());
 }
 
 void StepClock::before_call(const CommunicationInfo& call) {
   const std::lock_guard lock(mutex_);
   under_way_[call.id] = call.asked_ns;
-  begin_wait();
+  if (std::this_thread::get_id() == trains_ && depth_ == 0) asked(call);
+  begin_wait(call.id);
 }
 // A blocking call is a wait; one that was started costs its thread the same until it returns.
 void StepClock::after_call(const CommunicationInfo&) {
@@ -108,10 +114,11 @@ void StepClock::complete(const CommunicationInfo& call) {
   const std::lock_guard lock(mutex_);
   calls_.push_back({call.begun_ns, call.ended_ns});
   under_way_.erase(call.id);
+  completed(call);
 }
-void StepClock::before_wait(const CommunicationInfo&) {
+void StepClock::before_wait(const CommunicationInfo& call) {
   const std::lock_guard lock(mutex_);
-  begin_wait();
+  begin_wait(call.id);
 }
 void StepClock::after_wait(const CommunicationInfo&) {
   const std::lock_guard lock(mutex_);

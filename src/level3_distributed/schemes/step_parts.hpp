@@ -37,6 +37,11 @@ struct StepParts {
 /// until its transport says that it was: without a thread that moves calls on, nobody knows better.
 class StepClock : public TrainingEvent, public CommunicationEvent {
  public:
+  // What training tells; others mark their steps by these.
+  void begin_step();
+  void begin_compute();
+  void end_step();
+
   void before_epoch(Trainer& trainer, std::int64_t epoch) override;
   void before_batch(Trainer& trainer, const Batch& batch) override;
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
@@ -50,14 +55,22 @@ class StepClock : public TrainingEvent, public CommunicationEvent {
  protected:
   /// Called once a step.
   virtual void stepped(const StepParts& parts, const TimeRange& step) = 0;
+  /// Called for each call that the training thread asks for; not for those of an algorithm's own.
+  virtual void asked(const CommunicationInfo& call) { (void)call; }
+  /// Called after each of its waits, with the call that it was for: for those of an algorithm's own
+  /// the outer one.
+  virtual void waited(std::uint64_t id, const TimeRange& wait) { (void)id, (void)wait; }
+  /// Called when a call of any thread is complete.
+  virtual void completed(const CommunicationInfo& call) { (void)call; }
 
  private:
   void restart();
   /// A wait, or a call on the thread that trains; within another it is part of that.
-  void begin_wait();
+  void begin_wait(std::uint64_t id);
   void end_wait();
 
   std::int64_t step_begin_ns_ = 0, busy_begin_ns_ = 0, wait_begin_ns_ = 0;
+  std::uint64_t waits_for_ = 0;
   std::mutex mutex_;        // a thread of the communicator's tells, too
   std::thread::id trains_;  // what a thread of the communicator calls is no wait of the rank's
   int depth_ = 0;           // of waits within waits

@@ -4,13 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "d5/core/results.hpp"
-#include "d5/core/trace.hpp"
 #include "level3_distributed/schemes/step_parts.hpp"
 
 namespace d5 {
@@ -26,112 +22,65 @@ std::vector<detail::TimeRange> ranges_of(const std::vector<OverlapTimes::Range>&
   return result;
 }
 
-}  // namespace
-
-StepAccount account_of(const OverlapTimes& times) {
-  const detail::StepParts parts = detail::parts_of(range_of(times.step), range_of(times.busy),
-                                                   ranges_of(times.calls), ranges_of(times.waits));
+StepAccount account_of(const detail::StepParts& parts, std::vector<BucketTimes> buckets) {
   return {.compute = parts.compute,
           .overlap = parts.overlapped,
           .communication = parts.exposed,
           .idle = parts.idle,
-          .buckets = times.buckets};
+          .buckets = std::move(buckets)};
 }
 
-/// The step that is under way.
-struct OverlapRecorder::Now {
-  std::mutex mutex = {};
-  std::thread::id computes = {};
-  OverlapTimes times = {};
-  std::map<std::uint64_t, std::int64_t> under_way = {};  // begin, by id; from earlier steps, too
-  int depth = 0;                                         // of calls and waits within each other
-  std::int64_t wait_begin_ns = 0;
-  std::uint64_t waits_for = 0;
+}  // namespace
 
-  [[nodiscard]] bool computes_here() const { return std::this_thread::get_id() == computes; }
+StepAccount account_of(const OverlapTimes& times) {
+  return account_of(detail::parts_of(range_of(times.step), range_of(times.busy),
+                                     ranges_of(times.calls), ranges_of(times.waits)),
+                    times.buckets);
+}
+
+/// A step clock that keeps each step, and its calls apart.
+class OverlapRecorder::Clock final : public detail::StepClock {
+ public:
+  std::vector<StepAccount> steps;
+
+ private:
+  void stepped(const detail::StepParts& parts, const detail::TimeRange&) override {
+    steps.push_back(account_of(parts, std::exchange(buckets_, {})));
+  }
+  void asked(const CommunicationInfo& call) override {
+    buckets_.push_back({.id = call.id,
+                        .label = std::string(call.label.empty() ? call.call : call.label),
+                        .asked_ns = call.asked_ns});
+  }
+  void waited(std::uint64_t id, const detail::TimeRange& wait) override {
+    if (BucketTimes* one = bucket(id)) one->exposed_ns += wait.end_ns - wait.begin_ns;
+  }
+  void completed(const CommunicationInfo& call) override {
+    if (BucketTimes* one = bucket(call.id)) {
+      one->begun_ns = call.begun_ns;
+      one->ended_ns = call.ended_ns;
+    }
+  }
   BucketTimes* bucket(std::uint64_t id) {
-    const auto place = std::ranges::find(times.buckets, id, &BucketTimes::id);
-    return place == times.buckets.end() ? nullptr : &*place;
+    const auto place = std::ranges::find(buckets_, id, &BucketTimes::id);
+    return place == buckets_.end() ? nullptr : &*place;
   }
-  void begin_wait(std::uint64_t id) {
-    if (!computes_here() || depth++ > 0) return;
-    wait_begin_ns = Trace::now_ns();
-    waits_for = id;
-  }
-  void end_wait() {
-    if (!computes_here() || depth == 0 || --depth > 0) return;
-    const std::int64_t now = Trace::now_ns();
-    times.waits.push_back({wait_begin_ns, now});
-    if (BucketTimes* one = bucket(waits_for)) one->exposed_ns += now - wait_begin_ns;
-  }
+
+  std::vector<BucketTimes> buckets_;
 };
 
-OverlapRecorder::OverlapRecorder() : now_(std::make_unique<Now>()) {}
+OverlapRecorder::OverlapRecorder() : clock_(std::make_unique<Clock>()) {}
 OverlapRecorder::~OverlapRecorder() = default;
-
-void OverlapRecorder::begin_step() {
-  const std::lock_guard lock(now_->mutex);
-  now_->times = {};
-  now_->depth = 0;
-  now_->computes = std::this_thread::get_id();
-  now_->times.step.begin_ns = now_->times.busy.begin_ns = Trace::now_ns();
-}
-
-void OverlapRecorder::begin_compute() {
-  const std::lock_guard lock(now_->mutex);
-  now_->computes = std::this_thread::get_id();
-  now_->times.busy.begin_ns = Trace::now_ns();
-  if (now_->times.step.begin_ns == 0) now_->times.step.begin_ns = now_->times.busy.begin_ns;
-}
-
-void OverlapRecorder::end_step() {
-  {
-    const std::lock_guard lock(now_->mutex);
-    const std::int64_t end = Trace::now_ns();
-    OverlapTimes& times = now_->times;
-    times.step.end_ns = times.busy.end_ns = end;
-    for (const auto& [id, begin] : now_->under_way) times.calls.push_back({begin, end});
-    steps_.push_back(account_of(times));
-  }
-  begin_step();
-}
-
-void OverlapRecorder::before_call(const CommunicationInfo& call) {
-  const std::lock_guard lock(now_->mutex);
-  now_->under_way[call.id] = call.asked_ns;
-  if (now_->computes_here() && now_->depth == 0) {  // not of an algorithm's own
-    now_->times.buckets.push_back(
-        {.id = call.id,
-         .label = std::string(call.label.empty() ? call.call : call.label),
-         .asked_ns = call.asked_ns});
-  }
-  now_->begin_wait(call.id);
-}
-
-void OverlapRecorder::after_call(const CommunicationInfo&) {
-  const std::lock_guard lock(now_->mutex);
-  now_->end_wait();
-}
-
-void OverlapRecorder::complete(const CommunicationInfo& call) {
-  const std::lock_guard lock(now_->mutex);
-  now_->times.calls.push_back({call.begun_ns, call.ended_ns});
-  now_->under_way.erase(call.id);
-  if (BucketTimes* one = now_->bucket(call.id)) {
-    one->begun_ns = call.begun_ns;
-    one->ended_ns = call.ended_ns;
-  }
-}
-
-void OverlapRecorder::before_wait(const CommunicationInfo& call) {
-  const std::lock_guard lock(now_->mutex);
-  now_->begin_wait(call.id);
-}
-
-void OverlapRecorder::after_wait(const CommunicationInfo&) {
-  const std::lock_guard lock(now_->mutex);
-  now_->end_wait();
-}
+void OverlapRecorder::begin_step() { clock_->begin_step(); }
+void OverlapRecorder::begin_compute() { clock_->begin_compute(); }
+void OverlapRecorder::end_step() { clock_->end_step(); }
+const std::vector<StepAccount>& OverlapRecorder::steps() const { return clock_->steps; }
+void OverlapRecorder::clear() { clock_->steps.clear(); }
+void OverlapRecorder::before_call(const CommunicationInfo& call) { clock_->before_call(call); }
+void OverlapRecorder::after_call(const CommunicationInfo& call) { clock_->after_call(call); }
+void OverlapRecorder::complete(const CommunicationInfo& call) { clock_->complete(call); }
+void OverlapRecorder::before_wait(const CommunicationInfo& call) { clock_->before_wait(call); }
+void OverlapRecorder::after_wait(const CommunicationInfo& call) { clock_->after_wait(call); }
 
 TextTable account_table(const std::vector<StepAccount>& steps) {
   using enum TextTable::Align;
