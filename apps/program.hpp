@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,10 @@ class Program {
   CLI::App& add(std::string_view path, const std::string& summary, const std::string& examples,
                 std::function<int()> run);
 
+  /// `command` writes the file of its `--trace` itself: not what this process does, but what it
+  /// tells of.
+  void writes_own_trace(const CLI::App& command) { own_traces_.insert(&command); }
+
   /// Parses, runs, prints errors as `d5: error: ...`. Returns the exit status: `kBadUsage` too if
   /// stdout cannot be written, unless its reader went away.
   int run(int argc, char** argv);
@@ -48,6 +53,7 @@ class Program {
 
   CLI::App app_;
   std::function<int()> chosen_;
+  std::set<const CLI::App*> own_traces_;
 };
 
 }  // namespace d5::app

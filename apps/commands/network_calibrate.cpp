@@ -39,7 +39,7 @@ int run_calibrate(CalibrateCommand options) {
   const auto ranks = app::ranks_of(options.around);
   if (ranks->rank() == 0 && !options.out.empty()) check_writable(options.out);
   if (ranks->rank() != 0 || options.quiet) Progress::set_quiet(true);
-  Progress progress("calibrate", 2);
+  Progress progress("calibrate", 4);
   options.calibration.on_part = [&] { progress.advance(); };
   const NetworkTimes times = time_network(*ranks, options.calibration);
   if (ranks->rank() == 0) {

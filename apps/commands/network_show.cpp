@@ -47,9 +47,16 @@ TextTable figures(const NetworkDescription& network) {
   add("latency", network.latency, "s");
   add("bandwidth", network.bandwidth, "B/s");
   add("overhead", network.overhead, "s");
+  add("end_bandwidth", network.end_bandwidth, "B/s");
   add("host_latency", network.host_latency, "s");
   add("host_bandwidth", network.host_bandwidth, "B/s");
   add("copy_bandwidth", network.copy_bandwidth, "B/s");
+  for (const NetworkSegment& segment : network.segments) {
+    const std::string from = fmt::format("from {} B: ", segment.bytes);
+    table.add({from + "latency", fmt::format("{:.9g}", segment.latency), "s", segment.source});
+    table.add(
+        {from + "bandwidth", fmt::format("{:.9g}", segment.bandwidth), "B/s", segment.source});
+  }
   return table;
 }
 

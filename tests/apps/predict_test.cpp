@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "d5/core/results.hpp"
+#include "d5/core/timeline.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/prediction/network_description.hpp"
 #include "tests/apps/program_run.hpp"
@@ -48,7 +49,6 @@ TEST_CASE("what cannot be predicted is said, with status 2") {
       {"--ranks 1,3 --strong", "3 ranks cannot share a batch of 8"},
       {"--network ethernet-10gb", "ethernet-10g"},
       {"--ranks 1,2 --measure 1", "needs the model itself"},
-      {"--measure 1 --strategy compute:factor=2", "leave out --strategy"},
       {"--strategy compute:factor=0", "factor"},
       {"--strategy faster", "faster"},
       {"--distributed consistent_decentralised", "consistent_decentralized"},
@@ -80,9 +80,49 @@ TEST_CASE("what real ranks take stands beside what was predicted") {
     if (record.conditions.at("ranks") == "2") CHECK(record.samples.front() > 2e-3);
   }
   CHECK(measured == 2);
-  const auto not_among = run_d5("predict lenet --batch 2 --ranks 1,2 --measure 4 --quiet");
-  CHECK(not_among.status == 2);
-  CHECK_THAT(not_among.err, Catch::Contains("--measure 4 is not among --ranks"));
+  const auto changed = run_d5("predict lenet --batch 2 --measure 2 --strategy compute --quiet");
+  CHECK(changed.status == 2);
+  CHECK_THAT(changed.err, Catch::Contains("give --ranks of a cluster"));
+}
+
+TEST_CASE("profiles and networks are kept, and a trace shows measured above predicted") {
+  if (!transport().present) return;
+  const TemporaryFolder folder;
+  const std::string command = "predict lenet --batch 2 --steps 3 --measure 2 --quiet --keep " +
+                              (folder / "kept") + " --trace " + (folder / "trace.json");
+  const auto run = run_d5(command);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  const Timeline timeline = read_timeline(folder / "trace.json");
+  CHECK(timeline.ranks.size() == 2);
+  bool measured = false, predicted = false;
+  for (const TraceLane& lane : timeline.lanes) {
+    measured = measured || lane.name.starts_with("measured");
+    predicted = predicted || lane.name.starts_with("predicted");
+  }
+  CHECK(measured);
+  CHECK(predicted);
+  CHECK(std::filesystem::exists(folder / "kept/profile-lenet-batch-2-2.json"));
+  CHECK(std::filesystem::exists(folder / "kept/network-this-machine-2.yaml"));
+  // Of another number of threads they are no help.
+  const auto other = run_d5(command + " --threads 2");
+  CHECK(other.status == 2);
+  CHECK_THAT(other.err, Catch::Contains("1 threads, not 2"));
+}
+
+TEST_CASE("networks and strategies stand side by side") {
+  const CostProfile profile;
+  const auto run =
+      run_d5("predict " + profile.file() +
+             " --batch 8 --nodes 2 --quiet --format csv --network "
+             "ethernet-10g,ethernet-25g --strategy compute:factor=2 --strategy wire:bandwidth=2");
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  std::size_t rows = 0;
+  for (std::size_t at = 0; (at = run.out.find("predicted_time", at)) != std::string::npos; ++at) {
+    ++rows;
+  }
+  CHECK(rows == 6);
 }
 
 TEST_CASE("a calibration's file is a network") {

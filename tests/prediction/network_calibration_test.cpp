@@ -33,6 +33,30 @@ TEST_CASE("times that no network has are refused") {
   CHECK_THROWS_AS(fit_network(still, "n", "s"), ValueError);
 }
 
+TEST_CASE("a knee between two protocols is found, and no line is added for nothing") {
+  std::vector<TimedMessage> messages;
+  for (std::int64_t bytes = 64; bytes <= 1 << 20; bytes *= 2) {
+    const double size = static_cast<double>(bytes);
+    messages.push_back({bytes, bytes < 4096 ? 1e-6 + size / 4e9 : 8e-6 + size / 6e9});
+  }
+  const auto network = fit_segments(messages, "made", "two lines");
+  CHECK(network.latency.value == Approx(1e-6));
+  CHECK(network.bandwidth.value == Approx(4e9));
+  REQUIRE(network.segments.size() == 1);
+  CHECK(network.segments[0].bytes == 4096);
+  CHECK(network.segments[0].latency == Approx(8e-6));
+  CHECK(network.segments[0].bandwidth == Approx(6e9));
+  CHECK(fit_segments(line(50e-6, 1.25e9), "made", "a line").segments.empty());
+}
+
+TEST_CASE("an end costs its shortest message, and bytes what is more") {
+  const std::vector<TimedMessage> ends = {{0, 2e-6}, {1000, 3e-6}, {1'000'000, 1002e-6}};
+  const auto [seconds, seconds_a_byte] = fit_message_ends(ends);
+  CHECK(seconds == 2e-6);
+  CHECK(seconds_a_byte == Approx(1e-9));
+  CHECK(fit_message_ends(std::vector<TimedMessage>{{64, 2e-6}, {1024, 1e-6}}).seconds_a_byte == 0);
+}
+
 TEST_CASE(
     "a calibration on simulated ranks finds their network, and is right on what it left out") {
   NetworkDescription truth;
@@ -40,19 +64,37 @@ TEST_CASE(
   truth.hosts = 4;
   truth.latency = {20e-6, "made up"};
   truth.bandwidth = {2e9, "made up"};
+  truth.overhead = {3e-6, "made up"};
+  truth.end_bandwidth = {8e9, "made up"};
+  SimulationOptions rates;
+  rates.rates = {.reduce_bandwidth = 4e9, .scale_bandwidth = 5e9, .copy_bandwidth = 6e9};
   NetworkTimes times;
-  (void)run_simulated(2, truth, [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
-    auto mine = time_network(*all, {.least_bytes = 64, .most_bytes = 1 << 18, .repetitions = 2});
-    if (rank.rank() == 0) times = std::move(mine);
-  });
+  (void)run_simulated(
+      2, truth,
+      [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
+        CalibrationOptions options{.most_bytes = 1 << 18, .repetitions = 2};
+        options.ends = {.repetitions = 2, .compute = [&] { rank.spend(1e-4); }};
+        options.rates = {.bytes = 1 << 10, .arena = 1 << 12, .repetitions = 2};
+        auto mine = time_network(*all, options);
+        if (rank.rank() == 0) times = std::move(mine);
+      },
+      rates);
+  CHECK(times.rates.reduce_bandwidth == Approx(4e9));
+  CHECK(times.rates.scale_bandwidth == Approx(5e9));
+  CHECK(times.rates.copy_bandwidth == Approx(6e9));
   const NetworkCalibration found = calibrate_network(times, "found");
-  CHECK(found.network.latency.value == Approx(20e-6).epsilon(1e-3));
+  CHECK(found.network.segments.empty());
+  // The shortest of messages has some bytes, too.
+  CHECK(found.network.overhead.value == Approx(3e-6).epsilon(0.01));
+  CHECK(found.network.end_bandwidth.value == Approx(8e9).epsilon(0.01));
+  CHECK(found.network.latency.value == Approx(20e-6).epsilon(0.01));
   CHECK(found.network.bandwidth.value == Approx(2e9).epsilon(1e-3));
   REQUIRE(found.held_out.size() > 4);
   for (const auto& time : found.held_out) {
     INFO(time.what << " of " << time.measured.bytes << " bytes");
     CHECK(std::abs(time.error()) < 0.01);
   }
+  CHECK(found.network.spread.value < 0.01);
 }
 
 }  // namespace

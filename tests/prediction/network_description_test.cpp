@@ -36,6 +36,24 @@ TEST_CASE("a network reads back as it was written, fitted digits too") {
   CHECK(again.overhead.source.empty());
 }
 
+TEST_CASE("large messages may have figures of their own") {
+  NetworkDescription network = parse_network_description(
+      kSmallest +
+          "spread: {value: 0.25, source: s}\nend_bandwidth: {value: 4GB/s, source: s}\nsegments:\n"
+          "  - {bytes: 4KiB, latency: 80us, bandwidth: 2GB/s, source: a}\n"
+          "  - {bytes: 1MiB, latency: 90us, bandwidth: 1GB/s, source: b}\n",
+      "two.yaml");
+  for (int written = 0; written < 2; ++written) {
+    CHECK(network.segment_of(4095).bandwidth == 1.25e9);
+    CHECK(network.segment_of(4096).latency == 80e-6);
+    CHECK(network.segment_of(1 << 20).bandwidth == 1e9);
+    CHECK(network.segment_of(1 << 20).source == "b");
+    CHECK(network.end_bandwidth.value == 4e9);
+    CHECK(network.spread.value == 0.25);
+    network = parse_network_description(to_yaml(network), "again.yaml");
+  }
+}
+
 TEST_CASE("what is wrong in a network is said with file and line") {
   const auto [text, says] = GENERATE(table<std::string, std::string>({
       {"latency: {value: 0s, source: s}\nbandwidth: {value: 1GB/s, source: s}\n", "has no 'name'"},
@@ -48,6 +66,14 @@ TEST_CASE("what is wrong in a network is said with file and line") {
       {"name: n\nbandwith: {value: 1GB/s, source: s}\n", "bandwidth"},
       {"name: n\nhosts: 0\n", "expected a whole number of 1 to 1000000"},
       {"- a\n- b\n", "is no map"},
+      {"name: n\nspread: {value: -1, source: s}\n", "spread is -1; expected at least 0"},
+      {"name: n\nsegments: 4KiB\n", "n.yaml:2: 'segments' is no list"},
+      {"name: n\nsegments:\n  - {bytes: 4KiB, latency: 1us}\n", "segment 0 is none; expected"},
+      {"name: n\nsegments:\n  - {bytes: 4KiB, latency: 1us, bandwidth: 0/s, source: s}\n",
+       "n.yaml:3: bandwidth is 0/s"},
+      {"name: n\nsegments:\n  - {bytes: 4KiB, latency: 1us, bandwidth: 1/s, source: s}\n"
+       "  - {bytes: 4KiB, latency: 1us, bandwidth: 1/s, source: s}\n",
+       "n.yaml:4: a segment begins at 4096 bytes; expected more than the one before"},
   }));
   CHECK_THROWS_AS(parse_network_description(text, "n.yaml"), FormatError);
   CHECK_THROWS_WITH(parse_network_description(text, "n.yaml"), Catch::Contains(says));

@@ -50,7 +50,7 @@ TEST_CASE("recursive doubling takes log2 n (S/B + L)") {
 
 TEST_CASE("reductions and copies of a rank take the time that they are said to take") {
   SimulationOptions options;
-  options.reduce_bandwidth = 2e9;
+  options.rates.reduce_bandwidth = 2e9;
   const double took = seconds_of(2, options, [&](SimulatedRank&, const Ranks& ranks) {
     Tensor data = phantom_tensor({DType::float32, {1'000'000}});
     all_reduces().at("recursive_doubling").make()->start(*ranks, data)->wait();

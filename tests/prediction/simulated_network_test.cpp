@@ -47,6 +47,28 @@ TEST_CASE("a message alone takes latency + bytes / bandwidth in every network") 
   CHECK(times.at(5).arrived == Approx(1 + 2e-6 + 50e-6).epsilon(1e-12));
 }
 
+TEST_CASE("a message's size decides by which figures it goes") {
+  NetworkDescription network = simple_network(2);
+  network.segments = {{1000, 70e-6, 2e9, "test"}};
+  for (const char* name : {"closed", "ports"}) {
+    const auto seconds = [&](std::int64_t bytes) {
+      SimulationOptions options;
+      options.model = {name};
+      return run_simulated(
+                 2, network,
+                 [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
+                   Tensor data = Tensor::zeros(DType::uint8, {bytes});
+                   if (rank.rank() == 0) all->send(data, 1);
+                   if (rank.rank() == 1) all->receive(data, 0);
+                 },
+                 options)
+          .seconds;
+    };
+    CHECK(seconds(999) == Approx(50e-6 + 999 / 1e9).epsilon(kTimeRounding));
+    CHECK(seconds(1000) == Approx(70e-6 + 1000 / 2e9).epsilon(kTimeRounding));
+  }
+}
+
 TEST_CASE("closed knows no contention") {
   const auto network = network_of("closed", simple_network(3), 3);
   network->start({.id = 0, .from = 0, .to = 2, .bytes = 1000}, 0);

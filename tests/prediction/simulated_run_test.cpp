@@ -59,6 +59,28 @@ TEST_CASE("what a message costs the processors is charged at each end") {
   });
 }
 
+TEST_CASE("what a message's bytes cost the processors passes beside the network") {
+  NetworkDescription network = simple_network(2);  // 1 GB/s: a megabyte in a millisecond
+  network.end_bandwidth = {4e9, "test"};
+  const bool comes_late = GENERATE(false, true);
+  (void)run_simulated(2, network, [&](SimulatedRank& rank, const Ranks& ranks) {
+    const Tensor data = phantom_tensor({DType::uint8, {1'000'000}});
+    if (rank.rank() == 0) {
+      const auto sent = ranks->start_send(data, 1);
+      CHECK(rank.now() == Approx(0.25e-3));
+      sent->wait();
+      CHECK(rank.now() == Approx(1e-3));
+    } else {
+      Tensor into = data;
+      const auto received = ranks->start_receive(into, 0);
+      if (comes_late) rank.spend(2e-3);
+      received->wait();
+      // Who waited has taken the bytes as they came.
+      CHECK(rank.now() == Approx(comes_late ? 2e-3 + 0.25e-3 : 1e-3 + kSimpleLatency));
+    }
+  });
+}
+
 TEST_CASE("a long message begins when its receive is posted, a short one when it is sent") {
   const auto [bytes, arrives] =
       GENERATE(table<std::int64_t, double>({{1000, 1.0},  // it is there already

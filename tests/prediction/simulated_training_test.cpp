@@ -69,6 +69,35 @@ TEST_CASE("what backpropagation hides of an all-reduce, and what it does not, is
   for (const auto& training : {by_itself, when_asked}) CHECK(training.bytes_sent == 2'000'000);
 }
 
+TEST_CASE("a rank's own work in an exchange takes what the profile says, unless told otherwise") {
+  TrainingProfile profile = three_pieces();
+  // Of both megabytes in one message half is summed, between the ring's two rounds: 0.5 ms.
+  profile.rates = {.reduce_bandwidth = 2e9, .scale_bandwidth = 2e9, .copy_bandwidth = 2e9};
+  auto options = ring_by(SimulatedProgressRule::poll);
+  options.scheme.settings.set("bucket_bytes", 5'000'000);
+  const double without = simulate_training(three_pieces(), 2, fast_ports(), options).step;
+  const double with = simulate_training(profile, 2, fast_ports(), options).step;
+  CHECK(without == Approx(0.032));
+  CHECK(with - without == Approx(0.5e-3).epsilon(1e-6));
+  options.simulation.rates.reduce_bandwidth = 1e9;
+  CHECK(simulate_training(profile, 2, fast_ports(), options).step - with ==
+        Approx(0.5e-3).epsilon(1e-6));
+}
+
+TEST_CASE("a network's spread widens the interval of a prediction") {
+  NetworkDescription network = fast_ports();
+  ScalingPredictionOptions options{
+      .ranks = {2}, .what_helps = false, .training = ring_by(SimulatedProgressRule::thread)};
+  const auto sure = predict_scaling(three_pieces(), network, options).front();
+  CHECK(sure.step_interval.high == Approx(sure.step));
+  network.spread = {0.5, "made up"};
+  const auto unsure = predict_scaling(three_pieces(), network, options).front();
+  CHECK(unsure.step == Approx(sure.step));
+  // Of the last bucket's millisecond half is sure.
+  CHECK(unsure.step_interval.low == Approx(0.0305).epsilon(1e-3));
+  CHECK(unsure.step_interval.high == Approx(0.0315).epsilon(1e-3));
+}
+
 TEST_CASE("a faster machine's step ends earlier by its computing alone") {
   auto options = ring_by(SimulatedProgressRule::thread);
   options.compute_factor = 0.5;

@@ -44,10 +44,12 @@ TEST_CASE("a profile reads back as it was written") {
   TrainingProfile profile = two_layers();
   profile.mistrusted = {"made up"};
   profile.batches[0].steps[1] = 1.0 / 3;
+  profile.rates = {.reduce_bandwidth = 1e9 / 3, .scale_bandwidth = 2e9, .copy_bandwidth = 3e9};
   const std::string text = to_json(profile);
   const TrainingProfile again = training_profile_from_json(text, "p.json");
   CHECK(to_json(again) == text);
   CHECK(again.batches[0].steps[1] == 1.0 / 3);
+  CHECK(again.rates.reduce_bandwidth == 1e9 / 3);
   CHECK(again.pieces[3].final_parameters == std::vector<std::size_t>{1});
 }
 

@@ -10,6 +10,7 @@
 #include "d5/core/text_table.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/prediction/network_description.hpp"
+#include "d5/prediction/rank_rates.hpp"
 
 namespace d5 {
 
@@ -31,11 +32,37 @@ struct TimedMessage {
                                                          std::span<const std::int64_t> sizes,
                                                          int repetitions);
 
+/// What a message costs the processor at each of its ends. `compute` is some work without memory
+/// and without messages, of about a tenth of a millisecond; none: d5's own.
+struct MessageEndOptions {
+  int repetitions = 20;
+  std::function<void()> compute = {};
+};
+/// How much longer a rank computes while it sends a message of each size to its right neighbour and
+/// receives one from its left, and asks for both after each piece of work, as schemes do: half of
+/// that, the median, the mean over ranks. All ranks do so at the same time. As above.
+[[nodiscard]] std::vector<TimedMessage> time_message_ends(Communicator& ranks,
+                                                          std::span<const std::int64_t> sizes,
+                                                          const MessageEndOptions& options = {});
+
 /// Latency and bandwidth with which latency + bytes / bandwidth comes closest: least squares of
 /// relative errors, so that small messages count as large ones do. Throws: ValueError for fewer
 /// than two sizes, times that are not above 0, and where no positive bandwidth fits.
 [[nodiscard]] NetworkDescription fit_network(std::span<const TimedMessage> messages,
                                              const std::string& name, const std::string& source);
+
+/// The same with several lines, each for messages of three sizes or more: at most `segments`, and
+/// as few as explain the times but for what a repetition would change. Messages go by size, each
+/// larger than the one before.
+[[nodiscard]] NetworkDescription fit_segments(std::span<const TimedMessage> messages,
+                                              const std::string& name, const std::string& source,
+                                              int segments = 3);
+
+/// What an end of a message takes: the shortest one's time, and least squares of what is more.
+struct MessageEndCost {
+  double seconds = 0, seconds_a_byte = 0;
+};
+[[nodiscard]] MessageEndCost fit_message_ends(std::span<const TimedMessage> ends);
 
 /// A measurement that the fit has not seen, beside what the network says of it.
 struct HeldOutTime {
@@ -47,25 +74,30 @@ struct HeldOutTime {
 };
 struct NetworkCalibration {
   NetworkDescription network;
-  std::vector<HeldOutTime> held_out;
+  std::vector<HeldOutTime> held_out = {};
 };
 struct CalibrationOptions {
   std::int64_t least_bytes = 64, most_bytes = std::int64_t{4} << 20;  ///< of messages
   int repetitions = 50;
-  std::function<void()> on_part = {};  ///< called after each of two parts
+  MessageEndOptions ends = {};
+  RankRateOptions rates = {};
+  std::function<void()> on_part = {};  ///< called after each of four parts
 };
-/// What real ranks took: messages of sizes that double between two bounds, and all-reduces by the
-/// ring of those from 16 KiB on.
+/// What real ranks took: messages of sizes between two bounds, each power of two and the one half
+/// way to the next; what some of them cost processors; all-reduces by the ring of powers of two
+/// from 16 KiB on; and sums.
 struct NetworkTimes {
   int ranks = 2;
   std::string medium;  ///< `Communicator::medium`
-  std::vector<TimedMessage> messages, all_reduces;
+  std::vector<TimedMessage> messages = {}, ends = {}, all_reduces = {};
+  RankRates rates = {};
 };
 /// The same on every rank: a collective. Throws: as those above; ValueError for bounds that hold
 /// fewer than four sizes.
 [[nodiscard]] NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options);
 /// Fits a network to messages of every other size, and holds it against the sizes in between and
-/// against the all-reduces, which are simulated. Throws: as `fit_network`.
+/// against the all-reduces, which are simulated. Latency is what remains of a message's time beside
+/// its ends. Throws: as `fit_network`.
 [[nodiscard]] NetworkCalibration calibrate_network(const NetworkTimes& times,
                                                    const std::string& name);
 [[nodiscard]] TextTable calibration_table(const NetworkCalibration& calibration);

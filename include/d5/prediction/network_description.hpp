@@ -15,6 +15,14 @@ struct NetworkFigure {
   std::string source;
 };
 
+/// Messages of `bytes` and more, up to the next one's, which another protocol carries: large ones
+/// that wait for their receiver, say.
+struct NetworkSegment {
+  std::int64_t bytes = 0;
+  double latency = 0, bandwidth = 0;
+  std::string source;
+};
+
 /// What joins the machines of a cluster, as a file of it says. Bandwidths are of one direction, in
 /// bytes a second; times are in seconds.
 ///
@@ -26,6 +34,8 @@ struct NetworkFigure {
 ///     latency: {value: 50us, source: "..."}
 ///     bandwidth: {value: 1.25GB/s, source: "..."}
 ///     overhead: {value: 2us, source: "..."}
+///     segments:
+///       - {bytes: 64KiB, latency: 60us, bandwidth: 1.2GB/s, source: "..."}
 struct NetworkDescription {
   std::string name;
   std::string summary;
@@ -35,12 +45,18 @@ struct NetworkDescription {
   Settings topology_options;        ///< what else the topology needs: "levels", "down" ...
   NetworkFigure latency;            ///< of the first byte, from host to host
   NetworkFigure bandwidth;          ///< of a host's port
-  NetworkFigure overhead;        ///< processor time of a message, at each end (LogP's o); 0: none
-  NetworkFigure host_latency;    ///< between ranks of one host; 0: none
-  NetworkFigure host_bandwidth;  ///< between ranks of one host; 0: as between hosts
-  NetworkFigure copy_bandwidth;  ///< between device and host; 0: gradients need no copy
-  std::string file;              ///< that it was read from, for messages
+  NetworkFigure overhead;  ///< processor time of a message, at each end (LogP's o); 0: none
+  NetworkFigure
+      end_bandwidth;     ///< of a processor that moves a message, at each end; 0: it need not
+  NetworkFigure spread;  ///< of messages' times: they are so much longer or shorter, as a share
+  NetworkFigure host_latency;            ///< between ranks of one host; 0: none
+  NetworkFigure host_bandwidth;          ///< between ranks of one host; 0: as between hosts
+  NetworkFigure copy_bandwidth;          ///< between device and host; 0: gradients need no copy
+  std::vector<NetworkSegment> segments;  ///< by size; what is smaller has the figures above
+  std::string file;                      ///< that it was read from, for messages
 
+  /// Of a message between hosts: latency and bandwidth by its size.
+  [[nodiscard]] NetworkSegment segment_of(double bytes) const;
   [[nodiscard]] std::int64_t most_ranks() const { return hosts * ranks_per_host; }
 };
 

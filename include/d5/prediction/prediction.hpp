@@ -2,6 +2,7 @@
 #pragma once
 
 #include "d5/prediction/closed_cost.hpp"
+#include "d5/prediction/local_prediction.hpp"
 #include "d5/prediction/measured_training.hpp"
 #include "d5/prediction/network_calibration.hpp"
 #include "d5/prediction/network_description.hpp"
@@ -16,10 +17,13 @@
 #include "d5/prediction/overlap_map.hpp"
 #include "d5/prediction/overlap_search.hpp"
 #include "d5/prediction/phantom_tensor.hpp"
+#include "d5/prediction/predicted_curve.hpp"
 #include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/prediction_timeline.hpp"
 #include "d5/prediction/profile_from_cost.hpp"
 #include "d5/prediction/profile_table.hpp"
 #include "d5/prediction/profile_training.hpp"
+#include "d5/prediction/rank_rates.hpp"
 #include "d5/prediction/scaling_prediction.hpp"
 #include "d5/prediction/simulated_network.hpp"
 #include "d5/prediction/simulated_run.hpp"

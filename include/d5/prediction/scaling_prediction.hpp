@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "d5/core/interrupt.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/core/plot.hpp"
-#include "d5/core/text_table.hpp"
+#include "d5/core/statistics.hpp"
 #include "d5/prediction/simulated_training.hpp"
 
 namespace d5 {
@@ -35,10 +33,11 @@ struct PredictedPoint {
   int ranks = 1;
   std::int64_t batch = 0;  ///< of a rank
   double step = 0;
-  Interval step_interval{0, 0};  ///< of the profile's steps, resampled
-  double baseline = 0;           ///< step by closed formulas (`closed_cost`); NaN: there are none
-  double throughput = 0;         ///< of all ranks
-  double efficiency = 1;         ///< throughput over ranks times that of the smallest number
+  /// Of the profile's steps, resampled, on a network as fast and as slow as its spread says.
+  Interval step_interval{0, 0};
+  double baseline = 0;    ///< step by closed formulas (`closed_cost`); NaN: there are none
+  double throughput = 0;  ///< of all ranks
+  double efficiency = 1;  ///< throughput over ranks times that of the smallest number
   double alpha = 1, computed = 0, exposed = 0;
   std::int64_t bytes = 0;        ///< that rank 0 sends in a step
   std::string bound_by;          ///< "computing", "bandwidth", "latency": what would help most
@@ -56,20 +55,11 @@ struct PredictedPoint {
                                                           const NetworkDescription& network,
                                                           const ScalingPredictionOptions& options);
 
+/// Tells every point how much of perfect scaling from the first of them it has.
+void set_efficiencies(std::vector<PredictedPoint>& points);
+
 /// "1,2,4", and "1..128" for the powers of two from the first to the second, and the second.
 /// Throws: ValueError for anything else.
 [[nodiscard]] std::vector<int> ranks_from(const std::string& words);
-
-/// A row a number of ranks, for who buys machines.
-[[nodiscard]] TextTable prediction_table(const std::vector<PredictedPoint>& points);
-/// Throughput over ranks: the prediction with its band, what was measured, the closed formulas, and
-/// perfect scaling.
-[[nodiscard]] Plot prediction_plot(const std::vector<PredictedPoint>& points,
-                                   const std::string& title);
-/// A record each of "predicted_time", "baseline_time", and where it was measured "time" and
-/// "prediction_error" (predicted over measured, less one).
-[[nodiscard]] std::vector<Measurement> prediction_records(const std::vector<PredictedPoint>& points,
-                                                          const TrainingProfile& profile,
-                                                          const NetworkDescription& network);
 
 }  // namespace d5

@@ -10,6 +10,7 @@
 #include "d5/core/option.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/prediction/network_description.hpp"
+#include "d5/prediction/rank_rates.hpp"
 
 namespace d5 {
 
@@ -21,7 +22,7 @@ enum class SimulatedProgressRule { poll, thread };
 struct SimulationOptions {
   EntryChoice model{"ports"};  ///< of `simulated_networks()`
   std::int64_t eager_bytes = std::int64_t{64} << 10;
-  double reduce_bandwidth = 0, copy_bandwidth = 0;
+  RankRates rates = {};  ///< of sums and copies; 0: they take no time
   SimulatedProgressRule progress = SimulatedProgressRule::poll;
   double most_wall_seconds = 0;  ///< of the machine's time; then it stops; 0: as long as it takes
   std::int64_t stack_bytes = std::int64_t{1} << 20;

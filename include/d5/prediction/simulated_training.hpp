@@ -16,9 +16,9 @@ struct SimulatedTrainingOptions {
   std::int64_t batch = 1;  ///< of each rank
   /// Of `distributed_optimizers()`: it runs as it is, with its buckets, order and collectives.
   EntryChoice scheme{"consistent_decentralized", {{"all_reduce", "ring"}}};
-  int steps = 4;              ///< the first of which is left out of every number
-  double compute_factor = 1;  ///< on the profile's times: 0.5 is a machine twice as fast
-  SimulationOptions simulation = {};
+  int steps = 4;                      ///< the first of which is left out of every number
+  double compute_factor = 1;          ///< on the profile's times: 0.5 is a machine twice as fast
+  SimulationOptions simulation = {};  ///< rates of 0 are the profile's
 };
 
 /// When rank 0 was where in a step. Units: s of virtual time, from the step's begin.

@@ -9,6 +9,7 @@
 
 #include "d5/core/environment.hpp"
 #include "d5/level1_network/network.hpp"
+#include "d5/prediction/rank_rates.hpp"
 
 namespace d5 {
 
@@ -38,6 +39,7 @@ struct TrainingProfile {
     std::vector<std::vector<double>> gaps = {};     ///< by piece: from the end of the one before it
     std::vector<double> steps = {};                 ///< whole steps, from first gap to last piece
     std::vector<double> unobserved = {};  ///< whole steps beside those, in which nobody observed
+    double recording = 0;  ///< of a step: how many times the clock was read, by what that takes
   };
 
   std::string model = {};      ///< what `open_model` or `load_recipe` took
@@ -48,6 +50,7 @@ struct TrainingProfile {
   int threads = 0;
   int copies = 1;                                   ///< that ran at once; samples are of all
   std::map<std::string, std::string> machine = {};  ///< `machine_words`; empty: told by costs
+  RankRates rates = {};                             ///< of sums and copies, beside all copies
   std::vector<Parameter> parameters = {};    ///< in the order in which gradients become final
   std::vector<Piece> pieces = {};            ///< in the order in which they run
   std::vector<Times> batches = {};           ///< by batch size

@@ -6,161 +6,75 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
-#include "d5/core/statistics.hpp"
 #include "d5/level3_distributed/collective.hpp"
+#include "d5/prediction/phantom_tensor.hpp"
 #include "d5/prediction/simulated_run.hpp"
 
 namespace d5 {
 namespace {
 
-constexpr int kWarmUp = 5;
-
-Tensor floats_of(std::int64_t bytes) {
-  if (bytes < 4 || bytes % 4 != 0) {
-    throw ValueError(
-        fmt::format("calibration: a message of {} bytes; expected a multiple of 4", bytes));
-  }
-  return Tensor::zeros(DType::float32, {bytes / 4});
-}
-
-void expect_partners(const Communicator& ranks, int repetitions) {
-  if (ranks.size() < 2) {
-    throw ValueError("calibration: one rank has nobody to talk to; start it by mpirun -np 2");
-  }
-  if (repetitions < 1) {
-    throw ValueError(fmt::format("calibration: {} repetitions; expected 1 or more", repetitions));
-  }
-}
-
-/// The median on the slowest rank, the same on each.
-double slowest_median(Communicator& ranks, const std::vector<double>& seconds) {
-  double median = seconds.empty() ? 0 : summarise(seconds).median;
-  Tensor slowest = Tensor::borrow({DType::float64, {1}}, &median, nullptr);
-  ranks.all_reduce(slowest, Reduction::maximum);
-  return median;
-}
-
-/// There and back.
-double round_trip(Communicator& ranks, Tensor& data) {
-  const double begin = now_seconds();
-  if (ranks.rank() == 0) {
-    ranks.send(data, 1);
-    ranks.receive(data, 1);
-  } else {
-    ranks.receive(data, 0);
-    ranks.send(data, 0);
-  }
-  return now_seconds() - begin;
-}
-
-double simulated_all_reduce(const NetworkDescription& network, int ranks, std::int64_t bytes) {
+double simulated_all_reduce(const NetworkDescription& network, const NetworkTimes& times,
+                            std::int64_t bytes) {
   double seconds = 0;
-  (void)run_simulated(ranks, network,
+  SimulationOptions options;
+  options.rates = times.rates;
+  (void)run_simulated(
+      times.ranks, network,
+      [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
+        Tensor data = phantom_tensor({DType::float32, {bytes / 4}});
+        const double begin = rank.now();
+        all_reduces().at("ring").make()->start(*all, data)->wait();
+        seconds = std::max(seconds, rank.now() - begin);
+      },
+      options);
+  return seconds;
+}
+
+double simulated_message(const NetworkDescription& network, std::int64_t bytes) {
+  double seconds = 0;
+  (void)run_simulated(2, network,
                       [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
-                        Tensor data = floats_of(bytes);
-                        const double begin = rank.now();
-                        all_reduces().at("ring").make()->start(*all, data)->wait();
-                        seconds = std::max(seconds, rank.now() - begin);
+                        Tensor data = phantom_tensor({DType::float32, {bytes / 4}});
+                        if (rank.rank() == 0) {
+                          all->send(data, 1);
+                        } else {
+                          all->receive(data, 0);
+                          seconds = rank.now();
+                        }
                       });
   return seconds;
 }
 
-/// Powers of two.
-std::vector<std::int64_t> sizes_between(const CalibrationOptions& options) {
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t bytes = options.least_bytes; bytes <= options.most_bytes; bytes *= 2) {
-    sizes.push_back(bytes);
+/// What a message costs its ends is no latency, and no more than a short message takes: beside
+/// computing it may, for what it needs has left the cache.
+void set_ends(NetworkDescription& network, const NetworkTimes& times) {
+  const auto [measured, seconds_a_byte] = fit_message_ends(times.ends);
+  const double seconds = std::min(measured, network.latency.value / 2);
+  const std::string source =
+      fmt::format("of messages of {} to {} bytes, {} ranks that compute meanwhile, {}",
+                  times.ends.front().bytes, times.ends.back().bytes, times.ranks, times.medium);
+  network.overhead = {seconds, source};
+  if (seconds_a_byte > 0) network.end_bandwidth = {1 / seconds_a_byte, source};
+  const auto without_ends = [&](double latency) { return std::max(0.0, latency - 2 * seconds); };
+  network.latency.value = without_ends(network.latency.value);
+  for (NetworkSegment& segment : network.segments) {
+    segment.latency = without_ends(segment.latency);
   }
-  if (options.least_bytes >= 4 && sizes.size() >= 4) return sizes;
-  throw ValueError(
-      fmt::format("calibration: messages of {} to {} bytes; expected 4 or more, and "
-                  "four sizes at least, each twice the one before",
-                  options.least_bytes, options.most_bytes));
+}
+
+/// How far off the fit is where it was not fitted.
+void set_spread(NetworkCalibration& calibration) {
+  double squares = 0;
+  for (const HeldOutTime& time : calibration.held_out) squares += time.error() * time.error();
+  const auto count = calibration.held_out.size();
+  if (count == 0) return;
+  calibration.network.spread = {
+      std::sqrt(squares / static_cast<double>(count)),
+      fmt::format("root mean square error of {} times that were held out", count)};
 }
 
 }  // namespace
-
-std::vector<TimedMessage> time_messages(Communicator& ranks, std::span<const std::int64_t> sizes,
-                                        int repetitions) {
-  expect_partners(ranks, repetitions);
-  std::vector<TimedMessage> times;
-  for (const std::int64_t bytes : sizes) {
-    Tensor data = floats_of(bytes);
-    std::vector<double> seconds;
-    ranks.barrier();
-    for (int i = -kWarmUp; ranks.rank() < 2 && i < repetitions; ++i) {
-      const double both = round_trip(ranks, data);
-      if (i >= 0) seconds.push_back(both / 2);
-    }
-    times.push_back({bytes, slowest_median(ranks, seconds)});
-  }
-  return times;
-}
-
-std::vector<TimedMessage> time_all_reduces(Communicator& ranks, const std::string& algorithm,
-                                           std::span<const std::int64_t> sizes, int repetitions) {
-  expect_partners(ranks, repetitions);
-  const auto all_reduce = all_reduces().at(algorithm).make();
-  std::vector<TimedMessage> times;
-  for (const std::int64_t bytes : sizes) {
-    Tensor data = floats_of(bytes);
-    std::vector<double> seconds;
-    for (int i = -kWarmUp; i < repetitions; ++i) {
-      ranks.barrier();
-      const double begin = now_seconds();
-      all_reduce->start(ranks, data)->wait();
-      if (i >= 0) seconds.push_back(now_seconds() - begin);
-    }
-    times.push_back({bytes, slowest_median(ranks, seconds)});
-  }
-  return times;
-}
-
-NetworkDescription fit_network(std::span<const TimedMessage> messages, const std::string& name,
-                               const std::string& source) {
-  // With t = L + s / B, minimise the sum of (L / t + s / t / B - 1)^2.
-  double aa = 0, ab = 0, bb = 0, a = 0, b = 0;
-  for (const auto& [bytes, seconds] : messages) {
-    if (!(seconds > 0)) {
-      throw ValueError(
-          fmt::format("calibration: {} bytes in {} s; expected more than 0", bytes, seconds));
-    }
-    const double x = 1 / seconds, y = static_cast<double>(bytes) / seconds;
-    aa += x * x, ab += x * y, bb += y * y, a += x, b += y;
-  }
-  const double determinant = aa * bb - ab * ab;
-  const double latency = (a * bb - b * ab) / determinant;
-  const double seconds_a_byte = (b * aa - a * ab) / determinant;
-  if (messages.size() < 2 || !(determinant > 0) || !(seconds_a_byte > 0)) {
-    throw ValueError(
-        fmt::format("calibration: no bandwidth fits {} messages; give sizes that lie further apart",
-                    messages.size()));
-  }
-  NetworkDescription network;
-  network.name = name;
-  network.hosts = 1'000'000;
-  network.latency = {std::max(0.0, latency), source};
-  network.bandwidth = {1 / seconds_a_byte, source};
-  return network;
-}
-
-NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options) {
-  constexpr std::int64_t kLarge = 16384;  // as gradients are
-  const auto sizes = sizes_between(options);
-  std::vector<std::int64_t> large;
-  std::ranges::copy_if(sizes, std::back_inserter(large),
-                       [](std::int64_t bytes) { return bytes >= kLarge; });
-  NetworkTimes times{.ranks = ranks.size(),
-                     .medium = ranks.medium(),
-                     .messages = time_messages(ranks, sizes, options.repetitions)};
-  if (options.on_part) options.on_part();
-  times.all_reduces = time_all_reduces(ranks, "ring", large, options.repetitions);
-  if (options.on_part) options.on_part();
-  return times;
-}
 
 NetworkCalibration calibrate_network(const NetworkTimes& times, const std::string& name) {
   std::vector<TimedMessage> fitted, others;
@@ -171,17 +85,18 @@ NetworkCalibration calibrate_network(const NetworkTimes& times, const std::strin
       fitted.empty() ? ""
                      : fmt::format("fitted to messages of {} to {} bytes, {}", fitted.front().bytes,
                                    fitted.back().bytes, times.medium);
-  NetworkCalibration calibration{.network = fit_network(fitted, name, source)};
-  const NetworkDescription& network = calibration.network;
+  NetworkCalibration calibration{.network = fit_segments(fitted, name, source)};
+  NetworkDescription& network = calibration.network;
+  set_ends(network, times);
   for (const TimedMessage& message : others) {
-    const double predicted =
-        network.latency.value + static_cast<double>(message.bytes) / network.bandwidth.value;
-    calibration.held_out.push_back({"message", 2, message, predicted});
+    calibration.held_out.push_back(
+        {"message", 2, message, simulated_message(network, message.bytes)});
   }
   for (const TimedMessage& sum : times.all_reduces) {
-    calibration.held_out.push_back({"all-reduce ring", times.ranks, sum,
-                                    simulated_all_reduce(network, times.ranks, sum.bytes)});
+    calibration.held_out.push_back(
+        {"all-reduce ring", times.ranks, sum, simulated_all_reduce(network, times, sum.bytes)});
   }
+  set_spread(calibration);
   return calibration;
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "d5/core/error.hpp"
 #include "d5/prediction/network_description.hpp"
 
@@ -19,6 +21,9 @@ class HostPlaces {
   HostPlaces(const NetworkDescription& network, int ranks)
       : ranks_per_host_(static_cast<int>(network.ranks_per_host)),
         between_{network.latency.value, 1 / network.bandwidth.value} {
+    for (const NetworkSegment& segment : network.segments) {
+      larger_.push_back({segment.bytes, {segment.latency, 1 / segment.bandwidth}});
+    }
     if (ranks < 1 || ranks > network.most_ranks()) {
       throw ValueError(fmt::format(
           "network '{}' has places for {} ranks ({} hosts of {}), and {} were asked for; raise "
@@ -34,13 +39,23 @@ class HostPlaces {
   [[nodiscard]] bool inside(int from, int to) const {
     return has_inside_ && host(from) == host(to);
   }
-  [[nodiscard]] const PathFigures& path(int from, int to) const {
-    return inside(from, to) ? inside_ : between_;
+  [[nodiscard]] const PathFigures& path(int from, int to, std::int64_t bytes) const {
+    if (inside(from, to)) return inside_;
+    const PathFigures* found = &between_;
+    for (const Larger& segment : larger_) {
+      if (bytes >= segment.bytes) found = &segment.figures;
+    }
+    return *found;
   }
 
  private:
+  struct Larger {  // messages from this size on
+    std::int64_t bytes;
+    PathFigures figures;
+  };
   int ranks_per_host_;
   PathFigures between_, inside_;
+  std::vector<Larger> larger_;
   bool has_inside_ = false;
 };
 

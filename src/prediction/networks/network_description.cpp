@@ -23,20 +23,23 @@ namespace {
 
 using detail::YamlNode;
 
-/// A figure of the file: where it is kept, and whether it is a time or a rate.
+/// A figure of the file: where it is kept, and whether it is a rate, above 0, or a number from 0.
 struct FigureRow {
   const char* key;
   NetworkFigure NetworkDescription::* member;
-  bool is_time;
+  const char* example;
   bool must_be;
+  [[nodiscard]] bool is_rate() const { return std::string_view(example).ends_with("/s"); }
 };
 constexpr std::array kFigures = {
-    FigureRow{"latency", &NetworkDescription::latency, true, true},
-    FigureRow{"bandwidth", &NetworkDescription::bandwidth, false, true},
-    FigureRow{"overhead", &NetworkDescription::overhead, true, false},
-    FigureRow{"host_latency", &NetworkDescription::host_latency, true, false},
-    FigureRow{"host_bandwidth", &NetworkDescription::host_bandwidth, false, false},
-    FigureRow{"copy_bandwidth", &NetworkDescription::copy_bandwidth, false, false},
+    FigureRow{"latency", &NetworkDescription::latency, "50us", true},
+    FigureRow{"bandwidth", &NetworkDescription::bandwidth, "1.25GB/s", true},
+    FigureRow{"overhead", &NetworkDescription::overhead, "50us", false},
+    FigureRow{"end_bandwidth", &NetworkDescription::end_bandwidth, "1.25GB/s", false},
+    FigureRow{"spread", &NetworkDescription::spread, "0.05", false},
+    FigureRow{"host_latency", &NetworkDescription::host_latency, "50us", false},
+    FigureRow{"host_bandwidth", &NetworkDescription::host_bandwidth, "1.25GB/s", false},
+    FigureRow{"copy_bandwidth", &NetworkDescription::copy_bandwidth, "1.25GB/s", false},
 };
 
 [[noreturn]] void fail(const std::string& file, int line, const std::string& what) {
@@ -51,21 +54,38 @@ const std::string& scalar(const std::string& file, const std::string& key, const
 }
 
 /// "50us"; digits alone are seconds, so that a fitted value keeps all of its digits.
-double value_of(const std::string& text, bool is_time) {
+double value_of(const std::string& text, bool is_rate) {
   std::string_view number = text;
-  if (!is_time && number.ends_with("/s")) number.remove_suffix(2);
+  if (is_rate && number.ends_with("/s")) number.remove_suffix(2);
   double value = 0;
   const auto end = number.data() + number.size();
   if (const auto read = std::from_chars(number.data(), end, value);
       read.ec == std::errc() && read.ptr == end) {
     return value;
   }
-  if (is_time) return static_cast<double>(duration_of(text).count()) * 1e-9;
+  if (!is_rate) return static_cast<double>(duration_of(text).count()) * 1e-9;
   if (!text.ends_with("/s")) {
     throw ValueError(
         fmt::format("'{}' is no rate; expected one such as 1.25GB/s", printable(text)));
   }
   return static_cast<double>(byte_count(std::string(number)));
+}
+
+/// A rate above 0, or a number from 0 on.
+double read_value(const std::string& file, const char* key, bool is_rate, const YamlNode& node) {
+  double value = 0;
+  try {
+    value = value_of(scalar(file, key, node), is_rate);
+  } catch (const ValueError& error) {
+    fail(file, node.line, fmt::format("{}: {}", key, error.what()));
+  }
+  const bool holds = is_rate ? value > 0 : value >= 0;
+  if (!holds || value > 1e30) {
+    fail(
+        file, node.line,
+        fmt::format("{} is {}; expected {} 0", key, node.text, is_rate ? "more than" : "at least"));
+  }
+  return value;
 }
 
 NetworkFigure read_figure(const std::string& file, const FigureRow& row, const YamlNode& node) {
@@ -74,21 +94,44 @@ NetworkFigure read_figure(const std::string& file, const FigureRow& row, const Y
   if (!value || !source || node.entries.size() != 2) {
     fail(file, node.line,
          fmt::format("'{}' is no figure; expected {{value: {}, source: who says so}}", row.key,
-                     row.is_time ? "50us" : "1.25GB/s"));
+                     row.example));
   }
   NetworkFigure figure{0, scalar(file, "source", *source)};
-  try {
-    figure.value = value_of(scalar(file, "value", *value), row.is_time);
-  } catch (const ValueError& error) {
-    fail(file, value->line, fmt::format("{}: {}", row.key, error.what()));
-  }
-  const bool holds = row.is_time ? figure.value >= 0 : figure.value > 0;
-  if (!holds || figure.value > 1e30) {
-    fail(file, value->line,
-         fmt::format("{} is {}; expected {} 0", row.key, value->text,
-                     row.is_time ? "at least" : "more than"));
-  }
+  figure.value = read_value(file, row.key, row.is_rate(), *value);
   return figure;
+}
+
+/// Each is larger than the one before.
+std::vector<NetworkSegment> read_segments(const std::string& file, const YamlNode& node) {
+  if (!node.is_list()) fail(file, node.line, "'segments' is no list");
+  std::vector<NetworkSegment> segments;
+  for (const auto& [place, each] : node.entries) {
+    const YamlNode *bytes = each.find("bytes"), *latency = each.find("latency"),
+                   *bandwidth = each.find("bandwidth"), *source = each.find("source");
+    if (!bytes || !latency || !bandwidth || !source || each.entries.size() != 4) {
+      fail(file, each.line,
+           fmt::format("segment {} is none; expected {{bytes: 64KiB, latency: 50us, bandwidth: "
+                       "1.25GB/s, source: who says so}}",
+                       place));
+    }
+    NetworkSegment segment;
+    try {
+      segment.bytes = static_cast<std::int64_t>(byte_count(scalar(file, "bytes", *bytes)));
+    } catch (const ValueError& error) {
+      fail(file, bytes->line, fmt::format("bytes: {}", error.what()));
+    }
+    if (segment.bytes <= (segments.empty() ? 0 : segments.back().bytes)) {
+      fail(
+          file, bytes->line,
+          fmt::format("a segment begins at {} bytes; expected more than the one before, and than 0",
+                      segment.bytes));
+    }
+    segment.latency = read_value(file, "latency", false, *latency);
+    segment.bandwidth = read_value(file, "bandwidth", true, *bandwidth);
+    segment.source = scalar(file, "source", *source);
+    segments.push_back(std::move(segment));
+  }
+  return segments;
 }
 
 std::int64_t read_count(const std::string& file, const std::string& key, const YamlNode& node) {
@@ -107,13 +150,21 @@ std::int64_t read_count(const std::string& file, const std::string& key, const Y
 
 }  // namespace
 
+NetworkSegment NetworkDescription::segment_of(double bytes) const {
+  NetworkSegment found{0, latency.value, bandwidth.value, latency.source};
+  for (const NetworkSegment& segment : segments) {
+    if (static_cast<double>(segment.bytes) <= bytes) found = segment;
+  }
+  return found;
+}
+
 NetworkDescription parse_network_description(const std::string& text, const std::string& file) {
   const YamlNode root = detail::parse_yaml(text, file);
   if (!root.is_map()) fail(file, 1, "is no map; expected name:, latency:, bandwidth: ...");
   NetworkDescription network;
   network.file = file;
-  std::vector<std::string> known = {"name",           "summary",  "hosts",
-                                    "ranks_per_host", "topology", "topology_options"};
+  std::vector<std::string> known = {"name",     "summary",          "hosts",   "ranks_per_host",
+                                    "topology", "topology_options", "segments"};
   for (const FigureRow& row : kFigures) known.emplace_back(row.key);
   for (const auto& [key, node] : root.entries) {
     const auto row =
@@ -122,6 +173,8 @@ NetworkDescription parse_network_description(const std::string& text, const std:
       network.*row->member = read_figure(file, *row, node);
     } else if (key == "hosts" || key == "ranks_per_host") {
       (key == "hosts" ? network.hosts : network.ranks_per_host) = read_count(file, key, node);
+    } else if (key == "segments") {
+      network.segments = read_segments(file, node);
     } else if (key == "topology_options") {
       for (const auto& [option, value] : node.entries) {
         network.topology_options.set(option, scalar(file, option, value),
@@ -168,7 +221,12 @@ std::string to_yaml(const NetworkDescription& network) {
     const NetworkFigure& figure = network.*row.member;
     if (figure.source.empty()) continue;
     yaml << fmt::format("{}: {{value: {}{}, source: {}}}\n", row.key, figure.value,
-                        row.is_time ? "" : "/s", quoted(figure.source));
+                        row.is_rate() ? "/s" : "", quoted(figure.source));
+  }
+  if (!network.segments.empty()) yaml << "segments:\n";
+  for (const NetworkSegment& segment : network.segments) {
+    yaml << fmt::format("  - {{bytes: {}, latency: {}, bandwidth: {}/s, source: {}}}\n",
+                        segment.bytes, segment.latency, segment.bandwidth, quoted(segment.source));
   }
   return yaml.str();
 }

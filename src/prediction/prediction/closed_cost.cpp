@@ -101,8 +101,8 @@ double closed_seconds(const std::string& kind, const CostRule& rule,
                       const NetworkDescription& network) {
   if (rule.ranks == 1) return 0;
   const auto [messages, bytes] = rounds_of(kind, rule);
-  return messages * (network.latency.value + 2 * network.overhead.value) +
-         bytes / network.bandwidth.value;
+  const NetworkSegment each = network.segment_of(bytes / messages);
+  return messages * (each.latency + 2 * network.overhead.value) + bytes / each.bandwidth;
 }
 
 double copy_seconds(double bytes, const NetworkDescription& network) {

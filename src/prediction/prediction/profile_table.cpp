@@ -68,6 +68,9 @@ TextTable profile_table(const TrainingProfile& profile, Format format) {
           fmt::format("; observing {:+.2f}% ({:+.2f} to {:+.2f}%)", 100 * (cost.ratio - 1),
                       100 * (cost.ratio_interval.low - 1), 100 * (cost.ratio_interval.high - 1));
     }
+    if (batch.recording > 0) {
+      note += fmt::format("; marks take {:.3f}%", 100 * batch.recording / median);
+    }
     table.add({size, "step, unobserved", std::to_string(batch.unobserved.size()), time(median), "",
                note});
   }

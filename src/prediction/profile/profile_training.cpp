@@ -11,6 +11,7 @@
 #include "d5/core/statistics.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/prediction/rank_rates.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
 #include "prediction/profile/profiled_step.hpp"
 #include "prediction/profile/step_recorder.hpp"
@@ -72,6 +73,7 @@ class BatchSteps {
     step_.optimizer().executor().synchronise();
     const double end = now_seconds();
     events.remove(recorder_.get());
+    times_.recording = static_cast<double>(recorder_->marks()) * seconds_of_mark_;
     add(recorder_->finish(step_.optimizer().executor().network().parameters()), loaded - begin,
         end - begin, end);
   }
@@ -152,6 +154,7 @@ class BatchSteps {
 
   ProfiledStep& step_;
   std::shared_ptr<StepRecorder> recorder_ = std::make_shared<StepRecorder>();
+  double seconds_of_mark_ = StepRecorder::seconds_of_mark();
   std::vector<TrainingProfile::Piece> pieces_;
   Times times_;
   std::vector<double> all_updates_, before_updates_;  ///< by step
@@ -284,6 +287,7 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
     break;
   }
   profile = joined_copies(profile, ranks);
+  profile.rates = time_rank_rates(ranks);
   judge(profile, options, here.cores);
   check(profile);
   return profile;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "d5/level1_network/execution_event.hpp"
@@ -23,6 +24,11 @@ class StepRecorder final : public ExecutionEvent {
   void start(double begin);
   /// Throws: Unsupported for an executor that announces nothing to cut at.
   [[nodiscard]] RecordedStep finish(const std::vector<Parameter>& parameters) const;
+
+  /// Of the last step.
+  [[nodiscard]] std::size_t marks() const { return marks_.size(); }
+  /// What one mark takes, the least of several times many. Units: s.
+  [[nodiscard]] static double seconds_of_mark();
 
   void before_run(Pass) override {}
   void after_run(Pass) override { mark(What::run_end); }

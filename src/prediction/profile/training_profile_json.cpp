@@ -34,6 +34,7 @@ Json json_of(const TrainingProfile::Times& times) {
   return {{"batch", times.batch},
           {"steps", times.steps},
           {"unobserved", times.unobserved},
+          {"recording", times.recording},
           {"pieces", std::move(pieces)}};
 }
 
@@ -47,9 +48,21 @@ std::vector<std::size_t> indices(const JsonReader& json, const char* name) {
   return result;
 }
 
+RankRates rates_from(const JsonReader& json) {
+  const auto rate = [&](const char* name) {
+    const double value = json.number(name);
+    if (!(value > 0 && value < 1e30)) json.fail(name, fmt::format("is {}", value), "more than 0");
+    return value;
+  };
+  return {.reduce_bandwidth = rate("reduce_bandwidth"),
+          .scale_bandwidth = rate("scale_bandwidth"),
+          .copy_bandwidth = rate("copy_bandwidth")};
+}
+
 TrainingProfile::Times times_from(const JsonReader& json) {
   TrainingProfile::Times times{.batch = json.integer("batch"), .steps = json.numbers("steps")};
   times.unobserved = json.numbers("unobserved");
+  times.recording = json.number("recording", 0);
   for (const JsonReader& piece : json.objects("pieces")) {
     times.seconds.push_back(piece.numbers("seconds"));
     times.gaps.push_back(piece.numbers("gaps"));
@@ -67,6 +80,11 @@ std::string to_json(const TrainingProfile& profile) {
                {"copies", profile.copies},         {"machine", profile.machine},
                {"mistrusted", profile.mistrusted}, {"parameters", Json::array()},
                {"pieces", Json::array()},          {"batches", Json::array()}};
+  if (profile.rates.reduce_bandwidth > 0) {
+    json["rates"] = {{"reduce_bandwidth", profile.rates.reduce_bandwidth},
+                     {"scale_bandwidth", profile.rates.scale_bandwidth},
+                     {"copy_bandwidth", profile.rates.copy_bandwidth}};
+  }
   for (const auto& [name, bytes] : profile.parameters) {
     json["parameters"].push_back({{"name", name}, {"bytes", bytes}});
   }
@@ -93,10 +111,12 @@ TrainingProfile training_profile_from_json(const std::string& text, const std::s
                           .threads = json.integer("threads"),
                           .copies = json.integer("copies"),
                           .machine = json.texts_by_name("machine"),
+                          .rates = {},
                           .parameters = {},
                           .pieces = {},
                           .batches = {},
                           .mistrusted = json.texts("mistrusted")};
+  if (json.has("rates")) profile.rates = rates_from(json.object("rates"));
   for (const JsonReader& parameter : json.objects("parameters")) {
     profile.parameters.push_back({parameter.text("name"), parameter.number("bytes")});
   }

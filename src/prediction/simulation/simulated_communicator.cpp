@@ -36,8 +36,9 @@ class MessageRequest final : public Request {
   }
 
   void wait() override {
+    const double begun = world_->scheduler.current().time;
     until_complete();
-    tell();
+    tell(begun);
   }
 
   bool done() override {
@@ -45,7 +46,7 @@ class MessageRequest final : public Request {
     world_->scheduler.catch_up();
     world_->move_library_calls_on(end_->rank);
     if (!end_->complete) return false;
-    tell();
+    tell(world_->scheduler.current().time);
     return true;
   }
 
@@ -63,10 +64,14 @@ class MessageRequest final : public Request {
     }
   }
 
-  void tell() {
+  /// To a rank that has done nothing else since `begun`: of what arrived meanwhile it has taken
+  /// what it could.
+  void tell(double begun) {
     if (std::exchange(end_->told, true)) return;
     if (end_->sends) return;
-    world_->scheduler.current().time += world_->overhead;
+    double& time = world_->scheduler.current().time;
+    time = std::max(time, begun + static_cast<double>(end_->bytes) * world_->end_seconds_per_byte);
+    time += world_->overhead;
     if (end_->error) std::rethrow_exception(std::exchange(end_->error, nullptr));
     const auto space = static_cast<std::int64_t>(end_->data.bytes());
     if (end_->bytes > space || (end_->bytes < space && !received_)) {
@@ -111,15 +116,15 @@ class SimulatedCommunicator final : public Communicator {
   }
   void copy_local(Tensor& into, const Tensor& from) override {
     if (has_elements(into, from)) into.copy_from(from);
-    world_->charge(into.bytes(), world_->options.copy_bandwidth);
+    world_->charge(into.bytes(), world_->options.rates.copy_bandwidth);
   }
   void reduce_local(Tensor& into, const Tensor& other, Reduction reduction) override {
     if (has_elements(into, other)) Communicator::reduce_local(into, other, reduction);
-    world_->charge(into.bytes(), world_->options.reduce_bandwidth);
+    world_->charge(into.bytes(), world_->options.rates.reduce_bandwidth);
   }
   void scale_local(Tensor& data, double factor) override {
     if (has_elements(data, data)) Communicator::scale_local(data, factor);
-    world_->charge(data.bytes(), world_->options.reduce_bandwidth);
+    world_->charge(data.bytes(), world_->options.rates.scale_bandwidth);
   }
 
  protected:
@@ -178,6 +183,9 @@ class SimulatedCommunicator final : public Communicator {
     world_->move_library_calls_on(end->rank);
     if (end->sends) {
       world_->board.start_send(end);
+      // The first byte leaves at once, and the rank goes on with the last one.
+      scheduler.current().time +=
+          static_cast<double>(end->data.bytes()) * world_->end_seconds_per_byte;
     } else {
       world_->board.start_receive(end);
     }

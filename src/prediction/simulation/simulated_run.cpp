@@ -126,9 +126,11 @@ void SimulationOptions::declare(OptionList& list) {
   list.add("model", model, "how the network's time is reckoned", "simulated network");
   list.add("eager_bytes", eager_bytes, "of messages that begin before their receive is posted",
            {.least = 0});
-  list.add("reduce_bandwidth", reduce_bandwidth,
-           "bytes a second that a rank reduces or scales; 0: it takes no time", {.least = 0});
-  list.add("copy_bandwidth", copy_bandwidth,
+  list.add("reduce_bandwidth", rates.reduce_bandwidth,
+           "bytes a second that a rank reduces; 0: it takes no time", {.least = 0});
+  list.add("scale_bandwidth", rates.scale_bandwidth,
+           "bytes a second that a rank scales; 0: it takes no time", {.least = 0});
+  list.add("copy_bandwidth", rates.copy_bandwidth,
            "bytes a second that algorithms copy; 0: it takes no time", {.least = 0});
   list.add("progress", progress, "when algorithms under way go on", {"poll", "thread"});
   list.add("most_wall_seconds", most_wall_seconds,

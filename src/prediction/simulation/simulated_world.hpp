@@ -23,6 +23,8 @@ class SimulatedWorld {
   SimulatedWorld(const NetworkDescription& description, int ranks, const SimulationOptions& options)
       : options(options),
         overhead(description.overhead.value),
+        end_seconds_per_byte(
+            description.end_bandwidth.value > 0 ? 1 / description.end_bandwidth.value : 0),
         medium(fmt::format("simulated {}, {} of {}s, {}B/s, {}s", description.name,
                            options.model.name, description.latency.value,
                            description.bandwidth.value, overhead)),
@@ -35,7 +37,8 @@ class SimulatedWorld {
         library_calls(static_cast<std::size_t>(ranks)) {}
 
   const SimulationOptions options;
-  const double overhead;  ///< seconds of a message at each end
+  const double overhead;              ///< seconds of a message at each end
+  const double end_seconds_per_byte;  ///< the same, of each of its bytes (LogGOPS's O)
   const std::string medium;
   FiberScheduler scheduler;
   MessageBoard board;

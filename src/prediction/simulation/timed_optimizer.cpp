@@ -7,6 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/stream.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/prediction/phantom_tensor.hpp"
 
@@ -74,15 +75,24 @@ class TimedExecutor final : public GraphExecutor {
     };
     tell([](ExecutionEvent& of) { of.before_run(Pass::backward); });
     tell([](ExecutionEvent& of) { of.before_pass(Pass::forward); });
-    rank_.spend(times_.forward);
+    {
+      const Span span("network", "forward");
+      rank_.spend(times_.forward);
+    }
     tell([](ExecutionEvent& of) { of.after_pass(Pass::forward); });
     tell([](ExecutionEvent& of) { of.before_pass(Pass::backward); });
     auto& parameters = network_.parameters();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      rank_.spend(times_.gradients[i].backward);
+      {
+        const Span span("network", [&] { return "backward to " + parameters[i].name; });
+        rank_.spend(times_.gradients[i].backward);
+      }
       tell([&](ExecutionEvent& of) { of.gradient_ready(parameters[i], i, host_stream()); });
     }
-    rank_.spend(times_.rest);
+    {
+      const Span span("network", "backward");
+      rank_.spend(times_.rest);
+    }
     tell([](ExecutionEvent& of) { of.after_pass(Pass::backward); });
     tell([](ExecutionEvent& of) { of.after_run(Pass::backward); });
     return outputs_;

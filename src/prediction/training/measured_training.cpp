@@ -5,6 +5,7 @@
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "prediction/profile/profiled_step.hpp"
 
@@ -19,14 +20,10 @@ std::shared_ptr<ThreeStepOptimizer> in_three_steps(const std::shared_ptr<Optimiz
 
 }  // namespace
 
-std::vector<double> measure_steps(const std::string& model, const std::string& framework,
+std::vector<double> measure_steps(const std::string& model_or_recipe, const std::string& framework,
                                   const EntryChoice& scheme, const ProfileOptions& options,
                                   const ExecutorOptions& execution,
                                   const std::shared_ptr<Communicator>& ranks) {
-  if (is_recipe(model)) {
-    throw Unsupported(fmt::format("'{}' is a recipe; 'd5 scale {}' measures how it scales",
-                                  printable(model), printable(model)));
-  }
   if (options.batches.size() != 1 || options.steps < 1) {
     throw ValueError(
         fmt::format("measured steps: {} batch sizes and {} steps; expected one, and a "
@@ -34,7 +31,7 @@ std::vector<double> measure_steps(const std::string& model, const std::string& f
                     options.batches.size(), options.steps));
   }
   const std::int64_t size = options.batches.front();
-  const auto step = open_profiled_step(model, framework, size, options, execution);
+  const auto step = open_profiled_step(model_or_recipe, framework, size, options, execution);
   std::shared_ptr<Optimizer> optimizer(std::shared_ptr<void>(),
                                        &step->optimizer());  // step owns it
   if (ranks->size() > 1) {
@@ -42,10 +39,12 @@ std::vector<double> measure_steps(const std::string& model, const std::string& f
   }
   std::vector<double> seconds;
   for (std::int64_t i = -options.warm_up; i < options.steps; ++i) {
+    ranks->barrier();
+    const Span span("training", "step");
+    // From before the batch is asked for until the parameters are updated, as a profile's steps.
+    const double begin = now_seconds();
     Batch batch = step->next();
     batch.global_size = size * ranks->size();
-    ranks->barrier();
-    const double begin = now_seconds();
     (void)optimizer->step(batch);
     optimizer->executor().synchronise();
     if (i >= 0) seconds.push_back(now_seconds() - begin);

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 
 #include "d5/core/results.hpp"
-#include "d5/prediction/scaling_prediction.hpp"
+#include "d5/prediction/predicted_curve.hpp"
 
 namespace d5 {
 namespace {
@@ -27,11 +27,43 @@ std::string with_interval(double value, const Interval& interval) {
 
 std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
+/// Empty unless several curves differ in it.
+class Distinction {
+ public:
+  Distinction(const std::vector<PredictedCurve>& curves, std::string PredictedCurve::* member)
+      : member_(member) {
+    std::set<std::string> words;
+    for (const PredictedCurve& curve : curves) words.insert(curve.*member);
+    differs_ = words.size() > 1;
+  }
+  [[nodiscard]] std::string of(const PredictedCurve& curve) const {
+    return differs_ ? printable(curve.*member_) : "";
+  }
+
+ private:
+  std::string PredictedCurve::* member_;
+  bool differs_ = false;
+};
+
+/// What a legend calls it.
+std::string name_of(const PredictedCurve& curve, const std::vector<PredictedCurve>& all) {
+  std::string name;
+  for (auto member :
+       {&PredictedCurve::model, &PredictedCurve::network, &PredictedCurve::strategy}) {
+    const std::string word = Distinction(all, member).of(curve);
+    if (!word.empty()) name += (name.empty() ? "" : ", ") + word;
+  }
+  return name;
+}
+
 }  // namespace
 
-TextTable prediction_table(const std::vector<PredictedPoint>& points) {
+TextTable prediction_table(const std::vector<PredictedCurve>& curves) {
   using enum TextTable::Align;
-  TextTable table({{"ranks", right},
+  TextTable table({"model",
+                   "network",
+                   "strategy",
+                   {"ranks", right},
                    {"batch", right},
                    {"predicted step", right},
                    {"measured", right},
@@ -46,90 +78,115 @@ TextTable prediction_table(const std::vector<PredictedPoint>& points) {
                    {"sent a step", right},
                    "twice as good helps most",
                    "status"});
-  for (const PredictedPoint& point : points) {
-    const std::string helps =
-        point.gain > 0 ? fmt::format("{}: -{}", point.bound_by, percent(point.gain / point.step))
-                       : point.bound_by;
-    table.add({std::to_string(point.ranks), std::to_string(point.batch),
-               with_interval(point.step, point.step_interval),
-               point.measured.empty()
-                   ? ""
-                   : with_interval(measured(point), summarise(point.measured).median_interval),
-               error_of(point.step, point),
-               std::isnan(point.baseline) ? "" : with_prefix(point.baseline, "s"),
-               error_of(point.baseline, point), fmt::format("{:.4g}", point.throughput),
-               percent(point.efficiency), fmt::format("{:.3f}", point.alpha),
-               with_prefix(point.computed, "s"), with_prefix(point.exposed, "s"),
-               with_prefix(static_cast<double>(point.bytes), "byte"), helps,
-               point.mistrusted.empty() ? "" : "mistrusted"});
+  const Distinction model(curves, &PredictedCurve::model);
+  for (const PredictedCurve& curve : curves) {
+    for (const PredictedPoint& point : curve.points) {
+      const std::string helps =
+          point.gain > 0 ? fmt::format("{}: -{}", point.bound_by, percent(point.gain / point.step))
+                         : point.bound_by;
+      table.add({model.of(curve), printable(curve.network), printable(curve.strategy),
+                 std::to_string(point.ranks), std::to_string(point.batch),
+                 with_interval(point.step, point.step_interval),
+                 point.measured.empty()
+                     ? ""
+                     : with_interval(measured(point), summarise(point.measured).median_interval),
+                 error_of(point.step, point),
+                 std::isnan(point.baseline) ? "" : with_prefix(point.baseline, "s"),
+                 error_of(point.baseline, point), fmt::format("{:.4g}", point.throughput),
+                 percent(point.efficiency), fmt::format("{:.3f}", point.alpha),
+                 with_prefix(point.computed, "s"), with_prefix(point.exposed, "s"),
+                 with_prefix(static_cast<double>(point.bytes), "byte"), helps,
+                 point.mistrusted.empty() ? "" : "mistrusted"});
+    }
   }
   table.drop_empty_columns();
   return table;
 }
 
-Plot prediction_plot(const std::vector<PredictedPoint>& points, const std::string& title) {
+Plot prediction_plot(const std::vector<PredictedCurve>& curves) {
   using Shape = PlotMark::Shape;
   Plot plot{.name = "prediction",
-            .title = title,
-            .note = "Samples a second of all ranks. Bars: the profile's steps, resampled.",
+            .title = curves.empty() ? "" : curves.front().model,
+            .note = "Samples a second of all ranks. Bars: intervals, of predictions by resampling.",
             .x = {.label = "ranks", .scale = PlotAxis::Scale::logarithmic},
-            .y = {.label = "samples a second", .scale = PlotAxis::Scale::logarithmic},
-            .series = {"perfect", "predicted", "by formula", "measured"}};
-  PlotMark perfect{.shape = Shape::faint_line, .series = 0};
-  PlotMark line{.shape = Shape::line, .series = 1}, dots{.shape = Shape::dots, .series = 1};
-  PlotMark bars{.shape = Shape::interval, .series = 1};
-  PlotMark baseline{.shape = Shape::line, .series = 2};
-  PlotMark real{.shape = Shape::dots, .series = 3}, spread{.shape = Shape::interval, .series = 3};
-  for (const PredictedPoint& point : points) {
-    const double ranks = point.ranks, samples = static_cast<double>(point.batch) * ranks;
-    perfect.points.push_back({ranks, points.front().throughput * ranks / points.front().ranks});
-    line.points.push_back({ranks, point.throughput});
-    bars.points.push_back({ranks, samples / point.step_interval.high});
-    bars.points.push_back({ranks, samples / point.step_interval.low});
-    baseline.points.push_back({ranks, samples / point.baseline});
-    if (point.measured.empty()) continue;
-    real.points.push_back({ranks, samples / measured(point)});
-    const Interval seen = summarise(point.measured).median_interval;
-    spread.points.push_back({ranks, samples / seen.high});
-    spread.points.push_back({ranks, samples / seen.low});
-  }
-  dots.points = line.points;
-  plot.marks = {perfect, baseline, line, bars, dots};
-  if (real.points.empty()) {
-    plot.series.pop_back();
-  } else {
-    plot.marks.insert(plot.marks.end(), {spread, real});
+            .y = {.label = "samples a second", .scale = PlotAxis::Scale::logarithmic}};
+  if (curves.size() == 1) plot.title += " on " + curves.front().network;
+  const auto series = [&](const std::string& what, const PredictedCurve& curve) {
+    const std::string name = name_of(curve, curves);
+    plot.series.push_back(name.empty() ? what : what + ", " + name);
+    return plot.series.size() - 1;
+  };
+  const auto add = [&](Shape shape, std::size_t of, std::vector<PlotPoint> points) {
+    plot.marks.push_back({.shape = shape, .series = of, .points = std::move(points)});
+  };
+  plot.series.emplace_back("perfect");
+  for (const PredictedCurve& curve : curves) {
+    std::vector<PlotPoint> perfect, line, band, formula, real, spread;
+    for (const PredictedPoint& point : curve.points) {
+      const double ranks = point.ranks, samples = static_cast<double>(point.batch) * ranks;
+      const PredictedPoint& base = curves.front().points.front();
+      perfect.push_back({ranks, base.throughput * ranks / base.ranks});
+      line.push_back({ranks, point.throughput});
+      band.push_back({ranks, samples / point.step_interval.high});
+      band.push_back({ranks, samples / point.step_interval.low});
+      if (!std::isnan(point.baseline)) formula.push_back({ranks, samples / point.baseline});
+      if (point.measured.empty()) continue;
+      real.push_back({ranks, samples / measured(point)});
+      const Interval seen = summarise(point.measured).median_interval;
+      spread.push_back({ranks, samples / seen.high});
+      spread.push_back({ranks, samples / seen.low});
+    }
+    if (&curve == &curves.front()) add(Shape::faint_line, 0, perfect);
+    const std::size_t predicted = series("predicted", curve);
+    add(Shape::line, predicted, line);
+    add(Shape::interval, predicted, band);
+    add(Shape::dots, predicted, line);
+    // One baseline is a help, many are a thicket.
+    if (curves.size() == 1) add(Shape::line, series("by formula", curve), formula);
+    if (real.empty()) continue;
+    const std::size_t seen = series("measured", curve);
+    add(Shape::interval, seen, spread);
+    add(Shape::dots, seen, real);
   }
   return plot;
 }
 
-std::vector<Measurement> prediction_records(const std::vector<PredictedPoint>& points,
-                                            const TrainingProfile& profile,
-                                            const NetworkDescription& network) {
+std::vector<Measurement> prediction_records(const std::vector<PredictedCurve>& curves) {
   std::vector<Measurement> records;
-  for (const PredictedPoint& point : points) {
-    const auto add = [&](const char* metric, const char* unit, std::vector<double> samples,
-                         Statistic::Of of) {
-      Measurement record{.subject = profile.model,
-                         .level = "prediction",
-                         .framework = profile.framework,
-                         .device = profile.device,
-                         .metric = metric,
-                         .unit = unit,
-                         .statistic = {.of = of},
-                         .samples = std::move(samples)};
-      record.conditions = {{"ranks", std::to_string(point.ranks)},
-                           {"batch", std::to_string(point.batch)},
-                           {"network", network.name}};
-      if (!point.mistrusted.empty()) mistrust(record, point.mistrusted);
-      records.push_back(std::move(record));
-    };
-    using enum Statistic::Of;
-    add("predicted_time", "s", {point.step}, single);
-    if (!std::isnan(point.baseline)) add("baseline_time", "s", {point.baseline}, single);
-    if (point.measured.empty()) continue;
-    add("time", "s", point.measured, quantile);
-    add("prediction_error", "1", {point.step / measured(point) - 1}, single);
+  for (const PredictedCurve& curve : curves) {
+    for (const PredictedPoint& point : curve.points) {
+      const auto add = [&](const char* metric, const char* unit, std::vector<double> samples,
+                           Statistic::Of of) {
+        Measurement record{.subject = curve.model,
+                           .level = "prediction",
+                           .framework = curve.framework,
+                           .device = curve.device,
+                           .metric = metric,
+                           .unit = unit,
+                           .statistic = {.of = of},
+                           .samples = std::move(samples)};
+        record.conditions = {{"ranks", std::to_string(point.ranks)},
+                             {"batch", std::to_string(point.batch)},
+                             {"network", curve.network}};
+        if (!curve.strategy.empty()) record.conditions["strategy"] = curve.strategy;
+        if (!point.mistrusted.empty()) mistrust(record, point.mistrusted);
+        records.push_back(std::move(record));
+      };
+      using enum Statistic::Of;
+      add("predicted_time", "s", {point.step}, single);
+      auto& conditions = records.back().conditions;
+      conditions["low"] = fmt::format("{}", point.step_interval.low);
+      conditions["high"] = fmt::format("{}", point.step_interval.high);
+      conditions["alpha"] = fmt::format("{:.6g}", point.alpha);
+      conditions["efficiency"] = fmt::format("{:.6g}", point.efficiency);
+      conditions["bound_by"] = point.bound_by;
+      if (!std::isnan(point.baseline)) add("baseline_time", "s", {point.baseline}, single);
+      if (point.measured.empty()) continue;
+      add("time", "s", point.measured, quantile);
+      add("prediction_error", "1", {point.step / measured(point) - 1}, single);
+      if (std::isnan(point.baseline)) continue;
+      add("baseline_error", "1", {point.baseline / measured(point) - 1}, single);
+    }
   }
   return records;
 }

@@ -51,6 +51,23 @@ Interval resampled(const TrainingProfile& profile) {
   return {means[kDraws * 25 / 1000], means[kDraws * 975 / 1000]};
 }
 
+constexpr double kMostSpread = 0.9;
+
+/// The same network, whose messages take so many times as long.
+NetworkDescription slower(NetworkDescription network, double factor) {
+  for (auto* time : {&network.latency, &network.host_latency, &network.overhead}) {
+    time->value *= factor;
+  }
+  for (auto* rate : {&network.bandwidth, &network.host_bandwidth, &network.end_bandwidth}) {
+    rate->value /= factor;
+  }
+  for (NetworkSegment& segment : network.segments) {
+    segment.latency *= factor;
+    segment.bandwidth /= factor;
+  }
+  return network;
+}
+
 /// What would shorten the step most, were it twice as good.
 void find_bound(PredictedPoint& point, const TrainingProfile& profile,
                 const NetworkDescription& network, const SimulatedTrainingOptions& training) {
@@ -106,13 +123,14 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
   if (step_times(profile, point.batch).beyond) {
     point.mistrusted = fmt::format("a batch of {} is beyond those that were profiled", point.batch);
   }
-  const auto at = [&](double factor) {
+  const auto at = [&](double factor, double messages) {
     SimulatedTrainingOptions other = training;
     other.compute_factor *= factor;
     return ranks == 1 ? point.step * factor
-                      : simulate_training(profile, ranks, network, other).step;
+                      : simulate_training(profile, ranks, slower(network, messages), other).step;
   };
-  point.step_interval = {at(factors.low), at(factors.high)};
+  const double spread = std::min(network.spread.value, kMostSpread);
+  point.step_interval = {at(factors.low, 1 - spread), at(factors.high, 1 + spread)};
   point.baseline = closed_step(profile, network, training, ranks);
   if (ranks == 1) {
     point.bound_by = "computing";
@@ -156,6 +174,13 @@ std::vector<int> ranks_from(const std::string& words) {
   return ranks;
 }
 
+void set_efficiencies(std::vector<PredictedPoint>& points) {
+  for (PredictedPoint& point : points) {
+    const PredictedPoint& base = points.front();
+    point.efficiency = point.throughput / base.throughput * base.ranks / double(point.ranks);
+  }
+}
+
 std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
                                             const NetworkDescription& network,
                                             const ScalingPredictionOptions& options) {
@@ -170,9 +195,7 @@ std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
   std::vector<PredictedPoint> points;
   for (const int ranks : options.ranks) {
     points.push_back(predict(profile, network, options, ranks, factors));
-    const PredictedPoint &base = points.front(), &last = points.back();
-    points.back().efficiency =
-        last.throughput / base.throughput * base.ranks / static_cast<double>(ranks);
+    set_efficiencies(points);
     if (options.on_point) options.on_point(ranks);
     if (options.interrupt.due()) break;
   }

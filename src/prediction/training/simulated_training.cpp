@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/prediction/timed_optimizer.hpp"
@@ -46,6 +47,17 @@ TimedStep timed_step(const TrainingProfile& profile, std::int64_t batch, double 
   step.forward = forward;
   step.rest = since;
   return step;
+}
+
+/// Those that were asked for, else the profile's, as much faster as the machine is.
+RankRates rates_of(const TrainingProfile& profile, const SimulatedTrainingOptions& options) {
+  const auto rate = [&](double RankRates::* which) {
+    const double asked = options.simulation.rates.*which;
+    return asked > 0 ? asked : profile.rates.*which / options.compute_factor;
+  };
+  return {.reduce_bandwidth = rate(&RankRates::reduce_bandwidth),
+          .scale_bandwidth = rate(&RankRates::scale_bandwidth),
+          .copy_bandwidth = rate(&RankRates::copy_bandwidth)};
 }
 
 void expect(const SimulatedTrainingOptions& options) {
@@ -93,6 +105,7 @@ class RankTraining {
   RankTraining& operator=(const RankTraining&) = delete;
 
   SimulatedStep step(const Batch& batch) {
+    const Span span("training", "step");
     const double begin = rank_.now();
     (void)(scheme_ ? scheme_->step(batch) : local_->step(batch));
     const double backward = backward_->seconds() - begin;
@@ -130,6 +143,8 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
   const TimedStep times = timed_step(profile, options.batch, options.compute_factor);
   SimulatedTraining training;
   training.computed = times.seconds();
+  SimulationOptions simulation = options.simulation;
+  simulation.rates = rates_of(profile, options);
   Batch batch = timed_batch();
   batch.global_size = batch.size * ranks;
   training.report = run_simulated(
@@ -146,7 +161,7 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
           training.steps.push_back(step);
         }
       },
-      options.simulation);
+      simulation);
   summarise(training);
   return training;
 }

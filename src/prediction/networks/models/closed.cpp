@@ -17,7 +17,7 @@ class ClosedNetwork final : public SimulatedNetwork {
       : places_(network, ranks), free_(static_cast<std::size_t>(ranks)) {}
 
   void start(const SimulatedMessage& message, double now) override {
-    const auto& path = places_.path(message.from, message.to);
+    const auto& path = places_.path(message.from, message.to, message.bytes);
     double& free = free_[static_cast<std::size_t>(message.from)];
     const double sent =
         std::max(now, free) + static_cast<double>(message.bytes) * path.seconds_per_byte;

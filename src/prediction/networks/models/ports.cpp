@@ -22,7 +22,7 @@ class PortNetwork final : public SimulatedNetwork {
         ranks_(static_cast<std::size_t>(ranks)) {}
 
   void start(const SimulatedMessage& message, double now) override {
-    const auto& path = places_.path(message.from, message.to);
+    const auto& path = places_.path(message.from, message.to, message.bytes);
     const double takes = static_cast<double>(message.bytes) * path.seconds_per_byte;
     double& free = port(message, message.from).out_free;
     const double begin = std::max(now, free);

@@ -27,6 +27,10 @@ class Wire final : public PredictionStrategy {
     for (auto* figure : {&network.latency, &network.host_latency, &network.overhead}) {
       figure->value *= options_.latency;
     }
+    for (NetworkSegment& segment : network.segments) {
+      segment.bandwidth *= options_.bandwidth;
+      segment.latency *= options_.latency;
+    }
   }
 
  private:

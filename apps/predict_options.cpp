@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/predict_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+
+#include "apps/value_checks.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/level3_distributed/wire_model.hpp"
+
+namespace d5::app {
+namespace {
+
+NetworkDescription network_of_wire(const std::string& words) {
+  const WireOptions wire = wire_of(words);
+  NetworkDescription network;
+  network.name = "wire " + to_string(wire);
+  network.hosts = 1'000'000;
+  network.latency = {std::chrono::duration<double>(wire.latency).count(), "--wire"};
+  network.bandwidth = {wire.bytes_per_second, "--wire"};
+  return network;
+}
+
+}  // namespace
+
+void add_predict_options(CLI::App& command, PredictOptions& options, bool& measures_here) {
+  command
+      .add_option("MODEL", options.model,
+                  "a built-in network or an .onnx file with a loss, a recipe, or a profile (.json)")
+      ->required();
+  command.add_option("--ranks,--nodes", options.ranks, "as 1,2,4 or 1..128 (1..8 if left out)")
+      ->option_text("N,...|N..N");
+  command.add_option("--batch", options.batch, "of a rank; with --strong of all together")
+      ->transform(app::whole_number(1, 1'000'000))
+      ->option_text("N");
+  command.add_flag("--strong", options.strong, "all ranks share the batch");
+  command
+      .add_option("--network", options.networks,
+                  "files, or names of carried ones (ethernet-10g if left out)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("NAME|FILE,...");
+  command
+      .add_option(
+          "--wire", options.wire,
+          "in place of a network: a port of this latency and bandwidth at each rank; --measure "
+          "delays messages as it would")
+      ->option_text("LATENCY,BANDWIDTH");
+  command.add_option("--distributed", options.scheme, "a scheme and its options")
+      ->option_text("NAME:KEY=VALUE...");
+  command
+      .add_option(
+          "--strategy", options.strategies,
+          "what might be otherwise, one after the other: buckets:bytes=N, compute:factor=X, "
+          "wire:bandwidth=X:latency=X; several options are curves side by side")
+      ->allow_extra_args(false)
+      ->option_text("NAME:KEY=VALUE,...");
+  command.add_option("--optimizer", options.optimizer, "that updates")
+      ->option_text("NAME:KEY=VALUE...");
+  command.add_option("--steps", options.steps, "that are profiled, and measured")
+      ->transform(app::whole_number(2, 1'000'000))
+      ->option_text("N");
+  command
+      .add_option("--measure", options.measure,
+                  "so many ranks of this machine: predicted from as many copies and their network, "
+                  "then measured")
+      ->option_text("N,...");
+  command
+      .add_option("--keep", options.keep,
+                  "profiles and networks of --measure stay here, and are taken from here")
+      ->option_text("DIR");
+  command.add_flag("--measure-here", measures_here, "measures alone: what --measure starts")
+      ->group("");
+  command.add_option("--pictures", options.pictures, "draws the curve")->option_text("DIR");
+  add_run_options(command, options);
+  add_execution_options(command, options);
+  add_output_options(command, options);
+}
+
+std::vector<NetworkDescription> networks_of(const PredictOptions& options) {
+  std::vector<NetworkDescription> networks;
+  for (const auto& name : options.networks) networks.push_back(load_network_description(name));
+  if (networks.empty()) {
+    networks.push_back(options.wire.empty() ? load_network_description("ethernet-10g")
+                                            : network_of_wire(options.wire));
+  }
+  return networks;
+}
+
+std::vector<int> cluster_ranks_of(const PredictOptions& options) {
+  return ranks_from(options.ranks.empty() ? "1..8" : options.ranks);
+}
+
+std::vector<EntryChoice> strategies_of(const std::string& words) {
+  std::vector<EntryChoice> chain;
+  std::istringstream stream(words);
+  for (std::string word; std::getline(stream, word, ',');) {
+    chain.push_back(entry_of_words("prediction strategy", word));
+  }
+  return chain;
+}
+
+LocalCommands local_commands(const PredictOptions& options) {
+  const std::string program = own_command().front();
+  std::vector<std::string> training = {options.model, "--quiet",
+                                       "--batch",     std::to_string(options.batch),
+                                       "--steps",     std::to_string(options.steps),
+                                       "--threads",   std::to_string(threads()),
+                                       "--framework", options.frameworks.front(),
+                                       "--device",    options.device,
+                                       "--optimizer", options.optimizer};
+  for (const std::string& place : options.places)
+    training.insert(training.end(), {"--place", place});
+  for (const std::string& library : options.load) {
+    training.insert(training.end(), {"--load", library});
+  }
+  LocalCommands commands{.profile = {program, "profile"},
+                         .calibrate = {program, "network", "calibrate", "--quiet"},
+                         .measure = {program, "predict"},
+                         .keep = options.keep,
+                         .profile_name = fmt::format("{}-batch-{}", options.model, options.batch),
+                         .threads = threads()};
+  for (auto* words : {&commands.profile, &commands.measure}) {
+    words->insert(words->end(), training.begin(), training.end());
+  }
+  commands.measure.insert(commands.measure.end(),
+                          {"--measure-here", "--distributed", options.scheme});
+  if (options.strong) commands.measure.emplace_back("--strong");
+  if (!options.wire.empty()) {
+    for (auto* words : {&commands.calibrate, &commands.measure}) {
+      words->insert(words->end(), {"--wire", options.wire});
+    }
+    commands.network_name += ", wire " + to_string(wire_of(options.wire));
+  }
+  return commands;
+}
+
+}  // namespace d5::app

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How far predictions of training lie from training: 36 cases on the ranks of one machine.
+
+usage: prediction_cases.py --program build/release/bin/d5 --folder DIR [--steps 20] [--models lenet,...] [--ranks 2,4]
+
+Three networks, each on 2 and 4 ranks that share memory as they do, and that a modelled wire of 10 and of 1 Gbit/s
+(50 us) delays, in two sizes of buckets: `d5 predict MODEL --measure N`. What a prediction is made of, profiles of as
+many copies and networks between as many ranks, is measured once each, before any case, and stays in DIR; of each case
+the prediction is made before its training runs. Nothing is fitted to cases. Cases whose results DIR holds are not run
+again: the script goes on where it ended. All of them take some ten minutes on two cores; nothing else should run.
+
+Prints a row a case: the predicted step and its interval, the median of the measured steps and its interval, the error,
+and that of the closed formulas; then, of all cases and of those whose ranks have a core each, the median and the worst
+error, how many cases lie within 8% or the measured interval, and in how many the prediction is closer than the formula.
+On more ranks than cores ranks take turns: what one of them waits for may not be running, which nothing predicts.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+BATCHES = {"lenet": 32, "resnet-18": 1, "mobilenet-v1": 1}
+WIRES = {"memory": None, "10 Gbit/s": "50us,1.25GB/s", "1 Gbit/s": "50us,125MB/s"}
+BUCKETS = {"4 MiB": 4 << 20, "256 KiB": 256 << 10}
+WORST = 0.08
+
+
+def run(words: list[str], out: pathlib.Path) -> None:
+    """Leaves `out` only where it is whole."""
+    part = out.with_suffix(".part.json")
+    done = subprocess.run([*words, "--out", str(part)], capture_output=True, text=True, check=False)
+    if done.returncode != 0 or not part.exists():
+        sys.exit(f"{' '.join(words)} ended with {done.returncode}: {done.stderr.strip()}")
+    os.replace(part, out)
+
+
+def case_of(file: pathlib.Path) -> dict:
+    numbers = {}
+    for record in json.loads(file.read_text())["measurements"]:
+        samples = sorted(record["samples"])
+        numbers[record["metric"]] = statistics.median(samples)
+        if record["metric"] == "predicted_time":
+            numbers["low"], numbers["high"] = (float(record["conditions"][end]) for end in ("low", "high"))
+        if record["metric"] == "time":
+            # 95% of medians lie between these two order statistics.
+            margin = 0.98 * len(samples) ** 0.5
+            first = max(0, int(len(samples) / 2 - margin))
+            numbers["interval"] = samples[first], samples[-1 - first]
+    return numbers
+
+
+def within(case: dict) -> bool:
+    """8%, or what the measurement itself does not know."""
+    low, high = case["interval"]
+    return abs(case["prediction_error"]) <= WORST or low <= case["predicted_time"] <= high
+
+
+def summary(name: str, cases: list[dict]) -> str:
+    if not cases:
+        return f"{name}: none"
+    errors = [abs(case["prediction_error"]) for case in cases]
+    formula = [abs(case["baseline_error"]) for case in cases if "baseline_error" in case]
+    closer = sum(abs(case["prediction_error"]) <= abs(case.get("baseline_error", 9)) for case in cases)
+    return (
+        f"{name}, {len(cases)} cases: median error {100 * statistics.median(errors):.1f}%, worst {100 * max(errors):.1f}%"
+        f" (by formula {100 * statistics.median(formula):.1f}%, {100 * max(formula):.1f}%);"
+        f" {sum(map(within, cases))} within {100 * WORST:.0f}% or the measured interval; {closer} closer than the formula"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--folder", required=True, type=pathlib.Path)
+    parser.add_argument("--steps", type=int, default=20, help="measured of each case")
+    parser.add_argument("--framework", default="onednn+reference")
+    parser.add_argument("--models", default=",".join(BATCHES))
+    parser.add_argument("--ranks", default="2,4")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+
+    cases = [
+        (model, int(ranks), wire, bucket)
+        for model in options.models.split(",")
+        for ranks in options.ranks.split(",")
+        for wire in WIRES
+        for bucket in BUCKETS
+    ]
+    rows, begin = [], time.monotonic()
+    print("| model | ranks | between them | buckets | predicted | measured | error | by formula |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    for number, (model, ranks, wire, bucket) in enumerate(cases, 1):
+        name = f"{model} {ranks} {wire} {bucket}".replace("/", "").replace(" ", "-")
+        file = options.folder / f"case-{name}.json"
+        if not file.exists():
+            print(f"{number} of {len(cases)}, {time.monotonic() - begin:.0f} s: {name}", file=sys.stderr, flush=True)
+            words = [options.program, "predict", model, "--batch", str(BATCHES.get(model, 1)), "--measure", str(ranks)]
+            words += ["--framework", options.framework, "--threads", "1", "--steps", str(options.steps), "--quiet"]
+            words += ["--keep", str(options.folder / "kept")]
+            words += ["--distributed", f"consistent_decentralized:all_reduce=ring:bucket_bytes={BUCKETS[bucket]}"]
+            if WIRES[wire]:
+                words += ["--wire", WIRES[wire]]
+            run(words, file)
+        case = case_of(file)
+        case["ranks"] = ranks
+        rows.append(case)
+        low, high = case["interval"]
+        print(
+            f"| {model} | {ranks} | {wire} | {bucket}"
+            f" | {1e3 * case['predicted_time']:.2f} [{1e3 * case['low']:.2f}, {1e3 * case['high']:.2f}] ms"
+            f" | {1e3 * case['time']:.2f} [{1e3 * low:.2f}, {1e3 * high:.2f}] ms"
+            f" | {100 * case['prediction_error']:+.1f}% | {100 * case.get('baseline_error', float('nan')):+.1f}% |",
+            flush=True,
+        )
+    cores = len(os.sched_getaffinity(0))
+    print()
+    print(summary("a core each", [case for case in rows if case["ranks"] <= cores]))
+    print(summary("more ranks than cores", [case for case in rows if case["ranks"] > cores]))
+    print(summary("all", rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "d5/core/error.hpp"
+#include "d5/prediction/network_calibration.hpp"
+
+namespace d5 {
+namespace {
+
+/// latency + bytes * seconds_a_byte, and the squares of its relative errors. Without a bandwidth
+/// above 0 these are infinite.
+struct MessageLine {
+  double latency = 0, seconds_a_byte = 0;
+  double squares = std::numeric_limits<double>::infinity();
+};
+
+MessageLine line_through(std::span<const TimedMessage> messages) {
+  // With t = L + s / B, minimise the sum of (L / t + s / t / B - 1)^2.
+  double aa = 0, ab = 0, bb = 0, a = 0, b = 0;
+  for (const auto& [bytes, seconds] : messages) {
+    if (!(seconds > 0)) {
+      throw ValueError(
+          fmt::format("calibration: {} bytes in {} s; expected more than 0", bytes, seconds));
+    }
+    const double x = 1 / seconds, y = static_cast<double>(bytes) / seconds;
+    aa += x * x, ab += x * y, bb += y * y, a += x, b += y;
+  }
+  const double determinant = aa * bb - ab * ab;
+  if (messages.size() < 2 || !(determinant > 0)) return {};
+  MessageLine line{.latency = (a * bb - b * ab) / determinant,
+                   .seconds_a_byte = (b * aa - a * ab) / determinant};
+  if (line.latency < 0) line = {.latency = 0, .seconds_a_byte = b / bb};
+  if (!(line.seconds_a_byte > 0)) return {};
+  line.squares = 0;
+  for (const auto& [bytes, seconds] : messages) {
+    const double error =
+        (line.latency + static_cast<double>(bytes) * line.seconds_a_byte) / seconds - 1;
+    line.squares += error * error;
+  }
+  return line;
+}
+
+/// The best cut of `messages` into so many lines: where each begins; the last is the end.
+struct Cut {
+  std::vector<std::size_t> begins = {0};
+  double squares = std::numeric_limits<double>::infinity();
+};
+
+Cut best_cut(std::span<const TimedMessage> messages, int lines) {
+  constexpr std::size_t kFewest = 3;
+  Cut best;
+  if (lines == 1) {
+    best.squares = line_through(messages).squares;
+    return best;
+  }
+  for (std::size_t at = kFewest; at + kFewest <= messages.size(); ++at) {
+    const Cut before = best_cut(messages.first(at), lines - 1);
+    const double squares = before.squares + line_through(messages.subspan(at)).squares;
+    if (!(squares < best.squares)) continue;
+    best = before;
+    best.begins.push_back(at);
+    best.squares = squares;
+  }
+  return best;
+}
+
+}  // namespace
+
+NetworkDescription fit_network(std::span<const TimedMessage> messages, const std::string& name,
+                               const std::string& source) {
+  return fit_segments(messages, name, source, 1);
+}
+
+NetworkDescription fit_segments(std::span<const TimedMessage> messages, const std::string& name,
+                                const std::string& source, int segments) {
+  constexpr double kSmallError = 0.01;  // nobody asks for another line because of less
+  const auto count = static_cast<double>(messages.size());
+  Cut chosen = best_cut(messages, 1);
+  // Bayes' information criterion: a line has a latency, a bandwidth and a beginning.
+  const auto score = [&](const Cut& cut) {
+    return count * std::log(cut.squares / count + kSmallError * kSmallError) +
+           3 * static_cast<double>(cut.begins.size()) * std::log(count);
+  };
+  for (int lines = 2; lines <= segments; ++lines) {
+    const Cut cut = best_cut(messages, lines);
+    if (score(cut) < score(chosen)) chosen = cut;
+  }
+  if (std::isinf(chosen.squares)) {
+    throw ValueError(
+        fmt::format("calibration: no bandwidth fits {} messages; give sizes that lie further apart",
+                    messages.size()));
+  }
+  NetworkDescription network;
+  network.name = name;
+  network.hosts = 1'000'000;
+  for (std::size_t i = 0; i < chosen.begins.size(); ++i) {
+    const std::size_t begin = chosen.begins[i];
+    const std::size_t end = i + 1 < chosen.begins.size() ? chosen.begins[i + 1] : messages.size();
+    const MessageLine line = line_through(messages.subspan(begin, end - begin));
+    if (i == 0) {
+      network.latency = {line.latency, source};
+      network.bandwidth = {1 / line.seconds_a_byte, source};
+    } else {
+      network.segments.push_back(
+          {messages[begin].bytes, line.latency, 1 / line.seconds_a_byte, source});
+    }
+  }
+  return network;
+}
+
+MessageEndCost fit_message_ends(std::span<const TimedMessage> ends) {
+  MessageEndCost cost;
+  if (ends.empty()) return cost;
+  cost.seconds = std::max(0.0, ends.front().seconds);
+  double sum = 0, squares = 0;
+  for (const auto& [bytes, seconds] : ends.subspan(1)) {
+    sum += static_cast<double>(bytes) * (seconds - cost.seconds);
+    squares += static_cast<double>(bytes) * static_cast<double>(bytes);
+  }
+  if (squares > 0) cost.seconds_a_byte = std::max(0.0, sum / squares);
+  return cost;
+}
+
+}  // namespace d5

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/local_prediction.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+/// For a rank alone, which sends nothing.
+NetworkDescription no_network() {
+  NetworkDescription network;
+  network.name = "none";
+  network.bandwidth.value = 1;
+  return network;
+}
+
+void add_reason(PredictedPoint& point, const std::string& reason) {
+  if (reason.empty()) return;
+  point.mistrusted += (point.mistrusted.empty() ? "" : "; ") + reason;
+}
+
+}  // namespace
+
+PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptions& options) {
+  PredictedCurve curve;
+  for (const int ranks : options.ranks) {
+    ScalingPredictionOptions one = options;
+    one.ranks = {ranks};
+    const TrainingProfile profile = here.profile(ranks);
+    const NetworkDescription network = ranks == 1 ? no_network() : here.network(ranks);
+    curve.points.push_back(predict_scaling(profile, network, one).front());
+    add_reason(curve.points.back(), fmt::format("{}", fmt::join(profile.mistrusted, "; ")));
+    curve.model = profile.model;
+    curve.framework = profile.framework;
+    curve.device = profile.device;
+    if (ranks > 1) curve.network = network.name;
+    if (options.interrupt.due()) break;
+  }
+  set_efficiencies(curve.points);
+  for (PredictedPoint& point : curve.points) {
+    if (!here.steps || options.interrupt.due()) break;
+    point.measured = here.steps(point.ranks);
+  }
+  return curve;
+}
+
+}  // namespace d5

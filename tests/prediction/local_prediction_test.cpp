@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/local_prediction.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+/// A step of 30 ms, with a megabyte of gradients at its end; 60 ms where two copies run.
+TrainingProfile profile_of(int copies) {
+  TrainingProfile profile{.model = "one piece", .framework = "none", .copies = copies};
+  profile.parameters = {{"all", 1e6}};
+  profile.pieces = {{.name = "all", .kind = "forward"},
+                    {.name = "all", .kind = "backward", .final_parameters = {0}}};
+  TrainingProfile::Times times{.batch = 8};
+  times.seconds.assign(2, std::vector<double>(4, 0.015 * copies));
+  times.gaps.assign(2, std::vector<double>(4, 0.0));
+  times.steps.assign(4, 0.030 * copies);
+  profile.batches = {times};
+  if (copies > 1) profile.mistrusted = {"crowded"};
+  return profile;
+}
+
+NetworkDescription memory(int ranks) {
+  NetworkDescription network;
+  network.name = "memory of " + std::to_string(ranks);
+  network.hosts = 2;
+  network.bandwidth = {1e9, "made up"};
+  return network;
+}
+
+TEST_CASE("what runs here is predicted from as many copies, before anything is measured") {
+  std::string order;
+  const LocalRanks here{.profile =
+                            [&](int copies) {
+                              order += "p" + std::to_string(copies);
+                              return profile_of(copies);
+                            },
+                        .network =
+                            [&](int ranks) {
+                              order += "n" + std::to_string(ranks);
+                              return memory(ranks);
+                            },
+                        .steps =
+                            [&](int ranks) {
+                              order += "m" + std::to_string(ranks);
+                              return std::vector<double>(3, 0.050);
+                            },
+                        .timeline = {}};
+  ScalingPredictionOptions options{.ranks = {1, 2}, .what_helps = false};
+  options.training.batch = 8;
+  const PredictedCurve curve = predict_here(here, options);
+  CHECK(order == "p1p2n2m1m2");
+  REQUIRE(curve.points.size() == 2);
+  CHECK(curve.network == "memory of 2");
+  CHECK(curve.model == "one piece");
+  CHECK(curve.points[0].step == Approx(0.030));
+  // Half of a megabyte there and half back.
+  CHECK(curve.points[1].step == Approx(0.061));
+  CHECK(curve.points[1].efficiency == Approx(0.030 / 0.061));
+  CHECK(curve.points[0].mistrusted.empty());
+  CHECK(curve.points[1].mistrusted == "crowded");
+  const auto records = prediction_records({curve});
+  int errors = 0;
+  for (const Measurement& record : records) {
+    if (record.metric != "prediction_error") continue;
+    ++errors;
+    const bool alone = record.conditions.at("ranks") == "1";
+    CHECK(record.samples.at(0) == Approx(alone ? -0.4 : 0.22));
+  }
+  CHECK(errors == 2);
+}
+
+TEST_CASE("curves side by side are told apart by what differs between them") {
+  ScalingPredictionOptions options{.ranks = {1, 2}, .what_helps = false};
+  options.training.batch = 8;
+  PredictedCurve one{.model = "one piece",
+                     .network = "slow",
+                     .points = predict_scaling(profile_of(1), memory(2), options)};
+  PredictedCurve other = one;
+  other.network = "fast";
+  other.strategy = "compute:factor=2";
+  const std::string text = prediction_table({one, other}).to_text(Format::table);
+  CHECK_THAT(text, Catch::Contains("slow") && Catch::Contains("compute:factor=2"));
+  CHECK_THAT(text, !Catch::Contains("one piece"));
+  const Plot plot = prediction_plot({one, other});
+  const auto& series = plot.series;
+  CHECK(std::ranges::find(series, "predicted, fast, compute:factor=2") != series.end());
+  CHECK(std::ranges::find(series, "measured, fast") == series.end());
+  CHECK(prediction_plot({one}).title == "one piece on slow");
+}
+
+}  // namespace
+}  // namespace d5
