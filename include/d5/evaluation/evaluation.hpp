@@ -2,6 +2,7 @@
 #pragma once
 
 #include "d5/evaluation/accuracy_measure.hpp"
+#include "d5/evaluation/answer_audit.hpp"
 #include "d5/evaluation/answer_step.hpp"
 #include "d5/evaluation/arrival_stream.hpp"
 #include "d5/evaluation/canonical_json.hpp"
@@ -11,11 +12,8 @@
 #include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/evaluation_manifest.hpp"
 #include "d5/evaluation/evaluation_sink.hpp"
-#include "d5/evaluation/framework_manifest.hpp"
-#include "d5/evaluation/answer_audit.hpp"
-#include "d5/evaluation/arrival_stream.hpp"
-#include "d5/evaluation/canonical_json.hpp"
 #include "d5/evaluation/find_peak.hpp"
+#include "d5/evaluation/framework_manifest.hpp"
 #include "d5/evaluation/isolated_scenario.hpp"
 #include "d5/evaluation/load_clock.hpp"
 #include "d5/evaluation/loadgen.hpp"
