@@ -13,11 +13,10 @@ double center_of(const DistributedOptimizer& elastic) {
   return *elastic.state().at("scheme/center").tensor().data<double>();
 }
 
-}  // namespace
+constexpr double kElasticRate = 0.1;
 
-TEST_CASE("elastic averaging follows its formulas from old values, with one center on all ranks") {
-  constexpr double kStep = 0.1, kRho = 0.8;
-  const auto elastic = scheme("elastic_averaging", {{"rho", kRho}}, kStep);
+void check_center_follows(const Settings& settings, double pull) {
+  const auto elastic = scheme("elastic_averaging", settings, kElasticRate);
   kDifferent.begin(*elastic);
   const auto n = std::size_t(rank_count);
   std::vector<double> x(kDifferent.x.begin(), kDifferent.x.begin() + rank_count);
@@ -27,9 +26,9 @@ TEST_CASE("elastic averaging follows its formulas from old values, with one cent
     for (std::size_t i = 0; i < n; ++i) {
       const double distance = x[i] - center;
       pulled += distance;
-      x[i] -= kStep * kDifferent.gradient(i, x[i]) + kStep * kRho * distance;
+      x[i] -= kElasticRate * kDifferent.gradient(i, x[i]) + pull * distance;
     }
-    center += kStep * kRho * pulled;
+    center += pull * pulled;
     (void)elastic->step(kDifferent.batch());
     CHECK(std::abs(x_of(*elastic) - x[std::size_t(this_rank)]) < kRounding);
     CHECK(std::abs(center_of(*elastic) - center) < kRounding);
@@ -39,8 +38,16 @@ TEST_CASE("elastic averaging follows its formulas from old values, with one cent
   }
 }
 
-TEST_CASE("with rho 0 it is as many runs apart, to the bit") {
-  const auto elastic = scheme("elastic_averaging", {{"rho", 0}}, 0.1);
+}  // namespace
+
+TEST_CASE("elastic averaging follows its formulas from old values, with one center on all ranks") {
+  check_center_follows({{"rho", 0.8}}, kElasticRate * 0.8);
+  check_center_follows({{"beta", 0.5}}, 0.5 / rank_count);
+  check_center_follows({}, 0.9 / rank_count);  // the paper's
+}
+
+TEST_CASE("with beta 0 it is as many runs apart, to the bit") {
+  const auto elastic = scheme("elastic_averaging", {{"beta", 0}}, 0.1);
   const auto alone = local_optimizer("sgd", 0.1);
   for (int step = 0; step < 10; ++step) {
     (void)elastic->step(kDifferent.batch());

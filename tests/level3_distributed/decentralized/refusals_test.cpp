@@ -27,6 +27,7 @@ TEST_CASE("numbers out of range are refused by their names") {
   CHECK_THROWS_WITH(scheme("slow_momentum", {{"beta", 1}}), Contains("beta"));
   CHECK_THROWS_WITH(scheme("elastic_averaging", {{"rho", -0.1}}), Contains("rho"));
   CHECK_THROWS_AS(scheme("elastic_averaging", {{"rho", -0.1}}), ValueError);
+  CHECK_THROWS_WITH(scheme("elastic_averaging", {{"beta", 1.1}}), Contains("beta"));
 }
 
 TEST_CASE("a center that would overshoot is refused in the first step, on every rank") {
