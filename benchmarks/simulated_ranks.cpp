@@ -12,10 +12,10 @@
 #include <cmath>
 #include <string>
 
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/core/random.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/prediction/phantom_tensor.hpp"
 #include "d5/prediction/simulated_network.hpp"
 #include "d5/prediction/simulated_run.hpp"
 #include "d5/prediction/timed_optimizer.hpp"

@@ -11,9 +11,9 @@
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/prediction/network_description.hpp"
-#include "d5/prediction/phantom_tensor.hpp"
 #include "d5/prediction/simulated_network.hpp"
 #include "d5/prediction/simulated_run.hpp"
 

@@ -5,8 +5,8 @@
 #include <bit>
 #include <memory>
 
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/phantom_tensor.hpp"
 #include "d5/prediction/simulated_run.hpp"
 #include "tests/prediction/simple_network.hpp"
 

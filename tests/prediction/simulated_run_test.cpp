@@ -12,9 +12,9 @@
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/phantom_tensor.hpp"
 #include "tests/prediction/simple_network.hpp"
 
 namespace d5 {

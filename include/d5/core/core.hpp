@@ -36,6 +36,7 @@
 #include "d5/core/npy.hpp"
 #include "d5/core/npz.hpp"
 #include "d5/core/option.hpp"
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/core/pivot.hpp"
 #include "d5/core/plot.hpp"
 #include "d5/core/plugin.hpp"

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "d5/core/error.hpp"
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/level3_distributed/communication_call.hpp"
-#include "d5/prediction/phantom_tensor.hpp"
 
 namespace d5::detail {
 namespace {

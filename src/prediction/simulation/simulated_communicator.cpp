@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "d5/core/error.hpp"
-#include "d5/prediction/phantom_tensor.hpp"
+#include "d5/core/phantom_tensor.hpp"
 #include "prediction/simulation/simulated_world.hpp"
 
 namespace d5::detail {

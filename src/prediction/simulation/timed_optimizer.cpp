@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "d5/core/error.hpp"
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/core/stream.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level1_network/execution_event.hpp"
-#include "d5/prediction/phantom_tensor.hpp"
 
 namespace d5 {
 namespace {

@@ -8,7 +8,7 @@ namespace d5 {
 /// A tensor with a shape and no elements: all of a process lie in one mapping that nobody may read
 /// or write, so that thousands of ranks' data takes no memory, and a stray access is caught (a
 /// segmentation fault where it happens). Simulated ranks send them, and let the time of arithmetic
-/// pass.
+/// pass; a rank that holds a part of a network has them for the rest.
 ///
 ///     Tensor gradient = phantom_tensor({DType::float32, {25'000'000}});
 ///

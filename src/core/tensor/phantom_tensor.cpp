@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/phantom_tensor.hpp"
+#include "d5/core/phantom_tensor.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
