@@ -5,6 +5,7 @@
 #include <map>
 
 #include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/models.hpp"
@@ -41,6 +42,73 @@ Network transformer(std::int64_t layers) {
              {"hidden", 48},
              {"length", 5},
              {"vocabulary", 11}});
+}
+
+/// How one layer attends.
+struct AttentionCase {
+  std::int64_t heads = 12, key_heads = 12;
+  bool packed = true, masked = false, causal = false;
+};
+
+/// x + attention(x Wq + bq, x Wk, x Wv) Wo, by ONNX's own operator, and its mean square.
+Network attention(const AttentionCase& how) {
+  constexpr std::int64_t kWidth = 10, kSize = 2;
+  Network network("attention");
+  onnx::Model model = network.model();
+  model.opset_imports[""] = 24;
+  network.rewrite(std::move(model));
+  network.add_input("x", DType::float32, {"N", std::int64_t{5}, kWidth});
+  std::uint64_t seed = 0;
+  const auto parameter = [&](const std::string& name, const Shape& shape) {
+    Tensor value = Tensor::empty(DType::float32, shape);
+    RandomStream random(++seed);
+    for (float& one : value.span<float>()) one = float(random.normal()) * 0.3F;
+    network.add_parameter(name, std::move(value));
+  };
+  const auto shape = [&](const std::string& name, const std::vector<std::int64_t>& dims) {
+    network.add_constant(name, Tensor::vector(dims));
+  };
+  const std::vector<std::int64_t> by_heads{0, 2, 1, 3};
+  const auto project = [&](const std::string& name, std::int64_t heads, bool bias) {
+    parameter(name + ".weight", {kWidth, heads * kSize});
+    network.add_node("MatMul", {"x", name + ".weight"}, {name});
+    std::string result = name;
+    if (bias) {
+      parameter(name + ".bias", {heads * kSize});
+      network.add_node("Add", {name, name + ".bias"}, {name + ".add"});
+      result = name + ".add";
+    }
+    if (how.packed) return result;
+    shape(name + ".shape", {0, 0, heads, kSize});
+    network.add_node("Reshape", {result, name + ".shape"}, {name + ".split"});
+    network.add_node("Transpose", {name + ".split"}, {name + ".heads"}, {{"perm", by_heads}});
+    return name + ".heads";
+  };
+  std::vector<std::string> inputs{project("query", how.heads, true),
+                                  project("key", how.key_heads, false),
+                                  project("value", how.key_heads, false)};
+  if (how.masked) {
+    network.add_constant("mask", Tensor::zeros(DType::float32, {5, 5}));
+    inputs.emplace_back("mask");
+  }
+  onnx::Node& node = network.add_node("Attention", inputs, {"mean"});
+  if (how.packed) node.attributes["q_num_heads"] = how.heads;
+  if (how.packed) node.attributes["kv_num_heads"] = how.key_heads;
+  if (how.causal) node.attributes["is_causal"] = std::int64_t{1};
+  std::string mean = "mean";
+  if (!how.packed) {
+    shape("join", {0, 0, how.heads * kSize});
+    network.add_node("Transpose", {mean}, {"places"}, {{"perm", by_heads}});
+    network.add_node("Reshape", {"places", "join"}, {"joined"});
+    mean = "joined";
+  }
+  parameter("output.weight", {how.heads * kSize, kWidth});
+  network.add_node("MatMul", {mean, "output.weight"}, {"output"});
+  network.add_node("Add", {"output", "x"}, {"sum"});
+  network.add_node("Mul", {"sum", "sum"}, {"square"});
+  network.add_node("ReduceMean", {"square"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("loss");
+  return network;
 }
 
 double norm_of_difference(const Tensor& a, const Tensor& b, double& size) {
@@ -111,6 +179,40 @@ TEST_CASE("a transformer's heads and its linear layers are shared") {
   CHECK(pairs[1].columns.size() == 1);
   // Of each layer two forward and two backward (Shoeybi et al. 2019, figure 4).
   check_gradients(whole, {.batch = 2}, 8);
+}
+
+TEST_CASE("heads of ONNX's own Attention are shared, packed or not") {
+  for (const bool packed : {true, false}) {
+    for (const std::int64_t key_heads : {12, 24}) {
+      CAPTURE(packed, key_heads);
+      Network whole = attention({.heads = 24,
+                                 .key_heads = key_heads,
+                                 .packed = packed,
+                                 .masked = packed,
+                                 .causal = true});
+      const auto pairs = detail::tensor_pairs(whole);
+      REQUIRE(pairs.size() == 1);
+      CHECK(pairs[0].columns.size() == 3);
+      CHECK(pairs[0].units == key_heads);
+      CHECK(pairs[0].cuts.size() == 5);         // four weights and a bias
+      check_gradients(whole, {.batch = 2}, 1);  // x wants no gradient
+    }
+  }
+}
+
+TEST_CASE("an Attention is whole where its heads do not stand alone") {
+  Network trained_mask = attention({.masked = true});
+  trained_mask.splice(
+      {.remove = {"mask"}, .parameters = {{"mask", Tensor::zeros(DType::float32, {5, 5})}}});
+  CHECK(detail::tensor_pairs(trained_mask).empty());
+  Network mask_by_head = attention({.masked = true});
+  mask_by_head.splice(
+      {.remove = {"mask"}, .constants = {{"mask", Tensor::zeros(DType::float32, {12, 5, 5})}}});
+  CHECK(detail::tensor_pairs(mask_by_head).empty());
+  Network seen = attention({});
+  seen.add_output("key");
+  CHECK(detail::tensor_pairs(seen).empty());
+  CHECK_THROWS_WITH(cut(attention({.key_heads = 4}), 3), Catch::Contains("4 heads"));
 }
 
 TEST_CASE("pairs are linear layers with functions of single elements between") {

@@ -56,7 +56,7 @@ class TensorParallel final : public Partition {
         "tensor_parallel: parameter '{}' is {}, whose dimension {} of {} {} cannot be cut into {} "
         "equal parts; take a number of parts that divides it",
         printable(cut.name), to_string(network.fetch(cut.name).desc()), cut.axis, pair.units,
-        pair.shapes.empty() ? "units" : "heads", parts));
+        pair.shapes.empty() && !pair.attention ? "units" : "heads", parts));
   }
 
   [[nodiscard]] onnx::Node on_group(const std::string& op_type, const std::string& input,
@@ -88,6 +88,7 @@ class TensorParallel final : public Partition {
         if (std::ranges::find(pair.columns, i) != pair.columns.end()) {
           node.inputs[0] = shared_input(network, pair.rows, node.inputs[0], nodes, shared);
         }
+        if (pair.attention == i) divide_heads(node, parts);
         for (const auto& shape : pair.shapes) {
           if (shape.node == i)
             node.inputs[1] = shape_of_part(network, node, shape.dim, parts, graph);
@@ -125,6 +126,12 @@ class TensorParallel final : public Partition {
       nodes.push_back(on_group("SumGradient", input, name));
     }
     return name;
+  }
+
+  static void divide_heads(onnx::Node& attention, int parts) {
+    for (const char* name : {"q_num_heads", "kv_num_heads"}) {
+      attention.attributes[name] = *attention.attribute<std::int64_t>(name) / parts;
+    }
   }
 
   /// A constant of its own: others may read the whole's.

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "d5/level1_network/network.hpp"
+#include "level3_distributed/graph/tensor_pairs.hpp"
+
+namespace d5::detail {
+
+/// y = x W + b.
+struct Linear {
+  std::string weight, bias;  // no bias: empty
+  std::size_t in = 0;        // axis of the weight
+  std::int64_t units_in = 0, units_out = 0;
+};
+
+/// What a network has of linear layers, as who cuts them asks.
+class LinearLayers {
+ public:
+  explicit LinearLayers(const Network& network) : network_(network) {}
+
+  [[nodiscard]] const Network& network() const { return network_; }
+  [[nodiscard]] const std::vector<onnx::Node>& nodes() const { return network_.graph().nodes; }
+  [[nodiscard]] std::size_t place_of(const onnx::Node& node) const {
+    return std::size_t(&node - nodes().data());
+  }
+  /// Empty for a node that is no Gemm or MatMul with a parameter of its own.
+  [[nodiscard]] std::optional<Linear> linear(const onnx::Node& node) const;
+  /// One node, and no output of the network.
+  [[nodiscard]] bool has_one_reader(const std::string& tensor) const;
+  [[nodiscard]] bool is_unread(const std::string& tensor) const;
+  /// A parameter with an element a unit.
+  [[nodiscard]] bool is_row(const std::string& name, std::int64_t units) const;
+  [[nodiscard]] CutParameter row_cut(const std::string& name) const;
+  [[nodiscard]] bool is_scalar(const std::string& name) const;
+  /// The node of this operator that writes `tensor` for one reader alone; null where there is none.
+  [[nodiscard]] const onnx::Node* source(const std::string& tensor, std::string_view op_type) const;
+  /// Weight and bias of a layer of which ranks have columns.
+  void cut_columns(const Linear& layer, TensorPair& pair) const;
+
+ private:
+  [[nodiscard]] bool is_output(const std::string& tensor) const;
+  [[nodiscard]] bool is_own_parameter(const std::string& name) const {
+    return network_.is_parameter(name) && has_one_reader(name);
+  }
+
+  const Network& network_;
+};
+
+[[nodiscard]] bool is_standard(const onnx::Node& node, std::string_view op_type);
+
+template <class T>
+T attribute_or(const onnx::Node& node, std::string_view name, T usual) {
+  const T* value = node.attribute<T>(name);
+  return value ? *value : usual;
+}
+
+}  // namespace d5::detail
