@@ -48,8 +48,11 @@ struct SessionOptions {
       const SamplerEntry&, std::shared_ptr<const Dataset>, const Settings&)>;
   MakeSampler make_train_sampler = {};
   MakeSampler make_test_sampler = {};  ///< where ranks share the test set
-  /// What is trained here of the whole network, which is what `save` writes.
-  std::function<Network(const Network&)> take_part = {};
+  /// In place of `make_executor`: of what is trained here of the whole network, which is what
+  /// `save` writes, after `run_trainer`.
+  std::function<std::shared_ptr<GraphExecutor>(const Network& whole, const std::string& loss,
+                                               const ExecutorOptions& options)>
+      make_executor = {};
   std::function<std::shared_ptr<Optimizer>(std::shared_ptr<Optimizer>)> wrap_optimizer = {};
   /// In place of `Trainer::run`, where not every rank's does.
   std::function<void(Trainer&, const Interrupt&)> run_trainer = {};

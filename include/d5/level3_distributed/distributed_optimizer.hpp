@@ -35,8 +35,8 @@ class DistributedOptimizer : public Optimizer {
   ///
   ///     scheme->run(trainer);
   virtual void run(Trainer& trainer, const Interrupt& interrupt = {}) { trainer.run(interrupt); }
-  /// Of a scheme whose ranks train parts of a network (`DistributedOptimizerEntry::part`): writes
-  /// what all of them have learnt into the whole one. A collective, after `run`.
+  /// Of a scheme whose ranks train parts of a network (`DistributedOptimizerEntry::executor`):
+  /// writes what all of them have learnt into the whole one. A collective, after `run`.
   virtual void join(Network& whole) { (void)whole; }
   /// Whether all workers have the same parameters after every step. Of others test runs are made
   /// with the mean.
@@ -73,15 +73,24 @@ class DistributedOptimizer : public Optimizer {
   std::shared_ptr<Communicator> communicator_, workers_;
 };
 
+/// What is trained, and how it runs.
+struct WholeNetwork {
+  Network network;
+  std::string loss = "loss";
+  ExecutorOptions execution = {};
+};
+
 /// A scheme by name, and what each rank is in it: before there is a network, for samplers are cut
 /// by it. A scheme in which not all are workers says so:
 ///
 ///     static RankRole role(const Options& options, int rank, int ranks);
 ///
-/// Rank 0 is a worker. One whose ranks train parts of the network cuts it (a collective):
+/// Rank 0 is a worker. One whose ranks train parts of the network cuts it (a collective), and makes
+/// what runs this rank's; it keeps no value of the others:
 ///
-///     static Network part(const Options& options, const Network& whole,
-///                         const std::shared_ptr<Communicator>& ranks);
+///     static std::shared_ptr<GraphExecutor> part_executor(
+///         const Options& options, const WholeNetwork& whole,
+///         const std::shared_ptr<Communicator>& ranks);
 ///
 /// One that finds out what a resumed training needs again takes it from the state that it saved:
 ///
@@ -104,10 +113,11 @@ class DistributedOptimizerEntry
         return Scheme::role(read_options<typename Scheme::Options>(settings), rank, ranks);
       };
     }
-    if constexpr (requires { &Scheme::part; }) {
-      entry.part_ = [](const Settings& settings, const Network& whole,
-                       const std::shared_ptr<Communicator>& ranks) {
-        return Scheme::part(read_options<typename Scheme::Options>(settings), whole, ranks);
+    if constexpr (requires { &Scheme::part_executor; }) {
+      entry.executor_ = [](const Settings& settings, const WholeNetwork& whole,
+                           const std::shared_ptr<Communicator>& ranks) {
+        return Scheme::part_executor(read_options<typename Scheme::Options>(settings), whole,
+                                     ranks);
       };
     }
     if constexpr (requires { &Scheme::resumed; }) {
@@ -127,11 +137,13 @@ class DistributedOptimizerEntry
     return {RankRole::Kind::worker, rank, ranks};
   }
 
-  /// The network that this rank's optimizer is made for: of most schemes the whole one. Throws: as
-  /// `make`, and what cutting throws.
-  [[nodiscard]] Network part(const Network& whole, const std::shared_ptr<Communicator>& ranks,
-                             const Settings& settings = {}) const {
-    return part_ ? part_(settings, whole, ranks) : whole;
+  /// What this rank's optimizer is made for: of most schemes an executor of the whole network.
+  /// Throws: as `make` and `make_executor`, and what cutting throws.
+  [[nodiscard]] std::shared_ptr<GraphExecutor> executor(const WholeNetwork& whole,
+                                                        const std::shared_ptr<Communicator>& ranks,
+                                                        const Settings& settings = {}) const {
+    if (executor_) return executor_(settings, whole, ranks);
+    return make_executor(whole.network, whole.execution);
   }
 
   /// The settings with which training goes on from the `state` that a checkpoint has of a scheme.
@@ -146,8 +158,9 @@ class DistributedOptimizerEntry
 
  private:
   std::function<RankRole(const Settings&, int rank, int ranks)> role_;
-  std::function<Network(const Settings&, const Network&, const std::shared_ptr<Communicator>&)>
-      part_;
+  std::function<std::shared_ptr<GraphExecutor>(const Settings&, const WholeNetwork&,
+                                               const std::shared_ptr<Communicator>&)>
+      executor_;
   std::function<Settings(const Settings&, const ValueMap&)> resumed_;
   std::function<bool(const Settings&)> resumes_on_other_ranks_;
 };

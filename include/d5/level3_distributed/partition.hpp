@@ -64,11 +64,20 @@ using PartitionEntry = Entry<std::shared_ptr<Partition>()>;
 [[nodiscard]] std::vector<double> crossing_bytes(const Network& network, const OpenSizes& sizes);
 
 /// Stages of nodes that follow each other in the graph, where each begins at a node of `starts`.
-/// A tensor goes from the stage that writes it straight to those that read it.
+/// A tensor goes from the stage that writes it straight to those that read it. A parameter that
+/// nobody reads is stage 0's.
 /// Throws: ValueError for starts that are not ascending from 0; Unsupported for a parameter that
 /// two stages read, or a cut through what is no tensor of known shape.
 [[nodiscard]] std::vector<NetworkPart> cut_into_stages(const Network& network,
                                                        const std::vector<std::size_t>& starts,
                                                        const OpenSizes& sizes);
+/// One of them, with values of its own; nothing else is copied. Throws: as `cut_into_stages`.
+[[nodiscard]] NetworkPart cut_out_stage(const Network& network,
+                                        const std::vector<std::size_t>& starts, int stage,
+                                        const OpenSizes& sizes);
+/// What goes from stage to stage. Reads no parameter's value. Throws: as `cut_into_stages`.
+[[nodiscard]] std::vector<CutTensor> cut_tensors(const Network& network,
+                                                 const std::vector<std::size_t>& starts,
+                                                 const OpenSizes& sizes);
 
 }  // namespace d5

@@ -35,11 +35,17 @@ class PipelineStage {
  public:
   /// Called with the outputs of this stage of each micro-batch when it has run forward.
   using ReadOutputs = std::function<void(std::size_t micro_batch, const ValueMap& outputs)>;
+  /// Called once a parameter and run, as soon as its gradient is the sum of all micro-batches:
+  /// while the last of them still goes back. By its place in `network().parameters()`.
+  using GradientFinal = std::function<void(std::size_t parameter)>;
 
   /// A collective. Throws: NotFound where no stage has the output `loss`; Unsupported where one
   /// neither has it nor sends real numbers, on every rank; as `make_executor`.
   PipelineStage(NetworkPart part, std::string loss, std::shared_ptr<Communicator> ranks,
                 std::shared_ptr<PipelineSchedule> schedule, const ExecutorOptions& options = {});
+  ~PipelineStage();
+  PipelineStage(const PipelineStage&) = delete;
+  PipelineStage& operator=(const PipelineStage&) = delete;
 
   /// Runs all of them forward and backward, and leaves the gradients of the mean of their losses in
   /// the parameters of this stage. A micro-batch has the whole network's inputs, on every rank, of
@@ -48,7 +54,8 @@ class PipelineStage {
   /// Throws: ValueError without micro-batches; what executors and calls throw.
   std::optional<double> run(std::span<const ValueMap> micro_batches);
   /// As `run`, with the gradients of the sum of factor times loss.
-  void train(std::span<const MicroBatch> micro_batches, const ReadOutputs& read);
+  void train(std::span<const MicroBatch> micro_batches, const ReadOutputs& read,
+             const GradientFinal& final = {});
   /// Forward alone. A collective.
   void infer(std::span<const MicroBatch> micro_batches, const ReadOutputs& read);
   /// How long this rank has waited for what other stages sent, since it was made.
@@ -59,6 +66,7 @@ class PipelineStage {
 
  private:
   class Messages;
+  class GradientSums;
   [[nodiscard]] const NetworkPart& cut_of(const MicroBatch& micro_batch) const {
     return micro_batch.cut ? *micro_batch.cut : part_;
   }
@@ -72,6 +80,7 @@ class PipelineStage {
   std::shared_ptr<Communicator> ranks_;
   std::shared_ptr<PipelineSchedule> schedule_;
   std::unique_ptr<GraphExecutor> executor_;
+  std::shared_ptr<GradientSums> sums_;
   std::vector<std::string> ends_;  // outputs that backward begins at
   double waited_seconds_ = 0;
 };

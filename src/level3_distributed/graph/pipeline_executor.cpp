@@ -4,69 +4,128 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/stream.hpp"
+#include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/network_summary.hpp"
-#include "level3_distributed/graph/executor_options.hpp"
+#include "level1_network/graph/network_parts.hpp"
+#include "level1_network/nodes/node_names.hpp"
 #include "level3_distributed/graph/running_statistics.hpp"
 
 namespace d5::detail {
 namespace {
 
-/// Whether it changed.
-bool overwrite(Tensor into, const Tensor& from) {
-  if (into.bytes() == from.bytes() && std::memcmp(into.raw(), from.raw(), from.bytes()) == 0) {
-    return false;
+/// The same nodes, to ask for shapes: parameters are inputs of it, and keep no values.
+Network structure_of(const Network& network) {
+  onnx::Model model = network.model();
+  onnx::Graph& graph = model.graph;
+  std::erase_if(graph.inputs, [&](const auto& input) { return network.is_parameter(input.name); });
+  for (const auto& [name, value] : network.graph().initializers) {
+    if (!network.is_parameter(name)) continue;
+    graph.inputs.push_back({name, type_of(value)});
+    graph.initializers.erase(name);
   }
-  into.copy_from(from);
-  return true;
+  Network structure(network.name());
+  structure.rewrite(std::move(model));
+  return structure;
 }
 
 }  // namespace
 
-PipelineExecutor::PipelineExecutor(std::shared_ptr<GraphExecutor> whole, Cut cut)
-    : whole_(std::move(whole)), cut_(std::move(cut)) {
-  const ExecutorOptions options = options_of(*whole_, "pipeline");
-  Network& network = whole_->network();
-  auto parts = parts_for(1);
-  for (const Parameter& parameter : network.parameters()) {
-    const auto has = [&](const NetworkPart& part) {
-      return part.network.is_parameter(parameter.name);
-    };
-    const auto place = std::ranges::find_if(parts, has);
-    // One that nobody reads has no gradient; stage 0 keeps it.
-    stage_of_parameters_.push_back(place == parts.end() ? 0 : int(place - parts.begin()));
+/// Tells observers of the whole what the stage's executor does, but of gradients those that are
+/// final.
+class PipelineExecutor::Relay final : public ExecutionEvent {
+ public:
+  explicit Relay(PipelineExecutor& pipeline) : pipeline_(pipeline) {}
+
+  void begin() { pipeline_.events_.collect(observers_); }
+  void tell_final(std::size_t index) {
+    if (observers_.empty()) return;
+    Parameter& parameter = pipeline_.view_.parameters()[index];
+    for (auto* one : observers_) one->gradient_ready(parameter, index, host_stream());
   }
-  for (int stage = 0; stage < int(parts.size()); ++stage) {
-    const Network& part = parts[std::size_t(stage)].network;
-    for (const std::string& name : running_statistics(part)) stage_of_statistics_[name] = stage;
-    for (const std::string& name : network.output_names()) {
-      const auto names = part.output_names();
-      const bool writes = std::ranges::any_of(part.graph().nodes, [&](const onnx::Node& node) {
-        return std::ranges::find(node.outputs, name) != node.outputs.end();
-      });
-      if (writes) outputs_.push_back({name, stage});
-    }
+
+  void before_run(Pass pass) override {
+    for (auto* one : observers_) one->before_run(pass);
   }
-  stage_ = std::make_unique<PipelineStage>(std::move(parts.at(std::size_t(cut_.stages->rank()))),
-                                           cut_.loss, cut_.stages, cut_.schedule, options);
-  stage_->executor().set_mode(whole_->mode());
+  void after_run(Pass pass) override {
+    for (auto* one : observers_) one->after_run(pass);
+  }
+  void before_pass(Pass pass) override {
+    for (auto* one : observers_) one->before_pass(pass);
+  }
+  void after_pass(Pass pass) override {
+    for (auto* one : observers_) one->after_pass(pass);
+  }
+  void before_node(const StepInfo& step) override {
+    for (auto* one : observers_) one->before_node(step);
+  }
+  void after_node(const StepInfo& step) override {
+    for (auto* one : observers_) one->after_node(step);
+  }
+  void before_nested_node(const StepInfo& step) override {
+    for (auto* one : observers_) one->before_nested_node(step);
+  }
+  void after_nested_node(const StepInfo& step) override {
+    for (auto* one : observers_) one->after_nested_node(step);
+  }
+
+ private:
+  PipelineExecutor& pipeline_;
+  std::vector<ExecutionEvent*> observers_;
+};
+
+PipelineExecutor::PipelineExecutor(const Network& whole, const ExecutorOptions& options, Cut cut)
+    : structure_(structure_of(whole)), cut_(std::move(cut)), view_(whole.name()) {
+  if (options.device != Device{}) {
+    throw Unsupported(
+        fmt::format("pipeline: the network computes on {}, but its parts do on the host alone; "
+                    "leave --device out",
+                    to_string(options.device)));
+  }
+  NetworkPart part = cut_out_stage(whole, cut_.starts, cut_.stages->rank(), {.batch = 1});
+  find_places(whole);
+  view_ = stage_view(whole, part, cut_.stages->rank(), outputs_);
+  stage_ = std::make_unique<PipelineStage>(std::move(part), cut_.loss, cut_.stages, cut_.schedule,
+                                           options);
+  relay_ = std::make_shared<Relay>(*this);
+  stage_->executor().events().add(relay_);
 }
 
-std::vector<NetworkPart> PipelineExecutor::parts_for(std::int64_t samples) const {
-  return cut_into_stages(whole_->network(), cut_.starts, {.batch = samples});
+void PipelineExecutor::find_places(const Network& whole) {
+  const auto statistics = running_statistics(whole);
+  for (const std::string& name : statistics) stage_of_values_[name] = 0;
+  for (const auto& [name, value] : whole.graph().initializers) {
+    if (whole.is_parameter(name)) stage_of_values_[name] = 0;
+  }
+  const auto names = whole.output_names();
+  const auto& nodes = whole.graph().nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const int stage = int(std::ranges::upper_bound(cut_.starts, i) - cut_.starts.begin()) - 1;
+    for (const auto& name : read_names(nodes[i])) {
+      const auto place = stage_of_values_.find(name);
+      if (place != stage_of_values_.end()) place->second = stage;
+    }
+    for (const auto& name : nodes[i].outputs) {
+      if (std::ranges::find(names, name) != names.end()) outputs_[name] = stage;
+    }
+  }
 }
 
 const PipelineExecutor::Sizes& PipelineExecutor::sizes_for(std::int64_t samples) {
   const auto known = sizes_.find(samples);
   if (known != sizes_.end()) return known->second;
-  NetworkPart part = std::move(parts_for(samples).at(std::size_t(cut_.stages->rank())));
-  Sizes sizes{{Network(part.network.name()), std::move(part.receives), std::move(part.sends)}, {}};
-  const NetworkSummary summary = summarise(whole_->network(), {.batch = samples});
-  for (const Output& output : outputs_) {
-    const ValueDesc& desc = summary.tensors.at(output.name).desc;
+  Sizes sizes{{Network(view_.name()), {}, {}}, {}};
+  for (const CutTensor& tensor : cut_tensors(structure_, cut_.starts, {.batch = samples})) {
+    const bool comes = std::ranges::find(tensor.to, cut_.stages->rank()) != tensor.to.end();
+    if (is_mine(tensor.from)) sizes.cut.sends.push_back(tensor);
+    if (comes) sizes.cut.receives.push_back(tensor);
+  }
+  const NetworkSummary summary = summarise(structure_, {.batch = samples});
+  for (const auto& [name, stage] : outputs_) {
+    const ValueDesc& desc = summary.tensors.at(name).desc;
     const bool known_shape =
         desc.is_tensor() &&
         std::ranges::find(desc.tensor.shape.dims(), kUnknownDim) == desc.tensor.shape.dims().end();
@@ -74,7 +133,7 @@ const PipelineExecutor::Sizes& PipelineExecutor::sizes_for(std::int64_t samples)
       throw Unsupported(fmt::format(
           "pipeline: output '{}' is no tensor whose shape is known before it runs, so that no "
           "other stage can get it; make it no output",
-          printable(output.name)));
+          printable(name)));
     }
     sizes.outputs_of.push_back(desc.tensor);
   }
@@ -119,7 +178,8 @@ std::vector<MicroBatch> PipelineExecutor::micro_batches_of(const ValueMap& input
 }
 
 void PipelineExecutor::begin(const ValueMap& inputs) {
-  take_values();
+  hear_of_changes();
+  relay_->begin();
   micro_batches_ = micro_batches_of(inputs);
   joined_.begin(samples_);
 }
@@ -138,16 +198,16 @@ const ValueMap& PipelineExecutor::inference_and_backprop(const ValueMap& inputs,
                                  printable(cut_.loss), printable(loss)));
   }
   begin(inputs);
-  stage_->train(micro_batches_,
-                [this](std::size_t i, const ValueMap& outputs) { read(i, outputs); });
-  give_values();
+  stage_->train(
+      micro_batches_, [this](std::size_t i, const ValueMap& outputs) { read(i, outputs); },
+      [this](std::size_t parameter) { relay_->tell_final(parameter); });
   return share_outputs();
 }
 
 void PipelineExecutor::read(std::size_t micro_batch, const ValueMap& outputs) {
   ValueMap mine;
-  for (const Output& output : outputs_) {
-    if (output.stage == cut_.stages->rank()) mine[output.name] = outputs.at(output.name);
+  for (const auto& [name, stage] : outputs_) {
+    if (is_mine(stage)) mine[name] = outputs.at(name);
   }
   joined_.add(mine, first_[micro_batch], first_[micro_batch + 1] - first_[micro_batch]);
 }
@@ -155,55 +215,41 @@ void PipelineExecutor::read(std::size_t micro_batch, const ValueMap& outputs) {
 const ValueMap& PipelineExecutor::share_outputs() {
   const Sizes& sizes = sizes_for(samples_);
   const double begin = now_seconds();  // the clock runs while stages wait for the outputs of others
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const auto& [name, stage] = outputs_[i];
-    if (stage == cut_.stages->rank()) {
-      shared_[name] = joined_.all().at(name);
-    } else {
-      const TensorDesc& desc = sizes.outputs_of[i];
-      Value& value = shared_[name];
-      if (!value.is_tensor() || value.tensor().desc() != desc)
-        value = Tensor::empty(desc.dtype, desc.shape);
+  std::size_t i = 0;
+  for (const auto& [name, stage] : outputs_) {
+    const TensorDesc& desc = sizes.outputs_of[i++];
+    Value& value = shared_[name];
+    if (is_mine(stage)) {
+      value = joined_.all().at(name);
+    } else if (!value.is_tensor() || value.tensor().desc() != desc) {
+      value = Tensor::empty(desc.dtype, desc.shape);
     }
-    cut_.stages->broadcast(shared_[name].tensor(), stage);
+    cut_.stages->broadcast(value.tensor(), stage);
   }
   waited_seconds_ += now_seconds() - begin;
   return shared_;
 }
 
-void PipelineExecutor::take_values() {
-  bool changed = false;
-  for (Parameter& parameter : stage_->network().parameters()) {
-    changed |= overwrite(parameter.value, whole_->network().fetch(parameter.name));
+/// The stage's network has the same memory, but not the word of who wrote there.
+void PipelineExecutor::hear_of_changes() {
+  Network& stage = stage_->network();
+  if (view_.revision() != revision_) {
+    for (const auto& [name, value] : view_.graph().initializers) {
+      if (!view_.is_parameter(name)) stage.feed(name, value);
+    }
   }
-  for (const auto& [name, stage] : stage_of_statistics_) {
-    if (stage != cut_.stages->rank()) continue;
-    changed |= overwrite(stage_->network().fetch(name), whole_->network().fetch(name));
-  }
-  if (changed) stage_->network().values_changed();
+  if (view_.value_changes() != value_changes_) stage.values_changed();
+  revision_ = view_.revision();
+  value_changes_ = view_.value_changes();
 }
 
-void PipelineExecutor::give_values() {
-  for (const Parameter& parameter : stage_->network().parameters()) {
-    whole_->network().parameter(parameter.name).gradient.copy_from(parameter.gradient);
+void PipelineExecutor::gather_values(Network& whole) {
+  for (const auto& [name, stage] : stage_of_values_) {
+    Tensor value = whole.fetch(name);
+    if (is_mine(stage)) value.copy_from(view_.fetch(name));
+    cut_.stages->broadcast(value, stage);
   }
-  for (const auto& [name, stage] : stage_of_statistics_) {
-    if (stage != cut_.stages->rank()) continue;
-    Tensor running = whole_->network().fetch(name);
-    running.copy_from(stage_->network().fetch(name));
-  }
-}
-
-void PipelineExecutor::gather_values() {
-  auto& parameters = whole_->network().parameters();
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    cut_.stages->broadcast(parameters[i].value, stage_of_parameters_[i]);
-  }
-  for (const auto& [name, stage] : stage_of_statistics_) {
-    Tensor running = whole_->network().fetch(name);
-    cut_.stages->broadcast(running, stage);
-  }
-  whole_->network().values_changed();
+  whole.values_changed();
 }
 
 }  // namespace d5::detail

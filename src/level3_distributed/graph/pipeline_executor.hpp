@@ -9,14 +9,16 @@
 
 #include "d5/level3_distributed/pipeline_stage.hpp"
 #include "level2_training/optimization/joined_outputs.hpp"
+#include "level3_distributed/graph/stage_view.hpp"
 
 namespace d5::detail {
 
 /// The stages of a pipeline as one executor of the whole network: each run is one of all stages, in
 /// micro-batches, and every stage gets all outputs of the batch.
 ///
-/// `network()` is the whole network. This rank reads and writes the parameters and running
-/// statistics of its stage there; those of the others are as old as who trains leaves them.
+/// `network()` has the inputs and outputs of the whole network, and of its parameters and running
+/// statistics those of this rank's stage alone (`stage_view`). A gradient is announced when it is
+/// the sum of all micro-batches.
 class PipelineExecutor final : public GraphExecutor {
  public:
   struct Cut {
@@ -26,57 +28,58 @@ class PipelineExecutor final : public GraphExecutor {
     std::int64_t micro_batches = 1;
     std::shared_ptr<PipelineSchedule> schedule;
   };
-  /// A collective of the stages. Throws: as `options_of`, `cut_into_stages`, `PipelineStage`.
-  PipelineExecutor(std::shared_ptr<GraphExecutor> whole, Cut cut);
+  /// A collective of the stages. Keeps nothing of `whole` but its structure.
+  /// Throws: Unsupported for a device; as `cut_into_stages`, `PipelineStage`.
+  PipelineExecutor(const Network& whole, const ExecutorOptions& options, Cut cut);
 
   const ValueMap& inference(const ValueMap& inputs) override;
   const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) override;
   void set_loss_factor(double factor) override { loss_factor_ = factor; }
   const Tensor& gradient(std::string_view name) const override {
-    return whole_->network().parameter(name).gradient;
+    return Network(view_).parameter(name).gradient;
   }
   void set_mode(NetworkMode mode) override { stage_->executor().set_mode(mode); }
   NetworkMode mode() const override { return stage_->executor().mode(); }
   ValueMap state() const override { return stage_->executor().state(); }
   void restore(const ValueMap& state) override { stage_->executor().restore(state); }
-  Network& network() override { return whole_->network(); }
-  EventList& events() override { return stage_->executor().events(); }
-  std::string framework() const override { return whole_->framework(); }
+  Network& network() override { return view_; }
+  EventList& events() override { return events_; }
+  std::string framework() const override { return stage_->executor().framework(); }
 
-  /// Of `network()`'s parameters, which stage has each.
-  [[nodiscard]] const std::vector<int>& stage_of_parameters() const { return stage_of_parameters_; }
-  /// Brings the parameters and running statistics of all stages to all of them. A collective.
-  void gather_values();
+  [[nodiscard]] const std::vector<std::size_t>& starts() const { return cut_.starts; }
+  /// Writes the parameters and running statistics of all stages into a network like the whole one,
+  /// on all of them. A collective.
+  void gather_values(Network& whole);
   /// How long this rank has waited for other stages, since it was made.
   [[nodiscard]] double waited_seconds() const { return waited_seconds_ + stage_->waited_seconds(); }
 
  private:
-  struct Output {
-    std::string name;
-    int stage;
-  };
+  class Relay;
   /// Of batches of one size.
   struct Sizes {
     NetworkPart cut;                     // without its network
     std::vector<TensorDesc> outputs_of;  // of `outputs_`
   };
-  [[nodiscard]] std::vector<NetworkPart> parts_for(std::int64_t samples) const;
+  void find_places(const Network& whole);
+  [[nodiscard]] bool is_mine(int stage) const { return stage == cut_.stages->rank(); }
   [[nodiscard]] const Sizes& sizes_for(std::int64_t samples);
   [[nodiscard]] std::vector<MicroBatch> micro_batches_of(const ValueMap& inputs);
   void begin(const ValueMap& inputs);
-  void take_values();
-  void give_values();
+  void hear_of_changes();
   void read(std::size_t micro_batch, const ValueMap& outputs);
   const ValueMap& share_outputs();
 
-  std::shared_ptr<GraphExecutor> whole_;
+  Network structure_;  // of the whole
   Cut cut_;
+  StageOfOutputs outputs_;
+  std::map<std::string, int> stage_of_values_;  // parameters and running statistics
+  Network view_;
   std::unique_ptr<PipelineStage> stage_;
-  std::vector<int> stage_of_parameters_;
-  std::map<std::string, int> stage_of_statistics_;
-  std::vector<Output> outputs_;
+  EventList events_;
+  std::shared_ptr<Relay> relay_;
   std::map<std::int64_t, Sizes> sizes_;
   double loss_factor_ = 1, waited_seconds_ = 0;
+  std::uint64_t revision_ = 0, value_changes_ = 0;  // of the view, when the stage last heard
   // Of the run under way.
   std::int64_t samples_ = 0;
   std::vector<MicroBatch> micro_batches_;

@@ -9,6 +9,7 @@
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
+#include "d5/level1_network/execution_event.hpp"
 #include "d5/level3_distributed/communicator_agreement.hpp"
 
 namespace d5 {
@@ -68,6 +69,52 @@ class PipelineStage::Messages {
   std::vector<std::pair<Tensor, std::unique_ptr<Request>>> sent_;
 };
 
+/// Gradients of a run's micro-batches, in the order in which they go back, whatever the schedule.
+class PipelineStage::GradientSums final : public ExecutionEvent {
+ public:
+  GradientSums(Network network, std::shared_ptr<Communicator> ranks)
+      : network_(std::move(network)), ranks_(std::move(ranks)) {}
+
+  void begin(std::size_t micro_batches, const GradientFinal& final) {
+    left_ = total_ = micro_batches;
+    final_ = &final;
+    added_ = 0;
+  }
+  void gradient_ready(Parameter& parameter, std::size_t index, Stream&) override {
+    if (left_ == 0) return;  // no run of `train`
+    add(parameter, index);
+    added_ = index + 1;
+  }
+  /// A micro-batch has gone back.
+  void end_micro_batch() {
+    auto& parameters = network_.parameters();
+    for (; added_ < parameters.size(); ++added_) add(parameters[added_], added_);
+    added_ = 0;
+    --left_;
+  }
+  void give_up() { left_ = 0; }
+
+ private:
+  void add(Parameter& parameter, std::size_t index) {
+    if (left_ < total_) {
+      Tensor& into = left_ > 1 ? sums_[index] : parameter.gradient;
+      ranks_->reduce_local(into, left_ > 1 ? parameter.gradient : sums_[index]);
+    } else if (total_ > 1) {
+      sums_.resize(network_.parameters().size());
+      if (!sums_[index].defined()) sums_[index] = Tensor::empty(parameter.gradient.desc());
+      sums_[index].copy_from(parameter.gradient);
+    }
+    if (left_ == 1 && *final_) (*final_)(index);
+  }
+
+  Network network_;
+  std::shared_ptr<Communicator> ranks_;
+  std::vector<Tensor> sums_;
+  std::size_t total_ = 0, left_ = 0;  // micro-batches of the run, and those that have not gone back
+  std::size_t added_ = 0;             // parameters of the one that goes back
+  const GradientFinal* final_ = nullptr;
+};
+
 PipelineStage::PipelineStage(NetworkPart part, std::string loss,
                              std::shared_ptr<Communicator> ranks,
                              std::shared_ptr<PipelineSchedule> schedule,
@@ -98,7 +145,11 @@ PipelineStage::PipelineStage(NetworkPart part, std::string loss,
                     printable(loss_)));
   }
   executor_ = make_executor(part_.network, with_gradients);
+  sums_ = std::make_shared<GradientSums>(part_.network, ranks_);
+  executor_->events().add(sums_);
 }
+
+PipelineStage::~PipelineStage() = default;
 
 ValueMap PipelineStage::inputs_of(const MicroBatch& micro_batch, Messages& messages) const {
   ValueMap inputs;
@@ -139,12 +190,17 @@ void PipelineStage::backward(BatchInFlight& batch, const MicroBatch& micro_batch
   }
 }
 
-void PipelineStage::train(std::span<const MicroBatch> micro_batches, const ReadOutputs& read) {
+void PipelineStage::train(std::span<const MicroBatch> micro_batches, const ReadOutputs& read,
+                          const GradientFinal& final) {
   if (micro_batches.empty())
     throw ValueError("a pipeline runs no micro-batch, expected one or more");
   Messages messages(*ranks_, waited_seconds_);
   std::vector<std::unique_ptr<BatchInFlight>> under_way(micro_batches.size());
-  std::vector<Tensor> sums;
+  struct Summing {
+    GradientSums& sums;
+    ~Summing() { sums.give_up(); }
+  } const summing{*sums_};
+  sums_->begin(micro_batches.size(), final);
   for (const PipelineTask& task :
        schedule_->tasks(ranks_->rank(), ranks_->size(), int(micro_batches.size()))) {
     const auto i = std::size_t(task.micro_batch);
@@ -157,22 +213,13 @@ void PipelineStage::train(std::span<const MicroBatch> micro_batches, const ReadO
       const ValueMap& outputs = under_way[i]->outputs();
       send_outputs(micro_batch, outputs, messages);
       read(i, outputs);
-      continue;
-    }
-    backward(*under_way.at(i), micro_batch, messages);
-    under_way[i].reset();
-    std::vector<Parameter>& parameters = network().parameters();
-    for (std::size_t p = 0; p < parameters.size(); ++p) {
-      if (sums.size() == p) {
-        sums.push_back(parameters[p].gradient.copy());
-      } else {
-        ranks_->reduce_local(sums[p], parameters[p].gradient);
-      }
+    } else {
+      backward(*under_way.at(i), micro_batch, messages);
+      under_way[i].reset();
+      sums_->end_micro_batch();
     }
   }
   messages.wait();
-  std::vector<Parameter>& parameters = network().parameters();
-  for (std::size_t p = 0; p < parameters.size(); ++p) parameters[p].gradient.copy_from(sums.at(p));
 }
 
 void PipelineStage::infer(std::span<const MicroBatch> micro_batches, const ReadOutputs& read) {

@@ -44,20 +44,62 @@ const TensorDesc* known_desc(const NetworkSummary& summary, const std::string& n
 class StageCut {
  public:
   StageCut(const Network& network, const std::vector<std::size_t>& starts, const OpenSizes& sizes)
-      : network_(network),
-        starts_(starts),
-        use_(network),
-        summary_(summarise(network, sizes)),
-        parameters_(network.copy()) {
+      : network_(network), starts_(starts), use_(network), summary_(summarise(network, sizes)) {
     expect_ascending();
-    for (const Parameter& parameter : parameters_.parameters()) expect_one_reader(parameter.name);
+    for (const auto& [name, value] : network.graph().initializers) {
+      if (network.is_parameter(name)) expect_one_reader(name);
+    }
     find_cuts();
   }
 
-  [[nodiscard]] std::vector<NetworkPart> parts() {
-    std::vector<NetworkPart> result;
-    for (int stage = 0; stage < int(starts_.size()); ++stage) result.push_back(part(stage));
-    return result;
+  [[nodiscard]] const std::vector<CutTensor>& tensors() const { return cuts_; }
+
+  [[nodiscard]] NetworkPart part(int stage) const {
+    NetworkPart part{Network(fmt::format("{}.stage{}", network_.name(), stage)), {}, {}};
+    onnx::Model model = network_.model();
+    onnx::Graph& graph = model.graph;
+    graph.name = part.network.name();
+    const std::size_t begin = starts_[std::size_t(stage)];
+    const std::size_t end = std::size_t(stage) + 1 < starts_.size()
+                                ? starts_[std::size_t(stage) + 1]
+                                : graph.nodes.size();
+    std::set<std::string, std::less<>> read, written;
+    for (std::size_t i = begin; i < end; ++i) {
+      for (const auto& name : read_names(graph.nodes[i])) read.insert(name);
+      written.insert(graph.nodes[i].outputs.begin(), graph.nodes[i].outputs.end());
+    }
+    graph.nodes = {graph.nodes.begin() + std::ptrdiff_t(begin),
+                   graph.nodes.begin() + std::ptrdiff_t(end)};
+    std::erase_if(graph.inputs, [&](const auto& input) { return !read.contains(input.name); });
+    std::erase_if(graph.outputs,
+                  [&](const auto& output) { return !written.contains(output.name); });
+    std::erase_if(graph.values, [&](const auto& value) { return !written.contains(value.name); });
+    for (const CutTensor& cut : cuts_) {
+      if (cut.from == stage) {
+        part.sends.push_back(cut);
+        const bool is_output = std::ranges::find(graph.outputs, cut.name, &onnx::ValueInfo::name) !=
+                               graph.outputs.end();
+        if (!is_output) graph.outputs.push_back({cut.name, type_of(cut)});
+      } else if (std::ranges::find(cut.to, stage) != cut.to.end()) {
+        part.receives.push_back(cut);
+        graph.inputs.push_back({cut.name, type_of(cut)});
+      }
+    }
+    const auto is_elsewhere = [&](const auto& one) {
+      const bool nobody_reads =
+          network_.is_parameter(one.first) && !use_.readers.contains(one.first);
+      return !read.contains(one.first) && (!nobody_reads || stage != 0);
+    };
+    std::erase_if(graph.initializers, is_elsewhere);
+    for (auto& [name, value] : graph.initializers) {
+      value = value.copy();
+      if (network_.is_parameter(name)) part.network.add_parameter(name, value);
+    }
+    part.network.rewrite(std::move(model));
+    for (const auto& [constant, output] : network_.updates()) {
+      if (written.contains(output)) part.network.add_update(constant, output);
+    }
+    return part;
   }
 
  private:
@@ -117,49 +159,6 @@ class StageCut {
     }
   }
 
-  NetworkPart part(int stage) {
-    NetworkPart part{Network(fmt::format("{}.stage{}", network_.name(), stage)), {}, {}};
-    onnx::Model model = network_.model();
-    onnx::Graph& graph = model.graph;
-    graph.name = part.network.name();
-    const std::size_t begin = starts_[std::size_t(stage)];
-    const std::size_t end = std::size_t(stage) + 1 < starts_.size()
-                                ? starts_[std::size_t(stage) + 1]
-                                : graph.nodes.size();
-    std::set<std::string, std::less<>> read, written;
-    for (std::size_t i = begin; i < end; ++i) {
-      for (const auto& name : read_names(graph.nodes[i])) read.insert(name);
-      written.insert(graph.nodes[i].outputs.begin(), graph.nodes[i].outputs.end());
-    }
-    graph.nodes = {graph.nodes.begin() + std::ptrdiff_t(begin),
-                   graph.nodes.begin() + std::ptrdiff_t(end)};
-    std::erase_if(graph.inputs, [&](const auto& input) { return !read.contains(input.name); });
-    std::erase_if(graph.outputs,
-                  [&](const auto& output) { return !written.contains(output.name); });
-    std::erase_if(graph.values, [&](const auto& value) { return !written.contains(value.name); });
-    for (const CutTensor& cut : cuts_) {
-      if (cut.from == stage) {
-        part.sends.push_back(cut);
-        const bool is_output = std::ranges::find(graph.outputs, cut.name, &onnx::ValueInfo::name) !=
-                               graph.outputs.end();
-        if (!is_output) graph.outputs.push_back({cut.name, type_of(cut)});
-      } else if (std::ranges::find(cut.to, stage) != cut.to.end()) {
-        part.receives.push_back(cut);
-        graph.inputs.push_back({cut.name, type_of(cut)});
-      }
-    }
-    std::erase_if(graph.initializers, [&](const auto& one) { return !read.contains(one.first); });
-    for (auto& [name, value] : graph.initializers) {
-      value = value.copy();
-      if (network_.is_parameter(name)) part.network.add_parameter(name, value);
-    }
-    part.network.rewrite(std::move(model));
-    for (const auto& [constant, output] : network_.updates()) {
-      if (written.contains(output)) part.network.add_update(constant, output);
-    }
-    return part;
-  }
-
   [[nodiscard]] static onnx::Type type_of(const CutTensor& cut) {
     onnx::Type type;
     type.kind = ValueKind::tensor;
@@ -173,7 +172,6 @@ class StageCut {
   const std::vector<std::size_t>& starts_;
   TensorUse use_;
   NetworkSummary summary_;
-  Network parameters_;  // a copy: asking a network for them lays them out
   std::vector<CutTensor> cuts_;
 };
 
@@ -201,7 +199,20 @@ std::vector<double> crossing_bytes(const Network& network, const OpenSizes& size
 std::vector<NetworkPart> cut_into_stages(const Network& network,
                                          const std::vector<std::size_t>& starts,
                                          const OpenSizes& sizes) {
-  return StageCut(network, starts, sizes).parts();
+  const StageCut cut(network, starts, sizes);
+  std::vector<NetworkPart> parts;
+  for (int stage = 0; stage < int(starts.size()); ++stage) parts.push_back(cut.part(stage));
+  return parts;
+}
+
+NetworkPart cut_out_stage(const Network& network, const std::vector<std::size_t>& starts, int stage,
+                          const OpenSizes& sizes) {
+  return StageCut(network, starts, sizes).part(stage);
+}
+
+std::vector<CutTensor> cut_tensors(const Network& network, const std::vector<std::size_t>& starts,
+                                   const OpenSizes& sizes) {
+  return StageCut(network, starts, sizes).tensors();
 }
 
 }  // namespace d5

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <map>
 #include <optional>
 #include <thread>
@@ -13,6 +14,7 @@
 
 #include "core/text/launcher.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/checkpoint.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
@@ -95,6 +97,13 @@ std::shared_ptr<Communicator> workers_of(const DistributedOptions& options,
     all = all && role_of(options, *ranks, rank).works();
   }
   return all ? ranks : ranks->split(role_of(options, *ranks).works() ? 0 : -1);
+}
+
+/// Parameters and gradients of a network in other memory, without their values.
+void lay_out(Network& network, const std::function<Tensor(const TensorDesc&)>& memory) {
+  network.lay_out_in([&](std::size_t bytes) {
+    return memory({DType::uint8, {static_cast<std::int64_t>(bytes)}});
+  });
 }
 
 /// Every option of the scheme as it is in force; of an entry that one chooses, the name.
@@ -215,19 +224,27 @@ void distribute(SessionOptions& session, const DistributedOptions& given,
     return cut_of(options.test_samples)
         ->sampler(std::move(data), entry, sampling, role.share, role.shares);
   };
-  const auto whole = std::make_shared<std::optional<Network>>();
-  session.take_part = [=](const Network& network) {
-    *whole = network;
-    return find_scheme(options.scheme.name).part(network, ranks, options.scheme.settings);
+  const auto cut = std::make_shared<std::optional<Network>>();  // of which this rank has a part
+  session.make_executor = [=](const Network& whole, const std::string& loss,
+                              const ExecutorOptions& execution) {
+    auto executor = find_scheme(options.scheme.name)
+                        .executor({whole, loss, execution}, ranks, options.scheme.settings);
+    if (&executor->network().model() != &whole.model()) {
+      *cut = whole;
+      lay_out(**cut, phantom_tensor);
+    }
+    return executor;
   };
   session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
     return wrap(optimizer, options, ranks);
   };
-  session.run_trainer = [whole](Trainer& trainer, const Interrupt& interrupt) {
+  session.run_trainer = [cut](Trainer& trainer, const Interrupt& interrupt) {
     auto* scheme = dynamic_cast<DistributedOptimizer*>(&trainer.optimizer());
     if (!scheme) return trainer.run(interrupt);
     scheme->run(trainer, interrupt);
-    if (*whole) scheme->join(**whole);
+    if (!*cut) return;
+    lay_out(**cut, [](const TensorDesc& desc) { return Tensor::zeros(desc); });
+    scheme->join(**cut);
   };
 }
 

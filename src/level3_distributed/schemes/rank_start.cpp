@@ -151,10 +151,12 @@ void StartComparison::add_to(SessionOptions& session) const {
     if (!differences(facts_of(*data), *parts->ranks).empty()) parts->refuse();
     return inner ? inner(entry, std::move(data), sampling) : entry.make(std::move(data), sampling);
   };
-  session.take_part = [parts = parts_, inner = std::move(session.take_part)](const Network& whole) {
+  session.make_executor = [parts = parts_, inner = std::move(session.make_executor)](
+                              const Network& whole, const std::string& loss,
+                              const ExecutorOptions& options) {
     Network network = whole;
     if (!differences(network, *parts->ranks).empty()) parts->refuse();
-    return inner ? inner(whole) : whole;
+    return inner ? inner(whole, loss, options) : make_executor(whole, options);
   };
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "d5/core/error.hpp"
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "tests/level3_distributed/model_parallel/parted_training.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
@@ -21,6 +23,12 @@ std::vector<std::string> pipeline(int stages, int micro_batches,
 struct NoOptions {
   void declare(OptionList&) {}
 };
+
+/// The network that was made last, as a session holds it.
+Network& last_made() {
+  static Network network("none");
+  return network;
+}
 
 /// Batch normalization, whose running statistics one of the stages has.
 Network normalised(const NoOptions&) {
@@ -50,8 +58,31 @@ Network normalised(const NoOptions&) {
   network.add_node("SoftmaxCrossEntropyLoss", {"logits", "label"}, {"loss"});
   network.add_output("logits");
   network.add_output("loss");
-  return network;
+  return last_made() = network;
 }
+
+/// What this rank holds while it trains.
+class Held final : public TrainingEvent {
+ public:
+  std::map<std::string, std::int64_t> bytes;
+  bool released = true;  ///< the network that was cut
+
+  void after_batch(Trainer& trainer, const Batch&, const ValueMap&) override {
+    bytes.clear();
+    for (const Parameter& parameter : trainer.optimizer().executor().network().parameters()) {
+      bytes["values"] += std::int64_t(parameter.value.bytes());
+      bytes["gradients"] += std::int64_t(parameter.gradient.bytes());
+    }
+    for (const auto& [name, value] : trainer.optimizer().state()) {
+      if (value.tensor().elements() > rank_count) {  // no number of steps, no starts of stages
+        bytes["remembered"] += std::int64_t(value.tensor().bytes());
+      }
+    }
+    for (const char* name : {"first", "scale", "shift", "second"}) {
+      released = released && is_phantom(last_made().fetch(name));
+    }
+  }
+};
 
 /// As a recipe names it.
 std::string normalised_model() {
@@ -95,6 +126,26 @@ TEST_CASE("a pipeline has the bits of one rank that accumulates as many pieces")
   auto alone = trained_alone(recipe.alone());
   CHECK(same_bits(mine.network, alone.network));  // running statistics, too
   CHECK(mine.result("test_accuracy").samples == alone.result("test_accuracy").samples);
+}
+
+TEST_CASE(
+    "a stage holds its own parameters alone, their gradients and what is remembered of them") {
+  if (rank_count == 1) return;
+  const auto held = std::make_shared<Held>();
+  const PartedRecipe recipe{.model = normalised_model()};
+  auto trained =
+      trained_by_all(recipe.by("pipeline", pipeline(rank_count, 2)), {.observers = {held}});
+  constexpr std::int64_t kWhole = std::int64_t{sizeof(float)} * (784 * 8 + 8 + 8 + 8 * 10);
+  for (const char* what : {"values", "gradients", "remembered"}) {
+    INFO(what);
+    Tensor sum = Tensor::scalar(held->bytes[what]);
+    CHECK(sum.item<std::int64_t>() < kWhole);
+    world()->all_reduce(sum);
+    CHECK(sum.item<std::int64_t>() == kWhole);
+  }
+  CHECK(held->released);
+  CHECK_FALSE(is_phantom(last_made().fetch("first")));  // it was joined
+  CHECK(trained.network.parameters().size() == 4);
 }
 
 TEST_CASE("norms and averages of parameters are those of all stages") {

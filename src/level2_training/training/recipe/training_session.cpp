@@ -115,7 +115,8 @@ void TrainingSession::make_optimizer() {
   }
   const Network& whole = model_->network;
   std::shared_ptr<GraphExecutor> executor =
-      make_executor(options_.take_part ? options_.take_part(whole) : whole, execution());
+      options_.make_executor ? options_.make_executor(whole, model_->loss, execution())
+                             : make_executor(whole, execution());
   executor->set_mode(model_->mode);
   EntryChoice optimizer = recipe_.choice("optimizer");
   const OptimizerEntry& rule = find_optimizer(optimizer.name);

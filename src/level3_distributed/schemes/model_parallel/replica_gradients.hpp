@@ -4,36 +4,17 @@
 #include <memory>
 #include <vector>
 
-#include "d5/level2_training/gradient_source.hpp"
+#include "d5/level2_training/optimizer.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communicator_agreement.hpp"
 
 namespace d5::detail {
 
-/// Gradients of a rank that holds part of a model: those of its own parameters, summed over the
-/// ranks that have the same part, by their shares of the samples.
-class ReplicaGradients final : public GradientDecorator {
- public:
-  /// `own`: the parameters whose gradients this rank computes, in ascending ranges.
-  ReplicaGradients(std::shared_ptr<GradientSource> inner, std::shared_ptr<Communicator> replicas,
-                   std::shared_ptr<AllReduce> all_reduce, std::vector<ParameterRange> own);
-
-  const ValueMap& run(const Batch& batch, const GradientRun& how) override;
-  [[nodiscard]] std::size_t parts() const override { return own_.size(); }
-  ParameterRange finish(std::size_t part) override;
-  [[nodiscard]] bool announces() const override { return false; }
-  [[nodiscard]] bool in_shares() override { return true; }
-  double loss_of(const Batch& batch) override;
-  [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override;
-
- private:
-  void sum_over_replicas();
-
-  std::shared_ptr<Communicator> replicas_;
-  CommunicatorAgreement agreement_;
-  std::shared_ptr<AllReduce> all_reduce_;
-  std::vector<ParameterRange> own_;
-};
+/// Gradients of a rank that holds part of a model become those of all samples: summed, while
+/// backpropagation goes on, over the ranks that have the same part, by their shares of the samples.
+/// A collective of `replicas`.
+void add_replica_gradients(ThreeStepOptimizer& optimizer, std::shared_ptr<Communicator> replicas,
+                           const EntryChoice& all_reduce, std::int64_t bucket_bytes);
 
 /// What ranks that hold models together agree on.
 class ModelAgreement final : public CommunicatorAgreement {

@@ -14,7 +14,7 @@ namespace d5 {
 namespace {
 
 struct PipelineOptions {
-  std::int64_t stages = 0, micro_batches = 4;
+  std::int64_t stages = 0, micro_batches = 4, bucket_bytes = std::int64_t{4} << 20;
   EntryChoice schedule{"1f1b"};
   EntryChoice all_reduce{"auto"};
   detail::StageBalance balance;
@@ -26,13 +26,15 @@ struct PipelineOptions {
                 pipeline_schedules().kind());
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients of replicas",
                 all_reduces().kind());
+    options.add("bucket_bytes", bucket_bytes, "least size of a message between replicas",
+                {.least = 1});
     balance.declare(options);
   }
 };
 
-/// Each rank trains a stage of the network: of its parameters it has the gradients, and updates
-/// them. Ranks beyond one a stage are further pipelines, with shares of each batch, whose gradients
-/// are averaged stage by stage.
+/// Each rank trains a stage of the network, and holds no parameter of another. Ranks beyond one a
+/// stage are further pipelines, with shares of each batch, whose gradients are averaged stage by
+/// stage, while backpropagation of the last micro-batch goes on.
 ///
 /// A step is that of one rank whose optimizer has the modifier `accumulate` with as many pieces as
 /// there are micro-batches: batch normalization sees micro-batches.
@@ -42,17 +44,37 @@ class Pipeline final : public DistributedOptimizer {
   Pipeline(std::shared_ptr<ThreeStepOptimizer> optimizer, std::shared_ptr<Communicator> ranks,
            const Options& options)
       : DistributedOptimizer(std::move(optimizer), ranks),
-        options_(options),
         grid_(grid_of(options, ranks->size())),
-        stage_(grid_.part_of(ranks->rank())),
-        stages_(grid_.model(*ranks)) {
+        micro_batches_(options.micro_batches),
+        stages_(stages_of(local().executor())) {
     refuse_evolution();
-    Network& network = local().executor().network();
-    for (Parameter& parameter : network.parameters()) ranks->broadcast(parameter.value, 0);
-    starts_ =
-        detail::agreed_starts(network, grid_.parts(), options.balance, local().loss(), *ranks);
-    run_by_stages();
-    average_over_replicas(ranks);
+    const std::size_t count = stages_.network().parameters().size();
+    if (grid_.parts() > 1) local().update_own({{0, count}}, {});
+    local().set_agreement(std::make_shared<detail::ModelAgreement>(
+        ranks, grid_.parts(), std::vector<double>(count, 1.0 / grid_.replicas())));
+    detail::add_replica_gradients(local(), grid_.same_part(*ranks), options.all_reduce,
+                                  options.bucket_bytes);
+  }
+
+  static std::shared_ptr<GraphExecutor> part_executor(const Options& options,
+                                                      const WholeNetwork& whole,
+                                                      const std::shared_ptr<Communicator>& ranks) {
+    const detail::RankGrid grid = grid_of(options, ranks->size());
+    const Network& network = whole.network;
+    for (const auto& [name, value] : network.graph().initializers) {
+      Tensor parameter = value;
+      if (network.is_parameter(name)) ranks->broadcast(parameter, 0);
+    }
+    auto starts = detail::agreed_starts(network, grid.parts(), options.balance, whole.loss, *ranks);
+    return std::make_shared<detail::PipelineExecutor>(
+        network, whole.execution,
+        detail::PipelineExecutor::Cut{
+            .loss = whole.loss,
+            .stages = grid.model(*ranks),
+            .starts = std::move(starts),
+            .micro_batches = options.micro_batches,
+            .schedule =
+                pipeline_schedules().at(options.schedule.name).make(options.schedule.settings)});
   }
 
   static Settings resumed(const Settings& settings, const ValueMap& state) {
@@ -75,7 +97,8 @@ class Pipeline final : public DistributedOptimizer {
 
   ValueMap state() const override {
     ValueMap state = DistributedOptimizer::state();
-    state[kStarts] = Tensor::vector(std::vector<std::int64_t>(starts_.begin(), starts_.end()));
+    const auto& starts = stages_.starts();
+    state[kStarts] = Tensor::vector(std::vector<std::int64_t>(starts.begin(), starts.end()));
     return state;
   }
   void restore(const ValueMap& state) override {
@@ -84,37 +107,27 @@ class Pipeline final : public DistributedOptimizer {
     DistributedOptimizer::restore(others);
   }
 
-  void run(Trainer& trainer, const Interrupt& interrupt) override {
-    tested_.clear();
-    DistributedOptimizer::run(trainer, interrupt);
-    // What tests see of every stage, for the rank that saves the network; then what was trained.
-    local().begin_test();
-    executor_->gather_values();
-    for (const Parameter& parameter : executor_->network().parameters()) {
-      tested_.push_back(parameter.value.copy());
-    }
-    local().end_test();
-    executor_->gather_values();
-  }
-
-  /// After training on one rank alone: it has all of what tests see.
-  void begin_test() override {
-    tested_.empty() ? DistributedOptimizer::begin_test() : exchange_tested();
-  }
-  void end_test() override {
-    tested_.empty() ? DistributedOptimizer::end_test() : exchange_tested();
+  void join(Network& whole) override {
+    const TestParameters tested(*this);
+    stages_.gather_values(whole);
   }
 
   std::map<std::string, std::string> conditions() const override {
     const int k = grid_.parts();
-    const std::int64_t m = options_.micro_batches;
-    return {{"stage_starts", fmt::format("{}", fmt::join(starts_, ","))},
-            {"bubble", fmt::format("{}", double(k - 1) / double(m + k - 1))}};
+    return {{"stage_starts", fmt::format("{}", fmt::join(stages_.starts(), ","))},
+            {"bubble", fmt::format("{}", double(k - 1) / double(micro_batches_ + k - 1))}};
   }
 
  private:
   static detail::RankGrid grid_of(const Options& options, int ranks) {
     return {"stages", options.stages, ranks};
+  }
+
+  static detail::PipelineExecutor& stages_of(GraphExecutor& executor) {
+    if (auto* stages = dynamic_cast<detail::PipelineExecutor*>(&executor)) return *stages;
+    throw Unsupported(
+        "scheme pipeline: the optimizer's executor is of a whole network, and a rank trains a "
+        "stage; make the optimizer with distributed_optimizers().at(\"pipeline\").executor(...)");
   }
 
   void refuse_evolution() {
@@ -126,66 +139,10 @@ class Pipeline final : public DistributedOptimizer {
     }
   }
 
-  void run_by_stages() {
-    const std::string loss = local().loss();
-    local().add_gradient_layer(
-        ThreeStepOptimizer::GradientLayer::own,
-        [this, loss](const std::shared_ptr<GradientSource>& inner) {
-          if (!executor_) {
-            executor_ = std::make_shared<detail::PipelineExecutor>(
-                std::shared_ptr<GraphExecutor>(inner, &inner->executor()),
-                detail::PipelineExecutor::Cut{.loss = loss,
-                                              .stages = stages_,
-                                              .starts = starts_,
-                                              .micro_batches = options_.micro_batches,
-                                              .schedule = pipeline_schedules()
-                                                              .at(options_.schedule.name)
-                                                              .make(options_.schedule.settings)});
-          }
-          return std::make_shared<LocalGradients>(executor_, loss);
-        });
-  }
-
-  void average_over_replicas(const std::shared_ptr<Communicator>& ranks) {
-    const auto& stages = executor_->stage_of_parameters();
-    std::vector<ParameterRange> own;
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-      if (stages[i] != stage_) continue;
-      if (own.empty() || own.back().end != i) own.push_back({i, i});
-      own.back().end = i + 1;
-    }
-    if (own.empty()) own.push_back({0, 0});
-    if (grid_.parts() > 1) local().update_own(own, {});
-    local().set_agreement(std::make_shared<detail::ModelAgreement>(
-        ranks, grid_.parts(), std::vector<double>(stages.size(), 1.0 / grid_.replicas())));
-    auto replicas = grid_.same_part(*ranks);
-    std::shared_ptr<AllReduce> all_reduce =
-        all_reduces().at(options_.all_reduce.name).make(options_.all_reduce.settings);
-    all_reduce->prepare(*replicas);
-    local().add_gradient_layer(ThreeStepOptimizer::GradientLayer::exchanged,
-                               [replicas, all_reduce, own](std::shared_ptr<GradientSource> inner) {
-                                 return std::make_shared<detail::ReplicaGradients>(
-                                     std::move(inner), replicas, all_reduce, own);
-                               });
-  }
-
-  void exchange_tested() {
-    auto& parameters = executor_->network().parameters();
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const Tensor other = parameters[i].value.copy();
-      parameters[i].value.copy_from(tested_[i]);
-      tested_[i] = other;
-    }
-  }
-
   static inline const std::string kStarts = "stage_starts";
-  Options options_;
   detail::RankGrid grid_;
-  int stage_;
-  std::shared_ptr<Communicator> stages_;
-  std::vector<std::size_t> starts_;
-  std::shared_ptr<detail::PipelineExecutor> executor_;
-  std::vector<Tensor> tested_;  // after training: parameters that tests see, of all stages
+  std::int64_t micro_batches_;
+  detail::PipelineExecutor& stages_;
 };
 
 }  // namespace

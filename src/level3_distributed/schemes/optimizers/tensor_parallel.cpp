@@ -21,13 +21,15 @@ namespace {
 constexpr const char* kGroup = "tensor";
 
 struct TensorParallelOptions {
-  std::int64_t parts = 0;
+  std::int64_t parts = 0, bucket_bytes = std::int64_t{4} << 20;
   EntryChoice all_reduce{"auto"};
 
   void declare(OptionList& options) {
     options.add("parts", parts, "ranks that hold a model together; 0: all", {.least = 0});
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients of replicas",
                 all_reduces().kind());
+    options.add("bucket_bytes", bucket_bytes, "least size of a message between replicas",
+                {.least = 1});
   }
 };
 
@@ -53,33 +55,29 @@ class TensorParallel final : public DistributedOptimizer {
       const int same = axes_.contains(parameter.name) ? 1 : grid_.parts();
       counts.push_back(1.0 / (same * grid_.replicas()));
     }
-    const ParameterRange all{0, counts.size()};
     local().set_agreement(
         std::make_shared<detail::ModelAgreement>(ranks, grid_.parts(), std::move(counts)));
-    auto replicas = grid_.same_part(*ranks);
-    std::shared_ptr<AllReduce> all_reduce =
-        all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings);
-    all_reduce->prepare(*replicas);
-    local().add_gradient_layer(ThreeStepOptimizer::GradientLayer::exchanged,
-                               [=](std::shared_ptr<GradientSource> inner) {
-                                 return std::make_shared<detail::ReplicaGradients>(
-                                     std::move(inner), replicas, all_reduce, std::vector{all});
-                               });
+    detail::add_replica_gradients(local(), grid_.same_part(*ranks), options.all_reduce,
+                                  options.bucket_bytes);
   }
 
   static RankRole role(const Options& options, int rank, int ranks) {
     return grid_of(options, ranks).role(rank);
   }
 
-  static Network part(const Options& options, const Network& whole,
-                      const std::shared_ptr<Communicator>& ranks) {
+  static std::shared_ptr<GraphExecutor> part_executor(const Options& options,
+                                                      const WholeNetwork& whole,
+                                                      const std::shared_ptr<Communicator>& ranks) {
     const detail::RankGrid grid = grid_of(options, ranks->size());
-    if (grid.parts() == 1) return whole;
+    if (grid.parts() == 1) return make_executor(whole.network, whole.execution);
     add_communication_operators();
     name_communication_group(kGroup, grid.model(*ranks));
-    auto parts =
-        partitions().at("tensor_parallel").make({{"group", kGroup}})->cut(whole, grid.parts());
-    return parts.at(std::size_t(grid.part_of(ranks->rank()))).network;
+    const auto parts = partitions()
+                           .at("tensor_parallel")
+                           .make({{"group", kGroup}})
+                           ->cut(whole.network, grid.parts());
+    return make_executor(parts.at(std::size_t(grid.part_of(ranks->rank()))).network,
+                         whole.execution);
   }
 
   bool is_consistent() const override { return grid_.parts() == 1; }
