@@ -4,6 +4,7 @@
 
 #include <omp.h>
 
+#include "d5/core/thread_share.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "engine.hpp"
@@ -18,6 +19,7 @@ namespace {
 void fill(Framework& framework) {
   expect_version();
   on_threads_changed([](int count) { omp_set_num_threads(count); });
+  on_thread_share([](int count) { omp_set_num_threads(count); });
   auto& operators = framework.part<OperatorRegistry>();
   register_all(operators);
   operators.set_reorder([](const TensorDesc& from, const TensorDesc& to) {

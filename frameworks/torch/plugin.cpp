@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <torch/version.h>
 
+#include "d5/core/thread_share.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level1_network/model_executor.hpp"
@@ -24,6 +25,10 @@ namespace {
 void fill(Framework& framework) {
   ResultMemory::install();
   on_threads_changed([](int count) { at::set_num_threads(count); });
+  on_thread_share([](int count) {
+    (void)at::get_num_threads();  // or torch sets a new thread's number later, to another one
+    at::set_num_threads(count);
+  });
   auto& operators = framework.part<OperatorRegistry>();
   register_all(operators);
   add_native_operators(find_native_operator);

@@ -62,6 +62,7 @@
 #include "d5/core/student.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/core/text_table.hpp"
+#include "d5/core/thread_share.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/core/timeline.hpp"
 #include "d5/core/trace.hpp"

@@ -14,6 +14,7 @@
 #include "core/machine/pinning.hpp"
 #include "core/text/thread_pool.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/thread_share.hpp"
 
 namespace d5 {
 namespace {
@@ -27,16 +28,30 @@ int allowed_cores() {
 struct State {
   std::mutex mutex;
   std::atomic<int> count = allowed_cores();
-  std::vector<std::function<void(int)>> listeners;
+  std::vector<std::function<void(int)>> listeners, share_listeners;
 };
 State& state() {
   static State s;
   return s;
 }
 
+/// On this thread, to frameworks that keep the number thread by thread.
+void tell_share() {
+  State& s = state();
+  std::vector<std::function<void(int)>> listeners;
+  {
+    const std::lock_guard lock(s.mutex);
+    listeners = s.share_listeners;
+  }
+  for (const auto& listener : listeners) listener(threads());
+}
+
 }  // namespace
 
-int threads() { return state().count; }
+int threads() {
+  const int share = detail::ThreadPool::share().count;
+  return share > 0 ? share : state().count.load();
+}
 
 void set_threads(int count) {
   if (count < 1) throw ValueError(fmt::format("threads is {}, expected 1 or more", count));
@@ -50,6 +65,28 @@ void on_threads_changed(std::function<void(int)> listener) {
   const std::lock_guard lock(state().mutex);
   listener(state().count);
   state().listeners.push_back(std::move(listener));
+}
+
+void on_thread_share(std::function<void(int)> listener) {
+  const std::lock_guard lock(state().mutex);
+  if (detail::ThreadPool::share().count > 0) listener(threads());
+  state().share_listeners.push_back(std::move(listener));
+}
+
+ThreadShare::ThreadShare(int count) {
+  if (count < 1) throw ValueError(fmt::format("a share of {} threads, expected 1 or more", count));
+  auto& share = detail::ThreadPool::share();
+  before_ = share.count;
+  pool_before_ = share.pool;
+  share = {count, detail::ThreadPool::take(count)};
+  tell_share();
+}
+
+ThreadShare::~ThreadShare() {
+  auto& share = detail::ThreadPool::share();
+  detail::ThreadPool::give_back(share.pool);
+  share = {before_, pool_before_};
+  tell_share();
 }
 
 namespace detail {
@@ -80,9 +117,9 @@ struct Loop {
 
 void run_pieces(std::int64_t count, std::int64_t pieces, const void* body, LoopBody call) {
   Loop loop{.count = count, .pieces = pieces, .body = body, .call = call};
-  ThreadPool::instance().run(pieces, {&loop, [](void* self, std::int64_t piece) {
-                                        static_cast<Loop*>(self)->run(piece);
-                                      }});
+  ThreadPool::of_thread().run(pieces, {&loop, [](void* self, std::int64_t piece) {
+                                         static_cast<Loop*>(self)->run(piece);
+                                       }});
   if (loop.error) std::rethrow_exception(loop.error);
 }
 

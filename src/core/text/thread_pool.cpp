@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -13,6 +14,7 @@ namespace d5::detail {
 namespace {
 
 thread_local bool is_inside = false;
+thread_local ThreadPool::Share share_of_thread;
 
 /// Returns the value of `word` once it is no longer `old`.
 std::uint32_t changed(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
@@ -26,17 +28,58 @@ std::uint32_t changed(const std::atomic<std::uint32_t>& word, std::uint32_t old)
 
 ThreadPool* pool = nullptr;
 
+/// Shares that nobody has at present, by their number of threads.
+struct FreePools {
+  std::mutex mutex;
+  std::multimap<int, ThreadPool*> pools;
+};
+FreePools* free_pools = nullptr;
+int forks = 0;  ///< between this process and the first
+
 }  // namespace
 
 ThreadPool& ThreadPool::instance() {
   static std::once_flag made;
   std::call_once(made, [] {
     pool = new ThreadPool;
+    free_pools = new FreePools;
     // A forked process has the caller's thread alone.
-    pthread_atfork(nullptr, nullptr, [] { pool = new ThreadPool; });
+    pthread_atfork(nullptr, nullptr, [] {
+      pool = new ThreadPool;
+      free_pools = new FreePools;
+      ++forks;
+    });
   });
   return *pool;
 }
+
+ThreadPool& ThreadPool::of_thread() {
+  ThreadPool& of_process = instance();
+  auto& [count, own] = share_of_thread;
+  if (!own) return of_process;
+  if (own->forks_ != forks) own = new ThreadPool(count);  // its threads stayed behind
+  return *own;
+}
+
+ThreadPool* ThreadPool::take(int count) {
+  (void)instance();
+  const std::lock_guard lock(free_pools->mutex);
+  const auto kept = free_pools->pools.find(count);
+  if (kept == free_pools->pools.end()) return new ThreadPool(count);
+  ThreadPool* const result = kept->second;
+  free_pools->pools.erase(kept);
+  return result;
+}
+
+void ThreadPool::give_back(ThreadPool* share) {
+  if (share->forks_ != forks) return;
+  const std::lock_guard lock(free_pools->mutex);
+  free_pools->pools.emplace(share->share_, share);
+}
+
+ThreadPool::Share& ThreadPool::share() { return share_of_thread; }
+
+ThreadPool::ThreadPool(int share) : share_(share), forks_(forks) {}
 
 bool ThreadPool::inside() { return is_inside; }
 void ThreadPool::compute_alone() { is_inside = true; }
@@ -51,6 +94,7 @@ void ThreadPool::grow(std::size_t workers) {
 
 void ThreadPool::work(Worker& worker, std::int64_t piece) {
   is_inside = true;
+  share_of_thread = {share_, share_ ? this : nullptr};  // it cuts work as its caller does
   for (std::uint32_t turn = 0;;) {
     turn = changed(worker.turn, turn);
     job_.run(job_.body, piece);

@@ -28,6 +28,18 @@ class ThreadPool {
 
   /// Of the process. It is never destroyed: its threads may wait when the process ends.
   static ThreadPool& instance();
+  /// What the calling thread computes with: its own share, or that of the process.
+  static ThreadPool& of_thread();
+  /// One of so many threads that nobody uses, for who shall have it alone; it is kept for the next
+  /// when it is given back.
+  static ThreadPool* take(int count);
+  static void give_back(ThreadPool* share);
+  /// The calling thread's share: its number of threads, 0 for none.
+  struct Share {
+    int count = 0;
+    ThreadPool* pool = nullptr;
+  };
+  static Share& share();
 
   /// Runs pieces [0, pieces). They must not throw. Allocates where there were never so many.
   void run(std::int64_t pieces, const Job& job);
@@ -40,12 +52,15 @@ class ThreadPool {
   static void compute_alone();
 
  private:
+  explicit ThreadPool(int share = 0);
   struct alignas(64) Worker {
     std::atomic<std::uint32_t> turn = 0;  ///< counted up for each of its pieces
   };
   void grow(std::size_t workers);
   void work(Worker& worker, std::int64_t piece);
 
+  const int share_;  ///< its number of threads where it is a share; 0: of the process
+  const int forks_;  ///< after which it was made: a forked process does not have its threads
   std::mutex busy_;
   Job job_{};
   std::atomic<std::uint32_t> unfinished_ = 0;

@@ -17,6 +17,7 @@
 #include "core/machine/process_clock.hpp"
 #include "core/text/thread_pool.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/thread_share.hpp"
 #include "d5/core/waiting.hpp"
 
 using namespace d5;
@@ -162,4 +163,85 @@ TEST_CASE("OpenMP's idle threads are told to sleep soon, unless the user has sai
   CHECK(waiting_with(nullptr, "") == ours + "GOMP_SPINCOUNT=10000, set by d5|10000");
   CHECK(waiting_with("OMP_WAIT_POLICY", "active") == ours + "OMP_WAIT_POLICY=active|");
   CHECK(waiting_with("GOMP_SPINCOUNT", "7") == ours + "GOMP_SPINCOUNT=7|7");
+}
+
+TEST_CASE("a thread with a share computes on as many threads of its own") {
+  const int before = threads();
+  set_threads(3);
+  std::atomic<int> faults = 0;
+  // As many pieces as threads meet inside the loop: they run at once, on threads of their own.
+  const auto meet = [&](int count) {
+    std::atomic<int> inside = 0;
+    std::mutex mutex;
+    std::vector<std::thread::id> who;
+    parallel_for(count, 1, [&](std::int64_t begin, std::int64_t end) {
+      faults += end - begin != 1 || threads() != count;
+      ++inside;
+      while (inside < count) std::this_thread::yield();
+      const std::lock_guard lock(mutex);
+      who.push_back(std::this_thread::get_id());
+    });
+    std::ranges::sort(who);
+    faults += std::ranges::adjacent_find(who) != who.end() || who.size() != std::size_t(count);
+  };
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::thread> runners;
+    for (const int count : {1, 2, 3, 2}) {
+      runners.emplace_back([&, count] {
+        const ThreadShare share(count);
+        faults += threads() != count;
+        for (int i = 0; i < 20; ++i) meet(count);
+      });
+    }
+    for (auto& runner : runners) runner.join();
+  }
+  CHECK(threads() == 3);
+  meet(3);
+  CHECK(faults == 0);
+  {
+    const ThreadShare outer(2);
+    {
+      const ThreadShare inner(5);
+      CHECK(threads() == 5);
+      set_threads(4);
+      CHECK(threads() == 5);
+    }
+    CHECK(threads() == 2);
+    CHECK_THROWS_AS(ThreadShare(0), ValueError);
+    CHECK(threads() == 2);
+  }
+  CHECK(threads() == 4);
+  set_threads(before);
+}
+
+TEST_CASE("who keeps the number thread by thread hears of each share on its thread") {
+  const int before = threads();
+  static thread_local std::vector<int> heard;  // listeners are kept for the life of the process
+  on_thread_share([](int count) { heard.push_back(count); });
+  CHECK(heard.empty());
+  std::vector<int> there;
+  std::thread([&] {
+    {
+      const ThreadShare share(2);
+    }
+    there = heard;
+  }).join();
+  CHECK(there == std::vector<int>{2, before});
+  CHECK(heard.empty());
+}
+
+TEST_CASE("a share outlives a fork") {
+  const ThreadShare share(2);
+  const auto work = [] {
+    std::atomic<int> pieces = 0;
+    parallel_for(2, 1, [&](std::int64_t, std::int64_t) { ++pieces; });
+    return pieces == 2;
+  };
+  CHECK(work());
+  const pid_t child = fork();
+  if (child == 0) _exit(work() && threads() == 2 ? 0 : 1);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
