@@ -53,6 +53,18 @@ class ArtefactStore {
   /// space that is missing on the disk.
   std::string fetch(const Asset& asset, const Interrupt& interrupt = {}) const;
 
+  /// Puts a file of the store at `path` too, in the place of what is there: as a link where the
+  /// disk has links and is the same, else as a copy. Throws: IoError where the store has no such
+  /// file.
+  void place(const std::string& sha256, const std::string& path) const;
+
+  /// Unpacks an archive (tar, plain or packed by gzip, bzip2 or xz; zip) of the store into a folder
+  /// of its own, which is returned; one that is there already is used again. Files and folders
+  /// alone. Throws: FormatError for a broken archive, names that lead outside ("..", "/etc/x"),
+  /// links and devices, and more than `most_bytes` unpacked.
+  std::string unpack(const std::string& sha256, std::uint64_t most_bytes = std::uint64_t{1} << 36,
+                     const Interrupt& interrupt = {}) const;
+
   /// Puts a copy of a file there, under its own digest, with its name.
   Asset add(const std::string& file, const Interrupt& interrupt = {}) const;
 

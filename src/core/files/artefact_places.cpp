@@ -69,6 +69,7 @@ bool ArtefactPlaces::remove(const std::string& sha256) const {
   std::error_code error;
   if (!fs::remove(file(sha256), error)) return false;
   fs::remove(about(sha256), error);
+  fs::remove_all(unpacked(sha256), error);
   return true;
 }
 

@@ -23,6 +23,10 @@ class ArtefactPlaces {
   [[nodiscard]] std::filesystem::path file(const std::string& sha256) const {
     return files() / sha256;
   }
+  /// What was unpacked of it.
+  [[nodiscard]] std::filesystem::path unpacked(const std::string& sha256) const {
+    return folder_ / "unpacked" / sha256;
+  }
   /// Shared by the digests that begin alike: there are few, so that none need ever be removed.
   [[nodiscard]] std::string lock(const std::string& sha256) const {
     return (folder_ / "locks" / sha256.substr(0, 2)).string();
@@ -37,7 +41,8 @@ class ArtefactPlaces {
   [[nodiscard]] Asset asset(const std::string& sha256) const;
   /// When it was noted last, s since 1970.
   [[nodiscard]] std::int64_t used(const std::string& sha256) const;
-  /// Both the file and the note; false where there is no file, or it cannot be removed.
+  /// The file, its note, and what was unpacked of it; false where there is no file, or it cannot be
+  /// removed.
   bool remove(const std::string& sha256) const;
 
  private:

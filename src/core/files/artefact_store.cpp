@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -81,7 +82,7 @@ std::vector<Asset> remove_oldest(const ArtefactPlaces& places,
   return removed;
 }
 
-std::uint64_t bytes_of(const std::vector<ArtefactStore::Held>& held) {
+std::uint64_t total_bytes(const std::vector<ArtefactStore::Held>& held) {
   std::uint64_t total = 0;
   for (const auto& one : held) total += one.asset.bytes;
   return total;
@@ -99,7 +100,8 @@ void make_room(const ArtefactStore& store, const Asset& asset) {
   if (asset.bytes > most) throw full("which is less");
   (void)remove_oldest(ArtefactPlaces(store.folder()), store.list(), most - asset.bytes, {},
                       std::time(nullptr) - kInUse);
-  if (bytes_of(store.list()) > most - asset.bytes) throw full("and the others were used just now");
+  if (total_bytes(store.list()) > most - asset.bytes)
+    throw full("and the others were used just now");
 }
 
 }  // namespace
@@ -189,6 +191,22 @@ Asset ArtefactStore::add(const std::string& file, const Interrupt& interrupt) co
   }
   places.note(asset);
   return asset;
+}
+
+void ArtefactStore::place(const std::string& sha256, const std::string& path) const {
+  const std::string file = path_of(sha256);
+  const std::string beside = fmt::format("{}.{}.link", path, sha256.substr(0, 12));
+  ::unlink(beside.c_str());
+  if (::link(file.c_str(), beside.c_str()) == 0) {
+    if (::rename(beside.c_str(), path.c_str()) == 0) {
+      ::unlink(beside.c_str());  // where both were the same file already, it is left
+      return;
+    }
+    ::unlink(beside.c_str());
+  }
+  ReplacedFile copy(path);
+  detail::for_each_piece(file, [&](std::string_view piece) { copy.write(piece); });
+  copy.commit();
 }
 
 std::vector<ArtefactStore::Held> ArtefactStore::list() const {

@@ -11,7 +11,7 @@
 namespace d5 {
 namespace {
 
-constexpr std::array<std::string_view, kDTypeCount> kNames = {
+constexpr std::array<std::string_view, kDTypeCount> kDTypeNames = {
     "undefined",      "float32",    "uint8",          "int8",       "uint16",    "int16",
     "int32",          "int64",      "string",         "bool",       "float16",   "float64",
     "uint32",         "uint64",     "complex64",      "complex128", "bfloat16",  "float8e4m3fn",
@@ -54,14 +54,14 @@ int bits_of(DType dtype) {
 
 std::string_view name_of(DType dtype) {
   const auto index = std::size_t(dtype);
-  return index < kNames.size() ? kNames[index] : "invalid";
+  return index < kDTypeNames.size() ? kDTypeNames[index] : "invalid";
 }
 
 DType dtype_from_name(std::string_view name) {
-  for (std::size_t i = 1; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return DType(i);
+  for (std::size_t i = 1; i < kDTypeNames.size(); ++i) {
+    if (kDTypeNames[i] == name) return DType(i);
   }
-  throw_unknown_name("element type", name, {kNames.begin() + 1, kNames.end()});
+  throw_unknown_name("element type", name, {kDTypeNames.begin() + 1, kDTypeNames.end()});
 }
 
 bool is_floating_point(DType dtype) {

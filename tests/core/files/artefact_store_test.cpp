@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 
@@ -17,6 +18,7 @@
 #include "d5/core/error.hpp"
 #include "tests/breaking_server.hpp"
 #include "tests/cache_folder.hpp"
+#include "tests/tar_member.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;
@@ -283,6 +285,69 @@ TEST_CASE("a quota makes room among what nobody used lately, or says that there 
   CHECK_THROWS_AS(own.store.fetch(c), ValueError);
   ::unsetenv("D5_ARTEFACT_QUOTA");
   CHECK_NOTHROW(own.store.fetch(c));
+}
+
+TEST_CASE("a file of the store stands elsewhere too, and replacing it there changes no artefact") {
+  const OwnStore own;
+  const Asset asset = own.published("right", "abc");
+  (void)own.store.fetch(asset);
+  write_file(own / "there", "old");
+  for (int times = 0; times < 2; ++times) own.store.place(asset.sha256, own / "there");
+  CHECK(read_file(own / "there") == "abc");
+  CHECK(fs::hard_link_count(own.store.path_of(asset.sha256)) == 2);
+  write_file(own / "there", "mine");
+  CHECK(own.store.verify().empty());
+  CHECK_THROWS_AS(own.store.place(std::string(64, '0'), own / "none"), IoError);
+  CHECK_FALSE(fs::exists(own / "none"));
+}
+
+TEST_CASE("an archive is unpacked below a folder of its own, once, and goes with its file") {
+  const OwnStore own;
+  const Asset asset = own.published("a.tar", testing::tar_member("images/1.txt", "one") +
+                                                 testing::tar_member("./labels", "cat\n") +
+                                                 std::string(1024, '\0'));
+  (void)own.store.fetch(asset);
+  const std::string folder = own.store.unpack(asset.sha256);
+  CHECK(read_file(folder + "/images/1.txt") == "one");
+  CHECK(read_file(folder + "/labels") == "cat\n");
+  fs::remove(folder + "/labels");
+  CHECK(own.store.unpack(asset.sha256) == folder);
+  CHECK_FALSE(fs::exists(folder + "/labels"));
+  (void)own.store.collect(0);
+  CHECK_FALSE(fs::exists(folder));
+  CHECK_THROWS_AS(own.store.unpack(asset.sha256), IoError);
+}
+
+TEST_CASE("an archive that leads outside, links, is cut or is too large leaves nothing") {
+  const OwnStore own;
+  const std::string end(1024, '\0'), good = testing::tar_member("good", "g");
+  std::string link = testing::tar_member("link", "");
+  link[156] = '2';
+  link.replace(157, 11, "/etc/passwd");
+  long sum = 0;  // of the header, with its own field as spaces
+  link.replace(148, 8, "        ");
+  for (int i = 0; i < 512; ++i) sum += static_cast<unsigned char>(link[std::size_t(i)]);
+  char text[8];
+  std::snprintf(text, sizeof text, "%06lo", sum);
+  link.replace(148, 7, text, 7);
+  const std::vector<std::pair<std::string, std::string>> archives = {
+      {"outside of its folder", good + testing::tar_member("../evil", "e") + end},
+      {"outside of its folder", good + testing::tar_member("a/../../evil", "e") + end},
+      {"outside of its folder", good + testing::tar_member(own / "evil", "e") + end},
+      {"is a link or a device", good + link + end},
+      {"more than 100 bytes", good + testing::tar_member("large", std::string(200, 'x')) + end},
+      {"archive", testing::tar_member("cut", std::string(5000, 'x')).substr(0, 2000)},
+      {"archive", "no archive at all"}};
+  int number = 0;
+  for (const auto& [reason, bytes] : archives) {
+    CAPTURE(number, reason);
+    const Asset asset = own.published("archive" + std::to_string(number++), bytes);
+    (void)own.store.fetch(asset);
+    CHECK_THROWS_AS(own.store.unpack(asset.sha256, 100), FormatError);
+    CHECK_THROWS_WITH(own.store.unpack(asset.sha256, 100), Contains(reason));
+    CHECK_FALSE(fs::exists(own / "evil"));
+    CHECK(fs::is_empty(own / "store/unpacked"));
+  }
 }
 
 TEST_CASE("what is no digest names no file") {

@@ -6,9 +6,11 @@
 #include <filesystem>
 
 #include "core/files/sha256.hpp"
+#include "d5/core/artefact_store.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/dataset.hpp"
+#include "tests/cache_folder.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;
@@ -27,6 +29,7 @@ struct Mirror : testing::TemporaryFolder {
     ::unsetenv("D5_DATA_DIR");
   }
   [[nodiscard]] std::string url() const { return "file://" + *this / "mirror"; }
+  testing::OwnCacheFolder store;  ///< where artefacts are
 };
 
 void register_letters() {
@@ -75,6 +78,20 @@ TEST_CASE("a set is fetched into the cache, found there and verified") {
   CHECK(states.at(0).is == FileState::Is::wrong);
   CHECK_THAT(states.at(0).reason, Catch::Contains("SHA-256"));
   CHECK(states.at(1).is == FileState::Is::missing);
+}
+
+TEST_CASE("a set whose files are artefacts already is fetched without its mirror, as links") {
+  const Mirror mirror;
+  register_letters();
+  const std::string first = fetch_data("letters", {.folder = mirror / "x", .mirror = mirror.url()});
+  fs::remove_all(mirror / "mirror");
+  const std::string second = fetch_data("letters", {.folder = mirror / "y"});
+  CHECK(read_file(second + "/b") == "second");
+  CHECK(fs::equivalent(first + "/a", second + "/a"));
+  CHECK(ArtefactStore().list().size() == 2);
+  write_file(second + "/a", "mine");  // another file takes the name; the store's own stays
+  CHECK(ArtefactStore().verify().empty());
+  CHECK(read_file(fetch_data("letters", {.folder = mirror / "y"}) + "/a") == "first");
 }
 
 TEST_CASE("the shared folder comes before the cache") {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/files/cache_folder.hpp"
+#include "d5/core/artefact_store.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/published_data.hpp"
 
@@ -25,6 +26,19 @@ Download download_of(const PublishedData& data, const PublishedFile& file,
   if (!mirror.empty()) add(mirror);
   for (const auto& known : data.mirrors) add(known);
   return what;
+}
+
+/// By way of the store where the digest is that of the file; where it is that of what is packed,
+/// the file that comes may be any of several.
+void fetch_file(const Download& what, const PublishedFile& file, const std::string& path,
+                const Interrupt& interrupt) {
+  if (file.sum_of == Download::Sum::content) return download(what, path, interrupt);
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored) && fault_of(path, what, interrupt).empty()) return;
+  const ArtefactStore store;
+  (void)store.fetch({.name = file.name, .urls = what.urls, .bytes = 0, .sha256 = file.sha256},
+                    interrupt);
+  store.place(file.sha256, path);
 }
 
 /// What someone without a network has to do.
@@ -95,8 +109,8 @@ std::string fetch_data(const std::string& name, const FetchOptions& options) {
   for (const auto& file : data.files) {
     if (options.on_file) options.on_file(file);
     try {
-      download(download_of(data, file, options.mirror), (fs::path(folder) / file.name).string(),
-               options.interrupt);
+      fetch_file(download_of(data, file, options.mirror), file,
+                 (fs::path(folder) / file.name).string(), options.interrupt);
     } catch (const IoError& failure) {
       throw IoError(fmt::format("{}\n{}", failure.what(), by_hand(name, data, folder)));
     }
