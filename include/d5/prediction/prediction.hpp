@@ -16,7 +16,6 @@
 #include "d5/prediction/overlap_kernels.hpp"
 #include "d5/prediction/overlap_map.hpp"
 #include "d5/prediction/overlap_search.hpp"
-#include "d5/prediction/phantom_tensor.hpp"
 #include "d5/prediction/predicted_curve.hpp"
 #include "d5/prediction/prediction_strategy.hpp"
 #include "d5/prediction/prediction_timeline.hpp"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/phantom_tensor.hpp"
 #include "d5/prediction/simulated_run.hpp"
 
 namespace d5 {
