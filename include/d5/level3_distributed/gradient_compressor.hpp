@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "d5/core/entry.hpp"
@@ -59,6 +61,17 @@ class GradientCompressor {
   [[nodiscard]] virtual int rounds() const { return 1; }
   /// Whether the result is a sum, so that what was not sent may be sent later.
   [[nodiscard]] virtual bool leaves_rest() const { return true; }
+  /// E|x - C(x)|^2 is at most so many times |x|^2 for every x of `elements` (for int8 in the
+  /// maximum norm, for terngrad of the largest rank's x). Below 1, C is a contraction: what error
+  /// feedback keeps stays bounded then, and else may grow with each step. Nothing: it does not say;
+  /// feedback is the user's affair then. Source: Karimireddy et al., "Error Feedback Fixes SignSGD
+  /// and Other Gradient Compression Schemes" (ICML 2019), assumption A and lemma 3.
+  [[nodiscard]] virtual std::optional<double> rest_bound(std::int64_t elements) const {
+    (void)elements;
+    return std::nullopt;
+  }
+  /// Settings that make that smaller, as in "smaller blocks"; empty: none do.
+  [[nodiscard]] virtual std::string smaller_rest() const { return ""; }
   /// What a checkpoint keeps.
   [[nodiscard]] virtual ValueMap state() const { return {}; }
   /// Throws: NotFound, ShapeError.

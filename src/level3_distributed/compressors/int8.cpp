@@ -15,6 +15,8 @@ namespace {
 class Int8Compressor final : public GatheredCompressor {
  public:
   std::int64_t message_bytes(std::int64_t elements) const override { return kHead + elements; }
+  /// Half a step, at most (2 |x| / 255) / 2 in the maximum norm.
+  std::optional<double> rest_bound(std::int64_t) const override { return 1.0 / (255 * 255); }
 
   void compress(std::span<const float> value, RandomStream&,
                 std::span<std::uint8_t> message) override {

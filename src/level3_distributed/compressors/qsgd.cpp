@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,7 +14,7 @@ namespace d5 {
 namespace {
 
 struct QsgdOptions {
-  std::int64_t levels = 7, block = 512;
+  std::int64_t levels = 7, block = 32;
   std::uint64_t seed = 0;
 
   void declare(OptionList& options) {
@@ -25,7 +27,8 @@ struct QsgdOptions {
 
 /// Of each block of d elements its norm, and of each element sign(x) i, where i / s is |x| / norm
 /// rounded up or down at random, without bias: E[Q(x)] = x, E|Q(x) - x|^2 <= min(d / s^2,
-/// sqrt(d) / s) |x|^2.
+/// sqrt(d) / s) |x|^2. That is less than |x|^2, as error feedback needs, where d < s^2: the paper's
+/// blocks of 512 on 4 bits are for training without feedback.
 /// Units: 4 ceil(n / d) + ceil(n b / 8) bytes, b = ceil(log2(2 s + 1)) bits; the paper's Elias
 /// codes are shorter where most elements are zero, and of a length that only the data tell.
 class QsgdCompressor final : public GatheredCompressor {
@@ -37,6 +40,17 @@ class QsgdCompressor final : public GatheredCompressor {
         levels_(static_cast<float>(options.levels)) {}
 
   std::uint64_t seed() const override { return options_.seed; }
+
+  /// Lemma 3.1.
+  std::optional<double> rest_bound(std::int64_t elements) const override {
+    const auto d = static_cast<double>(std::min(options_.block, elements));
+    const auto s = static_cast<double>(options_.levels);
+    return std::min(d / (s * s), std::sqrt(d) / s);
+  }
+  std::string smaller_rest() const override {
+    return fmt::format("block below {} (the square of levels), or more levels",
+                       options_.levels * options_.levels);
+  }
 
   std::int64_t message_bytes(std::int64_t elements) const override {
     return norm_bytes(elements) + detail::packed_bytes(elements, bits_);
@@ -115,7 +129,7 @@ class QsgdCompressor final : public GatheredCompressor {
 namespace compressor {
 
 /// Source: Alistarh et al., "QSGD: Communication-Efficient SGD via Gradient Quantization and
-/// Encoding" (NeurIPS 2017), equation 2 and theorem 3.2's codes of one width.
+/// Encoding" (NeurIPS 2017), equation 2, lemma 3.1 and theorem 3.2's codes of one width.
 void register_qsgd(Registry<GradientCompressorEntry>& registry) {
   registry.add("qsgd", GradientCompressorEntry::of<QsgdCompressor>(
                            "rounded at random to levels of the norm (Alistarh et al., 2017)"));

@@ -56,6 +56,13 @@ class RandomKCompressor final : public GradientCompressor {
     return run_schedule(ranks, sum(ranks, all_reduce, std::move(value), std::move(rest), place));
   }
 
+  /// All but k of n elements, and without bias of those n / k - 1 times each.
+  std::optional<double> rest_bound(std::int64_t elements) const override {
+    const auto n = static_cast<double>(elements), k = static_cast<double>(options_.of(elements));
+    return options_.unbiased ? n / k - 1 : 1 - k / n;
+  }
+  std::string smaller_rest() const override { return "unbiased: false"; }
+
  private:
   CommunicationSchedule sum(Communicator& ranks, AllReduce& all_reduce, Tensor value, Tensor rest,
                             CompressionPlace place) const {

@@ -16,6 +16,11 @@ class ScaledSignCompressor final : public GatheredCompressor {
  public:
   bool by_part() const override { return true; }
 
+  /// 1 - |x|_1^2 / (n |x|_2^2), the most for one element that is not zero.
+  std::optional<double> rest_bound(std::int64_t elements) const override {
+    return 1 - 1 / static_cast<double>(elements);
+  }
+
   std::int64_t message_bytes(std::int64_t elements) const override {
     return 4 + detail::packed_bytes(elements, 1);
   }

@@ -18,6 +18,10 @@ class TopKCompressor final : public GatheredCompressor {
     return 2 * k >= elements ? SparseStream::most_message_bytes(elements) : 4 + 8 * k;
   }
 
+  std::optional<double> rest_bound(std::int64_t elements) const override {
+    return 1 - static_cast<double>(kept_.of(elements)) / static_cast<double>(elements);
+  }
+
   void compress(std::span<const float> value, RandomStream&,
                 std::span<std::uint8_t> message) override {
     const auto size = static_cast<std::int64_t>(value.size());

@@ -231,7 +231,8 @@ TEST_CASE("bytes on the wire are what each formula says") {
            Case{"random_k", {{"k", 37}}, 4 * 37, "all_reduce"},
            Case{"qsgd", {{"levels", 7}, {"block", 100}}, 4 * 6 + up(4 * n, 8), "all_gather"},
            Case{"qsgd", {{"levels", 1}, {"block", 1000}}, 4 + up(2 * n, 8), "all_gather"},
-           Case{"qsgd", {{"levels", 127}}, 4 * 2 + n, "all_gather"},
+           Case{"qsgd", {{"levels", 127}, {"block", 512}}, 4 * 2 + n, "all_gather"},
+           Case{"qsgd", {}, 4 * up(n, 32) + up(4 * n, 8), "all_gather"},
            Case{"terngrad", {}, 4 * 4 + up(2 * n, 8), "all_gather"},
            Case{"sign", {}, up(n, 8), "all_gather"},
            // the four parameters: 384, 10, 105 and 11 signs

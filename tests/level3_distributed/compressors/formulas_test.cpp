@@ -112,7 +112,7 @@ TEST_CASE("terngrad scales each parameter on its own, and cuts what lies far out
   // Root mean square 4 / sqrt(16) = 1, and 2.5 times that is below 4.
   Floats one_large(16), expected(16);
   one_large[5] = -4, expected[5] = -2.5f;
-  CHECK(alone(*gradient_compressors().at("terngrad").make(), one_large) == expected);
+  CHECK(alone(*gradient_compressors().at("terngrad").make({{"clip", 2.5}}), one_large) == expected);
   CHECK(alone(*plain, one_large) == one_large);
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("qsgd of 10^5 draws means the value, and varies no more than its bound
 
 TEST_CASE("terngrad of 10^5 draws means the value, and gives minus s, nothing or s") {
   const std::vector<float> value = {0.3f, -1, 0, 2, 0.01f, -0.7f, 1e-6f, 1};
-  const auto compressor = gradient_compressors().at("terngrad").make({{"seed", 9}});
+  const auto compressor = gradient_compressors().at("terngrad").make({{"clip", 2.5}, {"seed", 9}});
   // One long vector of copies: every element draws for itself.
   constexpr std::size_t kDraws = 100'000;
   std::vector<float> all;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "d5/level3_distributed/gradient_compressor.hpp"
@@ -16,6 +17,12 @@ class CastCompressor final : public GradientCompressor {
   std::unique_ptr<Request> start(Communicator& ranks, AllReduce& all_reduce, Tensor value,
                                  Tensor rest, const CompressionPlace&) override {
     return run_schedule(ranks, sum(ranks, all_reduce, std::move(value), std::move(rest)));
+  }
+
+  /// Half a unit in the last place, of what the smaller type's range holds.
+  std::optional<double> rest_bound(std::int64_t) const override {
+    constexpr double kHalfUlp = std::is_same_v<Small, Float16> ? 0x1p-11 : 0x1p-8;
+    return kHalfUlp * kHalfUlp;
   }
 
  private:

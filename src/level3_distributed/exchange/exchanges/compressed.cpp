@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "d5/level3_distributed/gradient_compressor.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
 #include "level2_training/optimization/shared/state_parts.hpp"
+#include "level3_distributed/exchange/contraction.hpp"
 #include "level3_distributed/exchange/unsent_gradients.hpp"
 #include "level3_distributed/exchange/wide_buckets.hpp"
 
@@ -35,6 +37,8 @@ class CompressedExchange final : public GradientExchange {
         all_reduce_(std::move(all_reduce)),
         compressor_(
             gradient_compressors().at(options.compressor.name).make(options.compressor.settings)),
+        name_(options.compressor.name),
+        feeds_back_(options.error_feedback),
         unsent_("exchange compressed", options.error_feedback) {
     if (options.error_feedback && !compressor_->leaves_rest()) {
       throw Unsupported("exchange compressed: what '" + options.compressor.name +
@@ -44,7 +48,12 @@ class CompressedExchange final : public GradientExchange {
   }
 
   void lay_out(Network& network, const std::vector<GradientBucket>& buckets) override {
-    unsent_.lay_out(network, wide_.lay_out(buckets));
+    const std::vector<GradientBucket>& wide = wide_.lay_out(buckets);
+    unsent_.lay_out(network, wide);
+    if (feeds_back_) {
+      detail::expect_contraction(*compressor_, wide, "exchange compressed by '" + name_ + "'",
+                                 "error_feedback: false");
+    }
     while (compressor_->rounds() > 1 && groups_.size() < buckets.size()) {
       groups_.push_back(ranks().split(0, ranks().rank()));
     }
@@ -74,6 +83,8 @@ class CompressedExchange final : public GradientExchange {
   static inline const std::string kCompressor = "compressor/";
   std::shared_ptr<AllReduce> all_reduce_;
   std::shared_ptr<GradientCompressor> compressor_;
+  std::string name_;  // of the compressor
+  bool feeds_back_;
   detail::WideBuckets wide_;
   detail::UnsentGradients unsent_;
   std::vector<std::shared_ptr<Communicator>> groups_;  // by bucket, of all ranks

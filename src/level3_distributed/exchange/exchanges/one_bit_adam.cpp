@@ -14,6 +14,7 @@
 #include "level2_training/optimization/shared/state_parts.hpp"
 #include "level3_distributed/compressors/parts/message_piece.hpp"
 #include "level3_distributed/exchange/bucket_values.hpp"
+#include "level3_distributed/exchange/contraction.hpp"
 #include "level3_distributed/exchange/unsent_gradients.hpp"
 #include "level3_distributed/exchange/wide_buckets.hpp"
 
@@ -74,6 +75,7 @@ class OneBitAdamExchange final : public GradientExchange {
   void lay_out(Network& network, const std::vector<GradientBucket>& of_any_type) override {
     const std::vector<GradientBucket>& buckets = wide_.lay_out(of_any_type);
     unsent_.lay_out(network, buckets);
+    detail::expect_contraction(*compressor_, buckets, "exchange one_bit_adam", "");
     std::vector<std::int64_t> whole, served;
     chunks_.assign(buckets.size(), {});
     for (const GradientBucket& bucket : buckets) {
