@@ -74,14 +74,14 @@ std::shared_ptr<GraphExecutor> executor_of(const NetShowOptions& options, const 
   return open_executor(word, opened(options), app::execution_of(options, options));
 }
 
-NetworkInputs inputs_of(const NetShowOptions& options, const Network& network) {
-  return network_inputs(options.model, network, app::sizes_of(options), app::inputs_of(options),
+NetworkInputs inputs_of(const NetShowOptions& options, GraphExecutor& executor) {
+  return network_inputs(options.model, executor, app::sizes_of(options), app::inputs_of(options),
                         options.seed);
 }
 
 Report memory_report(const NetShowOptions& options) {
   const auto executor = executor_of(options, options.frameworks.front());
-  const NetworkInputs inputs = inputs_of(options, executor->network());
+  const NetworkInputs inputs = inputs_of(options, *executor);
   const auto memory = plan_memory(*executor, inputs.values, loss_of(executor->network()));
   return {.title = options.model, .plots = memory_plots(memory)};
 }
@@ -105,7 +105,7 @@ int show_steps(const NetShowOptions& options) {
   for (const auto& word : options.frameworks) {
     const auto executor = executor_of(options, word);
     const Network& network = executor->network();
-    executor->plan(inputs_of(options, network).values, loss_of(network));
+    executor->plan(inputs_of(options, *executor).values, loss_of(network));
     app::print(to_table(planned_steps(*executor)), options.format);
   }
   return app::kPassed;
@@ -122,7 +122,7 @@ int show_selection(const NetShowOptions& options, const std::string& word) {
   const auto executor = executor_of(options, word);
   Network& network = executor->network();
   if (options.remeasure) (void)forget_selections(network);
-  executor->plan(inputs_of(options, network).values, loss_of(network));
+  executor->plan(inputs_of(options, *executor).values, loss_of(network));
   const FrameworkSelection selection = framework_selection(*executor);
   if (is_for_people(options.format)) {
     app::print(summary_table(selection, options.format), options.format);

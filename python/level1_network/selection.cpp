@@ -73,6 +73,9 @@ void bind_framework_selection(py::module_& m) {
           "Candidates that failed, or computed something else, each with the reason.")
       .def_readonly("notes", &Selection::notes)
       .def_readonly("reorders", &Selection::reorders, "And copies, between the nodes of a run.")
+      .def_readonly("draws", &Selection::draws,
+                    "Of inputs on which candidates were judged: what was fed, and where that is "
+                    "random three others like it.")
       .def_readonly("measuring_seconds", &Selection::measuring_seconds)
       .def_readonly("kept", &Selection::kept, "Measured an earlier time.")
       .def("__str__",

@@ -125,6 +125,13 @@ inline const std::map<std::string, std::function<Fault()>>& faults() {
          });
        }},
       {"wrong", [] { return Fault([](F run) { run.first().span<float>().front() *= 1.01F; }); }},
+      {"wrong-below-zero",  // what only some inputs show
+       [] {
+         return Fault([](F run) {
+           const auto numbers = run.first().span<float>();
+           if (numbers.front() < 0) numbers.back() *= 1.01F;
+         });
+       }},
       {"wrong-after-ten",
        [] {
          return Fault([](F run) {

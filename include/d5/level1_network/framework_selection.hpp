@@ -41,8 +41,11 @@ struct FrameworkSelection {
   std::vector<Refusal> refusals = {};   ///< candidates that failed, or computed something else
   std::vector<std::string> notes = {};  ///< of a kept choice that could not be read, or written
   std::size_t reorders = 0;             ///< and copies, between the nodes of a run
-  double measuring_seconds = 0;         ///< that it took; 0: nothing had to be measured
-  bool kept = false;                    ///< from an earlier time
+  /// Of inputs on which those who may run the whole were judged: what it was fed, and where that is
+  /// random (`network_inputs` of an executor) others like it. 0: nobody was judged as a whole.
+  int draws = 0;
+  double measuring_seconds = 0;  ///< that it took; 0: nothing had to be measured
+  bool kept = false;             ///< from an earlier time
 };
 
 /// For the inputs that `executor` planned or ran last; `chosen` is empty where "auto" had no part.

@@ -13,6 +13,8 @@
 
 namespace d5 {
 
+class GraphExecutor;
+
 /// The value of an input or output, in NumPy's kind of file (.npy) or ONNX's (.pb); of inputs also
 /// NumPy's archives (.npz), which hold several by name.
 struct ValueFile {
@@ -62,6 +64,17 @@ struct NetworkInputs {
 /// network declares, or for sizes that do not go through it; Unsupported for an input that is
 /// missing and cannot be made; IoError, FormatError for files.
 [[nodiscard]] NetworkInputs network_inputs(const std::string& model, const Network& network,
+                                           const OpenSizes& sizes = {},
+                                           const GivenInputs& given = {}, std::uint64_t seed = 0);
+
+/// Values of the same kind as what is made of `inputs`, by another seed; what was given stays.
+/// Throws: as `network_inputs`.
+[[nodiscard]] ValueMap drawn_again(const Network& network, const NetworkInputs& inputs,
+                                   std::uint64_t seed);
+
+/// The same for who will run it: "auto" then judges who may run the network on three more draws of
+/// what is made, by the seeds that follow `seed`.
+[[nodiscard]] NetworkInputs network_inputs(const std::string& model, GraphExecutor& executor,
                                            const OpenSizes& sizes = {},
                                            const GivenInputs& given = {}, std::uint64_t seed = 0);
 

@@ -11,7 +11,6 @@
 #include "d5/level0_ops/bench.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/executor_word.hpp"
-#include "level1_network/auto/executor_race.hpp"
 #include "level1_network/auto/fused_executor.hpp"
 #include "level1_network/mixture/disturbed_choice.hpp"
 #include "level1_network/nodes/structure_digest.hpp"
@@ -46,6 +45,13 @@ std::vector<std::string> words_alone() {
     if (name != "reference") words.push_back(name + kBehind);
   }
   return words;
+}
+
+bool are_of(const ValueMap& inputs, const std::vector<std::pair<std::string, ValueDesc>>& descs) {
+  return std::ranges::equal(descs, inputs, [](const auto& fed, const auto& input) {
+    return fed.first == input.first && input.second.is_tensor() && fed.second.is_tensor() &&
+           fed.second.tensor == input.second.tensor().desc();
+  });
 }
 
 }  // namespace
@@ -119,11 +125,7 @@ GraphExecutor& AutoExecutor::chosen_for(const ValueMap& inputs, const std::strin
   if (!loss.empty()) (void)network().parameters();  // laying them out counts as an edit
   const auto fits = [&](const Choice& choice) {
     return choice.loss == loss && choice.mode == mode() &&
-           choice.revision == network().revision() &&
-           std::ranges::equal(choice.fed, inputs, [](const auto& fed, const auto& input) {
-             return fed.first == input.first && input.second.is_tensor() &&
-                    fed.second.is_tensor() && fed.second.tensor == input.second.tensor().desc();
-           });
+           choice.revision == network().revision() && are_of(inputs, choice.fed);
   };
   auto known = std::ranges::find_if(choices_, fits);
   if (known == choices_.end()) {
@@ -196,9 +198,13 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
       if (rival.stands_in) enter(rival);
     }
   });
+  if (draw_ && are_of(draw_(seed_), choice.fed)) {
+    race.judge_also_on(draw_, seed_, selection_.most_seconds / 4);
+  }
   race.run(selection_.most_seconds / 2);
   Rival* winner = find(race.winner().empty() ? kLast : race.winner());
   tell(race, planned, winner, selection);
+  selection.draws = race.draws();
   selection.measuring_seconds += selection_.clock() - begin;
   KeptSelection found{{}, selection};
   keep_measured(purpose, kept, others(), found);

@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "d5/level1_network/framework_selection.hpp"
+#include "level1_network/auto/executor_race.hpp"
 #include "level1_network/execution/plan_executor.hpp"
 #include "level1_network/mixture/kept_selection.hpp"
 
 namespace d5 {
-
-class ExecutorRace;
 
 /// Stands for the fastest of d5's plan, itself a mixture of frameworks, for inference that of the
 /// fused network, and the frameworks' own executors of whole networks: on the first run of each
@@ -42,6 +41,13 @@ class AutoExecutor final : public GraphExecutor {
   Network& network() override { return plan_.network(); }
   EventList& events() override { return events_; }
   std::string framework() const override { return plan_.framework(); }
+
+  /// What it will be fed is random, of `seed`: who may run it is judged on more draws, in runs that
+  /// are fed the same shapes.
+  void judge_also_on(InputDraw draw, std::uint64_t seed) {
+    draw_ = std::move(draw);
+    seed_ = seed;
+  }
 
   /// Who runs, or ran last.
   [[nodiscard]] const GraphExecutor& current() const { return *current_; }
@@ -81,6 +87,8 @@ class AutoExecutor final : public GraphExecutor {
 
   ExecutorOptions options_;
   SelectionOptions selection_;
+  InputDraw draw_;
+  std::uint64_t seed_ = 0;
   PlanExecutor plan_;
   std::vector<Rival> rivals_;
   EventList events_;

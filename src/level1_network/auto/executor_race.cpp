@@ -78,21 +78,6 @@ double median(const std::vector<double>& samples) { return summarise(samples).me
 
 constexpr double kSampleSeconds = 5e-3;
 
-std::string refusal_by(const Verdict& verdict) {
-  if (verdict.is == Verdict::Is::wrong) return "wrong answers: " + verdict.reason;
-  if (verdict.is == Verdict::Is::doubtful) return "doubtful answers: " + verdict.reason;
-  return "";
-}
-
-/// The caller's may be memory that nobody may write to.
-ValueMap copied(const ValueMap& inputs) {
-  ValueMap own = inputs;
-  for (auto& [name, value] : own) {
-    if (value.is_tensor()) value = Value(value.tensor().copy());
-  }
-  return own;
-}
-
 }  // namespace
 
 ExecutorRace::ExecutorRace(Network& network, const ValueMap& inputs, std::string loss,
@@ -122,45 +107,6 @@ double ExecutorRace::time(Runner& runner) {
   };
   clock_.settle(runs * runner.shortest, timed);
   return timed() / runs;
-}
-
-void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
-  for (const auto& [name, value] : inputs_) read.keep("input " + name, value);
-  const GraphInMode run = graph_in_mode(network_, runners_.front().executor->mode());
-  for (const auto& [name, value] : network_.graph().initializers) {
-    if (!run.updates.contains(name)) read.keep(name, value);
-  }
-}
-
-JudgedRun ExecutorRace::judged_run(NetworkMode mode) {
-  // What the reference cannot run, d5's plan says the meaning of.
-  return {.open = [this] { return network_.copy(); },
-          .stand_ins = [first = runners_.front().name] { return std::vector{first}; },
-          .open_stand_in =
-              [first = runners_.front().executor](const std::string&) {
-                return std::shared_ptr<GraphExecutor>(std::shared_ptr<void>(), first);
-              },
-          .mode = mode,
-          .begin = {.loss = loss_},
-          .of = loss_.empty() ? "inference" : "gradients of " + loss_};
-}
-
-void ExecutorRace::warm_up(Runner& runner, NetworkJudge& judge) {
-  UnchangedTensors read;
-  keep_what_is_read(read);
-  try {
-    const auto answers = answers_of(*runner.executor, inputs_, {.loss = loss_});
-    if (const auto changed = read.put_back()) {
-      throw ContractError(
-          fmt::format("it changes {}, which it may only read", printable(*changed)));
-    }
-    runner.refusal = refusal_by(judge.judge(answers, *runner.executor, runner.name, inputs_));
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const std::exception& error) {
-    if (&runner == &runners_.front()) throw;
-    runner.refusal = printable_message(error.what());
-  }
 }
 
 void ExecutorRace::drop_refused() {
@@ -204,20 +150,26 @@ void ExecutorRace::run(double most_seconds) {
   UntouchedNetwork network(network_, mode, !loss_.empty());
   std::vector<UntouchedState> states;
   NetworkJudge judge(judged_run(mode));
-  const auto warm_up_from = [&](std::size_t place) {
-    for (; place < runners_.size(); ++place) {
-      states.emplace_back(*runners_[place].executor);
+  const auto judge_from = [&](std::size_t place) {
+    for (std::size_t i = place; i < runners_.size(); ++i) {
+      states.emplace_back(*runners_[i].executor);
       network.begin_again();
-      warm_up(runners_[place], judge);
+      warm_up(runners_[i], judge);
     }
+    judge_draws(std::span(runners_).subspan(place), mode, [&] { network.begin_again(); });
   };
-  warm_up_from(0);
+  judge_from(0);
   const std::size_t known = runners_.size();
-  if (add_others_ && !runners_.front().refusal.empty()) add_others_();
-  warm_up_from(known);
+  if (add_others_ && !runners_.front().refusal.empty()) {
+    add_others_();
+    judge_from(known);
+  }
   drop_refused();
   if (runners_.empty()) return;
-  for (Runner& runner : runners_) (void)time(runner);
+  for (Runner& runner : runners_) {
+    const double seconds = time(runner);
+    if (runners_.size() == 1) runner.seconds = {seconds};  // there will be no rounds
+  }
   const double end = clock_() + most_seconds;
   const auto is_decided = [&] { return std::ranges::count(runners_, false, &Runner::retired) < 2; };
   for (int round = 0; round < kRounds && !is_decided(); ++round) {
@@ -232,21 +184,6 @@ void ExecutorRace::run(double most_seconds) {
   }
   network.begin_again();
   find_winner(judge);
-}
-
-void ExecutorRace::find_winner(NetworkJudge& judge) {
-  const ValueMap inputs = copied(inputs_);
-  while (winner_.empty() && !runners_.empty()) {
-    Runner& best = *std::ranges::find(runners_, leader().name, &Runner::name);
-    best.refusal =
-        refusal_by(judge.judge(*best.executor, best.name, inputs, Subject::Moment::after));
-    if (best.refusal.empty()) {
-      winner_ = best.name;
-    } else {
-      best.refusal = "after its rounds " + best.refusal;
-    }
-    drop_refused();
-  }
 }
 
 std::vector<FrameworkSelection::Way> ExecutorRace::ways() const {

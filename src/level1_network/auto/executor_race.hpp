@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,9 @@
 #include "level1_network/validation/network_judge.hpp"
 
 namespace d5 {
+
+/// Other values of what an executor is fed.
+using InputDraw = std::function<ValueMap(std::uint64_t seed)>;
 
 /// Executors of one network against each other, on the caller's values: in turn, each as a whole.
 /// Afterwards gradients, constants that runs update, and places in random streams are what they
@@ -31,6 +36,13 @@ class ExecutorRace {
   void where_first_is_refused(std::function<void()> add_others) {
     add_others_ = std::move(add_others);
   }
+  /// What is fed is random: who is right on it is judged on three more draws before the rounds, of
+  /// the seeds after `seed`, as long as those before took no more than `most_seconds`.
+  void judge_also_on(InputDraw draw, std::uint64_t seed, double most_seconds) {
+    draw_ = std::move(draw);
+    seed_ = seed;
+    draws_seconds_ = most_seconds;
+  }
   /// Rounds, in which each runs once, or for some milliseconds, made ready as `TurnClock` says.
   /// After 6 and 12 those retire whose times are the leader's by a ratio whose interval lies
   /// above 1; it ends when one is left, after 24 rounds, or after six and `most_seconds`. Whoever
@@ -45,6 +57,8 @@ class ExecutorRace {
   [[nodiscard]] const std::vector<FrameworkSelection::Refusal>& refusals() const {
     return refusals_;
   }
+  /// On which they were judged.
+  [[nodiscard]] int draws() const { return draws_; }
 
  private:
   struct Runner {
@@ -58,12 +72,20 @@ class ExecutorRace {
   const ValueMap& run_once(Runner& runner);
   /// Seconds of a run, after what `TurnClock` says.
   double time(Runner& runner);
+
+  // What they answer (executor_judgement.cpp).
   [[nodiscard]] JudgedRun judged_run(NetworkMode mode);
   void warm_up(Runner& runner, NetworkJudge& judge);
+  /// Who comes first tells whether the network can take these values.
+  void judge_draws(std::span<Runner> runners, NetworkMode mode,
+                   const std::function<void()>& begin_again);
+  bool judge_draw(std::span<Runner> runners, const ValueMap& inputs, std::uint64_t seed,
+                  NetworkMode mode, const std::function<void()>& begin_again);
   /// The leader of those that still answer rightly after their rounds.
   void find_winner(NetworkJudge& judge);
   /// What a run may not change: inputs, and of the network what no update overwrites.
   void keep_what_is_read(UnchangedTensors& read) const;
+
   void drop_refused();
   void refuse_the_far_slower();
   void retire_the_slower();
@@ -74,6 +96,10 @@ class ExecutorRace {
   std::string loss_;
   TurnClock clock_;
   std::function<void()> add_others_;
+  InputDraw draw_;
+  std::uint64_t seed_ = 0;
+  double draws_seconds_ = 0;
+  int draws_ = 1;
   std::vector<Runner> runners_;
   std::vector<FrameworkSelection::Refusal> refusals_;
   std::string winner_;

@@ -63,6 +63,11 @@ TextTable summary_table(const FrameworkSelection& selection, Format format) {
                                      number(way.seconds, "s", format), ratio_words(way.ratio))});
   }
   table.add({"reorders and copies in d5's plan", fmt::format("{}", selection.reorders)});
+  if (selection.draws > 0) {
+    table.add({"judged on", selection.draws == 1
+                                ? "what it was fed"
+                                : fmt::format("{} draws of random inputs", selection.draws)});
+  }
   for (const auto& [framework, reason] : selection.refusals) {
     table.add({"refused: " + framework, reason});
   }

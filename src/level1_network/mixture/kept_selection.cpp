@@ -54,11 +54,9 @@ Comparison comparison_from(const detail::JsonReader& json) {
 }
 
 Json to_json(const FrameworkSelection& selection) {
-  Json json = {{"chosen", selection.chosen},
-               {"reorders", selection.reorders},
-               {"measuring_seconds", selection.measuring_seconds},
-               {"ways", Json::array()},
-               {"nodes", Json::array()},
+  Json json = {{"chosen", selection.chosen}, {"reorders", selection.reorders},
+               {"draws", selection.draws},   {"measuring_seconds", selection.measuring_seconds},
+               {"ways", Json::array()},      {"nodes", Json::array()},
                {"refusals", Json::array()}};
   for (const auto& way : selection.ways) {
     json["ways"].push_back(
@@ -81,6 +79,7 @@ Json to_json(const FrameworkSelection& selection) {
 FrameworkSelection selection_from(const detail::JsonReader& json) {
   FrameworkSelection result{.chosen = json.text("chosen"),
                             .reorders = std::size_t(json.integer("reorders")),
+                            .draws = json.integer("draws", 0),
                             .measuring_seconds = json.number("measuring_seconds"),
                             .kept = true};
   for (const auto& way : json.objects("ways")) {

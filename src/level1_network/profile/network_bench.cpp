@@ -150,7 +150,7 @@ Subject judged_subject(const std::string& model, const std::string& framework,
                        const Interrupt& interrupt, const std::shared_ptr<NetworkJudge>& judge) {
   const std::shared_ptr<GraphExecutor> executor = open_executor(
       framework, open_model(model, run_wishes(framework, sizes, execution), transforms), execution);
-  NetworkInputs fed = network_inputs(model, executor->network(), sizes, given, execution.seed);
+  NetworkInputs fed = network_inputs(model, *executor, sizes, given, execution.seed);
   const auto inputs = std::make_shared<ValueMap>(fed.values);
   Subject subject{.record = detail::network_record(model, framework, fed.sizes, "inference"),
                   .run = [executor, inputs] { (void)executor->inference(*inputs); },
@@ -203,7 +203,7 @@ std::vector<Measurement> plan_network(const std::string& model,
         execution);
     const InterruptibleRuns interruptible(*executor, options.measuring.interrupt);
     const NetworkInputs fed =
-        network_inputs(model, executor->network(), options.sizes, options.inputs, execution.seed);
+        network_inputs(model, *executor, options.sizes, options.inputs, execution.seed);
     with_advice(fed, [&] { executor->plan(fed.values); });
   });
 }

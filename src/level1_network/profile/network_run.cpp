@@ -65,8 +65,8 @@ void run_one(const std::string& model, const NetworkRunOptions& options, Measure
   const Settings wishes = run_wishes(word, options.sizes, options.execution);
   const auto executor =
       open_executor(word, open_model(model, wishes, options.transforms), options.execution);
-  const NetworkInputs inputs = network_inputs(model, executor->network(), options.sizes,
-                                              options.inputs, options.execution.seed);
+  const NetworkInputs inputs =
+      network_inputs(model, *executor, options.sizes, options.inputs, options.execution.seed);
   note_inputs(record, options.sizes, executor->network(), inputs);
   const ValueMap* answered = nullptr;
   const double begin = now_seconds();

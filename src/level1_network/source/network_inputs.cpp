@@ -168,6 +168,14 @@ NetworkInputs network_inputs(const std::string& model, const Network& network,
   return inputs;
 }
 
+ValueMap drawn_again(const Network& network, const NetworkInputs& inputs, std::uint64_t seed) {
+  ValueMap values = inputs.values;
+  for (const auto& name : inputs.made) values.erase(name);
+  ValueMap made = made_inputs(network, inputs.sizes, values, seed);
+  values.merge(made);
+  return values;
+}
+
 OpenSizes network_sizes(const std::string& model, const Network& network, const OpenSizes& sizes,
                         const GivenInputs& given) {
   return sizes_with(network, sizes, given_values(model, network, sizes, given));

@@ -66,8 +66,7 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
       options.against,
       open_model(model, wishes, same_network ? options.transforms : TransformChain(), interrupt),
       {.seed = seed});
-  const NetworkInputs fed =
-      network_inputs(model, subject->network(), options.sizes, options.inputs, seed);
+  const NetworkInputs fed = network_inputs(model, *subject, options.sizes, options.inputs, seed);
   const ValueMap& inputs = fed.values;
   const std::string loss = keeps == Keeps::gradients ? loss_of(subject->network()) : "";
   const bool backward = !loss.empty() || options.backward;

@@ -37,7 +37,7 @@ TrainingExecutor open_for_training(const std::string& model, const std::string& 
         "one from Python: d5.append_loss(network, \"cross_entropy\"), "
         "network.save(\"with_loss.onnx\")");
   }
-  result.inputs = network_inputs(model, network, sizes, given, execution.seed);
+  result.inputs = network_inputs(model, *result.executor, sizes, given, execution.seed);
   return result;
 }
 

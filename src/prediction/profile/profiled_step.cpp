@@ -33,7 +33,7 @@ class ModelStep final : public ProfiledStep {
           "have, and a recipe gives a file one",
           printable(model)));
     }
-    NetworkInputs inputs = network_inputs(model, executor->network(), sizes, {}, execution.seed);
+    NetworkInputs inputs = network_inputs(model, *executor, sizes, {}, execution.seed);
     batch_.values = std::move(inputs.values);
     batch_.size = size;
     const EntryChoice choice = entry_of_words("optimizer", options.optimizer);

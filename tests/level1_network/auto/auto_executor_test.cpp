@@ -8,10 +8,13 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/core/report.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/network_inputs.hpp"
 #include "d5/level1_network/planned_steps.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "tests/level1_network/planted_faults.hpp"
 #include "tests/level1_network/timed_frameworks.hpp"
 
 using namespace d5;
@@ -245,4 +248,47 @@ TEST_CASE("what only a plan can do leaves no rivals") {
   CHECK_FALSE(AutoExecutor::has_rivals({.frameworks = {"auto"}, .placement = {{"Conv", "alpha"}}}));
   CHECK_FALSE(AutoExecutor::has_rivals({.frameworks = {"auto"}, .memory_limit = 1}));
   CHECK_FALSE(AutoExecutor::has_rivals({.frameworks = {"auto"}, .recompute = {"auto"}}));
+}
+
+TEST_CASE("\"auto\" refuses who is right on the random inputs that it is fed, and not on others") {
+  const timed::Fresh fresh;
+  add_framework("sly", "1", [](Framework& framework) {
+    framework.part<ExecutorRegistry>().add(
+        "wrong",
+        {"wrong where its answers begin below zero", [](Network network, const ExecutorOptions&) {
+           return std::make_shared<planted::Executor>(std::move(network),
+                                                      planted::faults().at("wrong-below-zero")());
+         }});
+  });
+  const std::string fault = "sly:wrong";
+  const Network network = of_tanh();
+  const auto first_of = [&](std::uint64_t seed) {
+    return network_inputs("small", network, {.batch = 3}, {}, seed)
+        .values.at("x")
+        .tensor()
+        .span<float>()[0];
+  };
+  std::uint64_t seed = 0;  // whose draw hides the fault
+  while (first_of(seed) < 0 || first_of(seed + 1) >= 0) ++seed;
+  const SelectionOptions undisturbed{.watch_others = timed::watch_others};
+  AutoExecutor executor(network, {.frameworks = {"auto"}}, undisturbed);
+  const NetworkInputs made = network_inputs("small", executor, {.batch = 3}, {}, seed);
+  (void)executor.inference(made.values);
+  const FrameworkSelection selection = framework_selection(executor);
+  CHECK(selection.draws == 4);
+  CHECK_THAT(reason_of(selection, fault),
+             Contains("(seed " + std::to_string(seed + 1) + ") wrong answers: output y"));
+  CHECK(summary_table(selection, Format::table).to_text(Format::table).find("4 draws") !=
+        std::string::npos);
+  AutoExecutor second(network, {.frameworks = {"auto"}}, undisturbed);
+  (void)second.inference(made.values);
+  CHECK(framework_selection(second).kept);
+  CHECK(framework_selection(second).notes.empty());
+  CHECK(framework_selection(second).draws == 4);
+
+  (void)forget_selections(network);
+  AutoExecutor given(network, {.frameworks = {"auto"}}, undisturbed);
+  (void)given.inference(network_inputs("small", given, {}, {.values = made.values}).values);
+  CHECK(framework_selection(given).draws == 1);
+  CHECK_THAT(reason_of(framework_selection(given), fault), !Contains("wrong answers"));
 }

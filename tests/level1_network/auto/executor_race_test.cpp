@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "tests/cache_folder.hpp"
 #include "tests/level1_network/planted_faults.hpp"
 #include "tests/level1_network/timed_frameworks.hpp"
 
@@ -167,4 +168,63 @@ TEST_CASE("who is wrong only after some runs, or gives out what it kept, does no
   REQUIRE(race.refusals().size() == 1);
   CHECK_THAT(race.refusals().front().reason, Catch::Contains(why));
   CHECK(inputs.at("x").tensor().span<float>()[1] == 1);
+}
+
+namespace {
+
+/// Of y = tanh(x): one is right, and so is the other where its first number is not negative.
+struct RaceOnDraws {
+  RaceOnDraws() {
+    network.add_input("x", DType::float32, {2});
+    network.add_node("Tanh", {"x"}, {"y"});
+    network.add_output("y");
+  }
+  Network network{"small"};
+  ValueMap inputs{{"x", Tensor::of<float>({2}, {0.5F, 1})}};
+  std::unique_ptr<GraphExecutor> right = make_executor(network);
+  planted::Executor wrong{network, planted::faults().at("wrong-below-zero")()};
+  ExecutorRace race{network, inputs, "", {}};
+
+  /// Draws of seeds 5, 6 and 7 begin with 0.25, -0.5 and -1.
+  void run(double most_seconds, const std::string& spoiled_name = "x") {
+    race.add("right", *right);
+    race.add("wrong", wrong);
+    race.judge_also_on(
+        [&](std::uint64_t seed) {
+          const std::vector<float> firsts = {0.25F, -0.5F, -1};
+          return ValueMap{{seed == 6 ? spoiled_name : "x",
+                           Tensor::of<float>({2}, {firsts.at(std::size_t(seed) - 5), 1})}};
+        },
+        4, most_seconds);
+    race.run(0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("where inputs are random who is wrong on another draw is refused, and the draw is told") {
+  const d5::testing::OwnCacheFolder cache;
+  RaceOnDraws drawn;
+  drawn.run(1e9);
+  CHECK(drawn.race.winner() == "right");
+  CHECK(drawn.race.draws() == 4);
+  REQUIRE(drawn.race.ways().size() == 1);  // alone it is timed all the same
+  CHECK(drawn.race.ways().front().seconds > 0);
+  REQUIRE(drawn.race.refusals().size() == 1);
+  CHECK(drawn.race.refusals().front().framework == "wrong");
+  CHECK_THAT(drawn.race.refusals().front().reason,
+             Catch::StartsWith("on other random inputs (seed 6) wrong answers: output y: "));
+}
+
+TEST_CASE("draws for which there is no time, or that the network cannot take, judge nobody") {
+  const d5::testing::OwnCacheFolder cache;
+  RaceOnDraws without_time;
+  without_time.run(0);
+  CHECK(without_time.race.draws() == 1);
+  RaceOnDraws refused;
+  refused.run(1e9, "none");
+  CHECK(refused.race.draws() == 3);
+  for (const auto& refusal : refused.race.refusals()) {
+    CHECK_THAT(refusal.reason, !Catch::Contains("seed 6"));
+  }
 }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs that are random, and who runs on them.
+#include "d5/level1_network/network_inputs.hpp"
+#include "level1_network/auto/auto_executor.hpp"
+
+namespace d5 {
+
+NetworkInputs network_inputs(const std::string& model, GraphExecutor& executor,
+                             const OpenSizes& sizes, const GivenInputs& given, std::uint64_t seed) {
+  const Network network = executor.network();
+  NetworkInputs inputs = network_inputs(model, network, sizes, given, seed);
+  auto* chooses = dynamic_cast<AutoExecutor*>(&executor);
+  if (chooses && !inputs.made.empty()) {
+    chooses->judge_also_on(
+        [network, inputs](std::uint64_t other) { return drawn_again(network, inputs, other); },
+        seed);
+  }
+  return inputs;
+}
+
+}  // namespace d5
