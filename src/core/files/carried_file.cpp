@@ -5,16 +5,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
 
 #include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
 
 namespace d5 {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kCarried = ".yaml";
 
 /// What `variable` names, then the folder that lies `beside` d5's library.
 std::vector<fs::path> places(const char* variable, const char* beside) {
@@ -45,6 +49,27 @@ std::string carried_file(std::string_view relative) {
   }
   throw NotFound(fmt::format("d5 carries no '{}' in {}; set D5_SHARE_DIR to the folder that does",
                              printable(relative), names_of(searched)));
+}
+
+std::vector<std::string> carried_names(std::string_view folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(carried_file(folder))) {
+    if (entry.path().extension() == kCarried) names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string file_or_carried(std::string_view kind, std::string_view folder,
+                            const std::string& file_or_name) {
+  std::error_code ignored;
+  const bool is_word = file_or_name.find_first_of("/.") == std::string::npos;
+  if (!is_word || fs::exists(file_or_name, ignored)) return file_or_name;
+  const auto known = carried_names(folder);
+  if (std::ranges::find(known, file_or_name) == known.end()) {
+    throw_unknown_name(kind, file_or_name, known);
+  }
+  return carried_file(fmt::format("{}/{}{}", folder, file_or_name, kCarried));
 }
 
 std::string header_folder() {

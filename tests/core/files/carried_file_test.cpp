@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/carried_file.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +17,20 @@ TEST_CASE("a carried file is found, first in D5_SHARE_DIR") {
   setenv("D5_SHARE_DIR", here.parent_path().c_str(), 1);
   CHECK(carried_file(here.filename().string()) == here.string());
   unsetenv("D5_SHARE_DIR");
+}
+
+TEST_CASE("a word is the name of a carried file, unless a file here is called so") {
+  const auto recipe = file_or_carried("recipe", "recipes", "mnist-lenet-quick");
+  CHECK(recipe == carried_file("recipes/mnist-lenet-quick.yaml"));
+  CHECK(file_or_carried("recipe", "recipes", "./none.yaml") == "./none.yaml");
+  CHECK(file_or_carried("recipe", "recipes", "/proc") == "/proc");
+  CHECK_THROWS_WITH(
+      file_or_carried("recipe", "recipes", "mnist-lenet-quik"),
+      Catch::Contains("recipe 'mnist-lenet-quik'") && Catch::Contains("mnist-lenet-quick"));
+  const auto names = carried_names("data/networks");
+  CHECK(std::find(names.begin(), names.end(), "ethernet-10g") != names.end());
+  CHECK(std::is_sorted(names.begin(), names.end()));
+  CHECK_THROWS_AS(carried_names("data/none"), NotFound);
 }
 
 TEST_CASE("what is not carried is refused with the places") {

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -22,6 +21,8 @@
 
 namespace d5 {
 namespace {
+
+constexpr const char* kCarriedRecipes = "recipes";
 
 constexpr std::string_view kOfRanks = "distributed.";
 
@@ -191,16 +192,7 @@ CommandLine Recipe::command() const {
 }
 
 Recipe load_recipe(const std::string& file_or_name) {
-  std::error_code ignored;
-  std::string path = file_or_name;
-  const bool is_name = file_or_name.find_first_of("/.") == std::string::npos;
-  if (is_name && !std::filesystem::exists(path, ignored)) {
-    const auto known = carried_recipes();
-    if (std::ranges::find(known, file_or_name) == known.end()) {
-      throw_unknown_name("recipe", file_or_name, known);
-    }
-    path = carried_file("recipes/" + file_or_name + ".yaml");
-  }
+  const std::string path = file_or_carried("recipe", kCarriedRecipes, file_or_name);
   if (path.ends_with(".onnx")) {
     throw ValueError(fmt::format(
         "'{0}' is a network, and training takes a recipe, a YAML file that also names data, an "
@@ -212,13 +204,6 @@ Recipe load_recipe(const std::string& file_or_name) {
   return Recipe::parse(read_file(path, kMostBytes), file_or_name);
 }
 
-std::vector<std::string> carried_recipes() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(carried_file("recipes"))) {
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  }
-  std::ranges::sort(names);
-  return names;
-}
+std::vector<std::string> carried_recipes() { return carried_names(kCarriedRecipes); }
 
 }  // namespace d5
