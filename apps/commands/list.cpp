@@ -133,6 +133,17 @@ TextTable with_native(const Registry<T>& registry) {
   return table;
 }
 
+/// Those of frameworks have their names.
+TextTable networks_simulated() {
+  TextTable table = summaries(simulated_networks());
+  for (auto* one : app::loadable_frameworks()) {
+    for (const auto& [name, entry] : one->part<NativeNetworks>().entries()) {
+      table.add({name, entry.summary()});
+    }
+  }
+  return table;
+}
+
 /// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch". ListOptions
 /// follow behind colons.
 TextTable executors() {
@@ -170,7 +181,8 @@ std::vector<Kind> kinds() {
            [] { return with_native<NativeSchemes>(distributed_optimizers()); },
            [](const std::string& name) { return describe(find_scheme(name)); }},
           kind_of("sample-cuts", sample_cuts),
-          kind_of("simulated-networks", simulated_networks),
+          {"simulated-networks", networks_simulated,
+           [](const std::string& name) { return describe(find_simulated_network(name)); }},
           kind_of("prediction-strategies", prediction_strategies),
           kind_of("all-reduces", all_reduces),
           kind_of("broadcasts", broadcasts),

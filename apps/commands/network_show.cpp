@@ -75,7 +75,7 @@ double all_reduce_seconds(const NetworkDescription& network, int ranks,
 int run_network_show(const NetworkShowOptions& options) {
   const NetworkDescription network = load_network_description(options.network);
   for (const auto& name : options.all_reduces) (void)all_reduces().at(name);
-  for (const auto& name : options.models) (void)simulated_networks().at(name);
+  for (const auto& name : options.models) (void)find_simulated_network(name);
   const bool people = is_for_people(options.format);
   if (people) fmt::print("{}: {}\n\n", printable(network.name), printable(network.summary));
   if (people || options.ranks.empty()) app::print(figures(network), options.format);

@@ -60,6 +60,9 @@ struct NetworkDescription {
   [[nodiscard]] std::int64_t most_ranks() const { return hosts * ranks_per_host; }
 };
 
+/// Throws: ValueError unless the network has places for so many ranks, 1 or more.
+void expect_places(const NetworkDescription& network, int ranks);
+
 /// Throws: FormatError with file and line: an unknown key, a figure without source, no bandwidth,
 /// one of 0; ValueError for words that are no time or rate.
 [[nodiscard]] NetworkDescription parse_network_description(const std::string& text,

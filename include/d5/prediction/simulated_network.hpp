@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "d5/core/entry.hpp"
@@ -40,7 +41,8 @@ class SimulatedNetwork {
   };
 
   virtual ~SimulatedNetwork() = default;
-  /// `now` is never before that of an earlier start, nor before a change that was told.
+  /// `now` is never before that of an earlier start, nor before a change that was told, nor before
+  /// a limit at which nothing was.
   virtual void start(const SimulatedMessage& message, double now) = 0;
   /// Goes on to the first moment not after `limit`, which may be infinite, at which something
   /// changes, and replaces `changes` by one change or more at that moment; false: nothing does.
@@ -53,5 +55,13 @@ using SimulatedNetworkEntry =
     Entry<std::shared_ptr<SimulatedNetwork>(const NetworkDescription&, int ranks)>;
 /// By name; src/prediction/networks/models has the built-in ones.
 [[nodiscard]] Registry<SimulatedNetworkEntry>& simulated_networks();
+/// A framework's own network, under the framework's name: a part of `Framework`.
+class NativeNetworks : public Registry<SimulatedNetworkEntry> {
+ public:
+  NativeNetworks() : Registry("native network") {}
+};
+/// One of `simulated_networks()`, or that of the framework of this name, which is loaded. Throws:
+/// NotFound; Unsupported with the reason where the framework is absent.
+[[nodiscard]] const SimulatedNetworkEntry& find_simulated_network(std::string_view name);
 
 }  // namespace d5

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
-
 #include <vector>
 
-#include "d5/core/error.hpp"
 #include "d5/prediction/network_description.hpp"
 
 namespace d5::detail {
@@ -24,12 +21,7 @@ class HostPlaces {
     for (const NetworkSegment& segment : network.segments) {
       larger_.push_back({segment.bytes, {segment.latency, 1 / segment.bandwidth}});
     }
-    if (ranks < 1 || ranks > network.most_ranks()) {
-      throw ValueError(fmt::format(
-          "network '{}' has places for {} ranks ({} hosts of {}), and {} were asked for; raise "
-          "'hosts' in its file, or simulate fewer",
-          network.name, network.most_ranks(), network.hosts, network.ranks_per_host, ranks));
-    }
+    expect_places(network, ranks);
     const double bandwidth = network.host_bandwidth.value;
     inside_ = bandwidth > 0 ? PathFigures{network.host_latency.value, 1 / bandwidth} : between_;
     has_inside_ = bandwidth > 0;

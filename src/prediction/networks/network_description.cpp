@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <sstream>
 
 #include "core/text/yaml_tree.hpp"
@@ -22,6 +21,8 @@ namespace d5 {
 namespace {
 
 using detail::YamlNode;
+
+constexpr const char* kCarriedNetworks = "data/networks";
 
 /// A figure of the file: where it is kept, and whether it is a rate, above 0, or a number from 0.
 struct FigureRow {
@@ -158,6 +159,14 @@ NetworkSegment NetworkDescription::segment_of(double bytes) const {
   return found;
 }
 
+void expect_places(const NetworkDescription& network, int ranks) {
+  if (ranks >= 1 && ranks <= network.most_ranks()) return;
+  throw ValueError(fmt::format(
+      "network '{}' has places for {} ranks ({} hosts of {}), and {} were asked for; "
+      "raise 'hosts' in its file, or simulate fewer",
+      printable(network.name), network.most_ranks(), network.hosts, network.ranks_per_host, ranks));
+}
+
 NetworkDescription parse_network_description(const std::string& text, const std::string& file) {
   const YamlNode root = detail::parse_yaml(text, file);
   if (!root.is_map()) fail(file, 1, "is no map; expected name:, latency:, bandwidth: ...");
@@ -232,27 +241,11 @@ std::string to_yaml(const NetworkDescription& network) {
 }
 
 NetworkDescription load_network_description(const std::string& file_or_name) {
-  std::error_code ignored;
-  std::string path = file_or_name;
-  const bool is_name = file_or_name.find_first_of("/.") == std::string::npos;
-  if (is_name && !std::filesystem::exists(path, ignored)) {
-    const auto known = carried_networks();
-    if (std::ranges::find(known, file_or_name) == known.end()) {
-      throw_unknown_name("network", file_or_name, known);
-    }
-    path = carried_file("data/networks/" + file_or_name + ".yaml");
-  }
   constexpr std::size_t kMostBytes = std::size_t{1} << 16;
+  const std::string path = file_or_carried("network", kCarriedNetworks, file_or_name);
   return parse_network_description(read_file(path, kMostBytes), file_or_name);
 }
 
-std::vector<std::string> carried_networks() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(carried_file("data/networks"))) {
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  }
-  std::ranges::sort(names);
-  return names;
-}
+std::vector<std::string> carried_networks() { return carried_names(kCarriedNetworks); }
 
 }  // namespace d5

@@ -30,8 +30,7 @@ class SimulatedWorld {
                            description.bandwidth.value, overhead)),
         scheduler(static_cast<std::size_t>(options.stack_bytes)),
         board(scheduler,
-              simulated_networks()
-                  .at(options.model.name)
+              find_simulated_network(options.model.name)
                   .make(description, ranks, options.model.settings),
               ranks, options.eager_bytes),
         library_calls(static_cast<std::size_t>(ranks)) {}

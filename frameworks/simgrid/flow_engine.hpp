@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <simgrid/s4u.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "topology.hpp"
+
+namespace d5::simgrid {
+
+/// A message between two hosts. `id` is of no other that is under way.
+struct Flow {
+  std::int64_t id = 0;
+  std::int32_t from = 0, to = 0;
+  double bytes = 0;
+  double begin = 0;
+};
+
+/// What arrived at one moment.
+struct Arrivals {
+  double time = 0;
+  std::vector<std::int64_t> ids = {};
+};
+
+/// SimGrid's network of `hosts` hosts: the first ones of the topology. One a process, for good.
+///
+/// Its model is CM02: a message takes the latency of its links, and then shares their bandwidth
+/// fairly, in inverse ratio of the latencies of those who share (Casanova and Marchal, "A Network
+/// Model for Simulation of Grid Application", 2002). What SimGrid adds by default to resemble TCP
+/// (factors on latency and bandwidth, traffic of acknowledgements, a window) is off.
+///
+/// Links have the bandwidth of the description in each direction, and an equal share of its
+/// latency: the two hosts that are farthest from each other are `latency` apart. Within a host
+/// messages do not share anything.
+class FlowEngine {
+ public:
+  FlowEngine(const NetworkDescription& network, const Topology& topology, int hosts);
+  /// `begin` is never before that of an earlier one.
+  void start(const Flow& flow);
+  /// Goes on to the first moment not after `limit` at which something arrives; no ids: there is
+  /// none.
+  Arrivals advance(double limit);
+
+ private:
+  void build(const NetworkDescription& network, const Topology& topology, int hosts);
+  void run_to(double limit);
+
+  ::simgrid::s4u::Engine engine_;
+  std::vector<::simgrid::s4u::Host*> hosts_;
+  std::unordered_map<std::int64_t, ::simgrid::s4u::CommPtr> flows_;
+  std::set<::simgrid::s4u::Activity*> stops_;  ///< the engine returns when it is not empty
+  std::vector<std::int64_t> arrived_;          ///< since it was run
+  std::deque<Arrivals> untold_;
+};
+
+}  // namespace d5::simgrid

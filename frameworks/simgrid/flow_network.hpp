@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "d5/prediction/simulated_network.hpp"
+#include "flow_process.hpp"
+
+namespace d5::simgrid {
+
+/// Messages are flows through the links of a topology, which share them: see `FlowEngine`. The
+/// sender's memory is free when the last byte has arrived.
+class FlowNetwork final : public SimulatedNetwork {
+ public:
+  /// Throws: as `expect_places` and `read_topology`.
+  FlowNetwork(const NetworkDescription& network, int ranks);
+  void start(const SimulatedMessage& message, double now) override;
+  bool advance(double limit, std::vector<Change>& changes) override;
+
+ private:
+  struct Path {
+    double latency = 0, seconds_per_byte = 0;
+  };
+  /// What a message takes at least, were it alone.
+  [[nodiscard]] double least_seconds(const Flow& flow) const;
+
+  int ranks_per_host_;
+  Path between_, inside_;
+  FlowProcess process_;
+  std::vector<Flow> unsent_;  ///< that the process does not know of yet
+  /// When each may be there at the earliest: before the first there is nothing to ask.
+  std::set<std::pair<double, std::int64_t>> soonest_;
+  std::unordered_map<std::int64_t, double> under_way_;  ///< id to its time in `soonest_`
+};
+
+}  // namespace d5::simgrid

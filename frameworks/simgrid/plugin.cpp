@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plug-in's entry: SimGrid is a network that simulated ranks send over.
+#include "d5/core/plugin.hpp"
+
+#include <simgrid/version.h>
+
+#include "flow_network.hpp"
+
+namespace d5::simgrid {
+namespace {
+
+void fill(Framework& framework) {
+  framework.part<NativeNetworks>().add(
+      "simgrid", SimulatedNetworkEntry::of<FlowNetwork>(
+                     "flows that share the links of a topology: star, fat tree, torus, dragonfly"));
+}
+
+}  // namespace
+}  // namespace d5::simgrid
+
+#define D5_SIMGRID_TEXT(number) #number
+#define D5_SIMGRID_VERSION(major, minor) D5_SIMGRID_TEXT(major) "." D5_SIMGRID_TEXT(minor)
+D5_FRAMEWORK_PLUGIN("simgrid", D5_SIMGRID_VERSION(SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR),
+                    d5::simgrid::fill)

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <span>
+
+#include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5::simgrid {
+namespace {
+
+constexpr double kMostHosts = 1'000'000;
+
+[[noreturn]] void fail(const NetworkDescription& network, const std::string& what) {
+  throw ValueError(fmt::format("network '{}': a {} of {}", printable(network.name),
+                               printable(network.topology), what));
+}
+
+/// Whole numbers, as many as there have to be. `least` 0: any.
+std::vector<unsigned> whole(const NetworkDescription& network, const char* option,
+                            const std::vector<double>& numbers, std::size_t wanted) {
+  if (numbers.empty() || (wanted > 0 && numbers.size() != wanted)) {
+    fail(network, fmt::format("{} numbers in '{}'; expected {}", numbers.size(), option,
+                              wanted > 0 ? std::to_string(wanted) : "one or more"));
+  }
+  std::vector<unsigned> result;
+  for (const double number : numbers) {
+    if (number < 1 || number > kMostHosts || number != std::floor(number)) {
+      fail(network, fmt::format("{} in '{}'; expected whole numbers of 1 to {}", number, option,
+                                kMostHosts));
+    }
+    result.push_back(static_cast<unsigned>(number));
+  }
+  return result;
+}
+
+std::int64_t product(const NetworkDescription& network, std::span<const unsigned> factors) {
+  double hosts = 1;
+  for (const unsigned factor : factors) hosts *= factor;
+  if (hosts > kMostHosts) {
+    fail(network, fmt::format("{} hosts; there can be {}", hosts, kMostHosts));
+  }
+  return static_cast<std::int64_t>(hosts);
+}
+
+struct NoOptions {
+  void declare(OptionList&) {}
+};
+
+struct FatTreeOptions {
+  std::vector<double> down, up, count;
+  void declare(OptionList& options) {
+    options.add("down", down, "ports below, of each level from the hosts up");
+    options.add("up", up, "ports above, of what is below each level");
+    options.add("count", count, "links between two, of each level");
+  }
+};
+
+struct TorusOptions {
+  std::vector<double> dimensions;
+  void declare(OptionList& options) { options.add("dimensions", dimensions, "hosts along each"); }
+};
+
+struct DragonflyOptions {
+  std::vector<double> groups, chassis, routers;
+  std::int64_t nodes = 1;
+  void declare(OptionList& options) {
+    options.add("groups", groups, "number of groups, links between two");
+    options.add("chassis", chassis, "of a group, links between two");
+    options.add("routers", routers, "of a chassis, links between two");
+    options.add("nodes", nodes, "of a router", {.least = 1, .most = kMostHosts});
+  }
+};
+
+Topology star(const NetworkDescription& network, const Settings& settings) {
+  (void)read_options<NoOptions>(settings);
+  return {.hosts = network.hosts};
+}
+
+Topology fat_tree(const NetworkDescription& network, const Settings& settings) {
+  const auto options = read_options<FatTreeOptions>(settings);
+  Topology tree{.kind = Topology::Kind::fat_tree};
+  tree.down = whole(network, "down", options.down, 0);
+  tree.up = whole(network, "up", options.up, tree.down.size());
+  tree.count = whole(network, "count", options.count, tree.down.size());
+  tree.hosts = product(network, tree.down);
+  for (std::size_t level = 0; level < tree.down.size(); ++level) {
+    if (tree.down[level] > 1) tree.longest = 2 * static_cast<int>(level + 1);
+  }
+  for (std::size_t level = tree.down.size(); level-- > 0;) {
+    if (tree.down[level] > 1) tree.shortest = 2 * static_cast<int>(level + 1);
+  }
+  return tree;
+}
+
+Topology torus(const NetworkDescription& network, const Settings& settings) {
+  const auto options = read_options<TorusOptions>(settings);
+  const auto dimensions = whole(network, "dimensions", options.dimensions, 0);
+  Topology result{.kind = Topology::Kind::torus, .longest = 0, .shortest = 1};
+  result.dimensions.assign(dimensions.begin(), dimensions.end());
+  result.hosts = product(network, dimensions);
+  for (const unsigned hosts : dimensions) result.longest += static_cast<int>(hosts / 2);
+  if (result.longest == 0) result.longest = 1;
+  return result;
+}
+
+Topology dragonfly(const NetworkDescription& network, const Settings& settings) {
+  const auto options = read_options<DragonflyOptions>(settings);
+  const auto level = [&](const char* option, const std::vector<double>& numbers) {
+    const auto both = whole(network, option, numbers, 2);
+    return Topology::Level{both[0], both[1]};
+  };
+  Topology result{.kind = Topology::Kind::dragonfly};
+  result.groups = level("groups", options.groups);
+  result.chassis = level("chassis", options.chassis);
+  result.routers = level("routers", options.routers);
+  result.nodes = static_cast<unsigned>(options.nodes);
+  // A group is left by the router whose place in its chassis is the other group's number.
+  if (result.groups.number > result.routers.number) {
+    fail(network, fmt::format("{} groups and {} routers a chassis; expected as many routers as "
+                              "groups, or more",
+                              result.groups.number, result.routers.number));
+  }
+  const std::array factors = {result.groups.number, result.chassis.number, result.routers.number,
+                              result.nodes};
+  result.hosts = product(network, factors);
+  // To the router and from it; to another router of the chassis, to another chassis, once in each
+  // of two groups, and between these.
+  const int inside = (result.routers.number > 1 ? 1 : 0) + (result.chassis.number > 1 ? 1 : 0);
+  result.longest = 2 + (result.groups.number > 1 ? 2 * inside + 1 : inside);
+  return result;
+}
+
+struct TopologyRow {
+  const char* name;
+  Topology (*read)(const NetworkDescription&, const Settings&);
+};
+constexpr std::initializer_list<TopologyRow> kTopologies = {
+    {"star", star}, {"fat_tree", fat_tree}, {"torus", torus}, {"dragonfly", dragonfly}};
+
+}  // namespace
+
+Topology read_topology(const NetworkDescription& network) {
+  const std::string who = fmt::format("network '{}'", printable(network.name));
+  std::vector<std::string> known;
+  for (const auto& [name, read] : kTopologies) {
+    known.emplace_back(name);
+    if (network.topology != name) continue;
+    Topology topology = read(network, network.topology_options.owned_by(who));
+    if (topology.hosts < network.hosts) {
+      fail(network, fmt::format("{} hosts, and 'hosts' says {}; make them agree", topology.hosts,
+                                network.hosts));
+    }
+    return topology;
+  }
+  throw_unknown_name(who + ": topology", network.topology, known);
+}
+
+}  // namespace d5::simgrid

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "d5/prediction/network_description.hpp"
+
+namespace d5::simgrid {
+
+/// How a network's hosts are joined, as its description says in `topology` and `topology_options`.
+///
+/// | topology | options |
+/// | --- | --- |
+/// | star | none: each host has a link to one switch that never blocks |
+/// | fat_tree | of each level, from the hosts up: `down`, ports below; `up`, ports above; `count`,
+/// links between two | | torus | `dimensions`: hosts along each | | dragonfly | `groups`, `chassis`
+/// of a group, `routers` of a chassis, each "number,links"; `nodes` of a router |
+///
+/// Source: Zahavi, "D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on Real
+/// Life Fat Trees" (2010); Faanes et al., "Cray Cascade: a Scalable HPC System based on a Dragonfly
+/// Network" (SC 2012).
+struct Topology {
+  enum class Kind { star, fat_tree, torus, dragonfly };
+  /// Of a dragonfly: how many there are, and links between two of them.
+  struct Level {
+    unsigned number = 1, links = 1;
+  };
+
+  Kind kind = Kind::star;
+  std::vector<unsigned> down = {}, up = {}, count = {};
+  std::vector<unsigned long> dimensions = {};
+  Level groups = {}, chassis = {}, routers = {};
+  unsigned nodes = 1;
+
+  std::int64_t hosts = 1;
+  int longest = 2;   ///< links between the two hosts that are farthest from each other
+  int shortest = 2;  ///< the same of neighbours
+};
+
+/// Throws: NotFound for an unknown topology or option; ValueError for numbers that make none, or
+/// less hosts than the network has.
+[[nodiscard]] Topology read_topology(const NetworkDescription& network);
+
+}  // namespace d5::simgrid
