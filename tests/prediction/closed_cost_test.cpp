@@ -26,9 +26,7 @@ TEST_CASE("closed forms are those of the messages that a rank takes part in") {
   CHECK(seconds("all_reduce", "rabenseifner", 8, 4) == 4 + 12);
   CHECK(seconds("all_reduce", "recursive_doubling", 8, 4) == 2 * 9);
   CHECK(seconds("all_reduce", "recursive_doubling", 8, 3) == 3 * 9);  // one folds in and out
-  CHECK(seconds("all_reduce", "mpi", 9'999, 2) ==
-        seconds("all_reduce", "recursive_doubling", 9'999, 2));
-  CHECK(seconds("all_reduce", "mpi", 10'000, 8) == seconds("all_reduce", "ring", 10'000, 8));
+  CHECK(seconds("all_reduce", "mpi", 8, 5) == 6 * 9);                 // down a tree and up again
   CHECK(seconds("negotiation", "ring", 8, 4) == seconds("all_reduce", "ring", 8, 4));
   CHECK(seconds("reduce_scatter", "ring", 8, 4) == 3 + 6);
   CHECK(seconds("all_gather", "ring", 2, 4) == 3 + 6);

@@ -78,19 +78,6 @@ TEST_CASE("a ring goes on only when its rank looks") {
   CHECK(step(1000) == Approx(0.1).epsilon(kTimeRounding));
 }
 
-TEST_CASE("the transport's all-reduce follows Open MPI's sizes") {
-  const auto took = [](std::int64_t elements) {
-    return seconds_of(8, {}, [&](SimulatedRank&, const Ranks& ranks) {
-      Tensor data = phantom_tensor({DType::float32, {elements}});
-      ranks->all_reduce(data);
-    });
-  };
-  const double small = 3 * (8000 / kSimpleBandwidth + kSimpleLatency);
-  CHECK(took(2000) == Approx(small).epsilon(kTimeRounding));
-  CHECK(took(800'000) ==
-        Approx(14.0 / 8 * 3.2e6 / kSimpleBandwidth + 14 * kSimpleLatency).epsilon(kTimeRounding));
-}
-
 TEST_CASE("phantoms pass through every collective, and nobody touches them") {
   const auto all = [](const auto& registry) { return registry.names(); };
   const int n = GENERATE(4, 6);

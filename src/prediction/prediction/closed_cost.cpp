@@ -42,16 +42,13 @@ Rounds recursive_doubling(double bytes, std::int64_t ranks) {
 Rounds all_reduce_tree(double bytes, std::int64_t ranks) {
   return {2 * log2_up(ranks), 2 * log2_up(ranks) * bytes};
 }
-Rounds open_mpi(double bytes, std::int64_t ranks) {
-  constexpr double kSmall = 10'000;
-  return bytes < kSmall ? recursive_doubling(bytes, ranks) : all_reduce_ring(bytes, ranks);
-}
 Rounds scatter(double bytes, std::int64_t ranks) {
   return {others(ranks), share_of_others(ranks) * bytes};
 }
 Rounds gather_ring(double bytes, std::int64_t ranks) {
   return {others(ranks), others(ranks) * bytes};
 }
+Rounds gather_at_once(double bytes, std::int64_t ranks) { return {1, others(ranks) * bytes}; }
 Rounds gather_doubling(double bytes, std::int64_t ranks) {
   return {log2_up(ranks), others(ranks) * bytes};
 }
@@ -69,12 +66,13 @@ constexpr ClosedForm kClosedForms[] = {
     {"all_reduce", "rabenseifner", rabenseifner},
     {"all_reduce", "recursive_doubling", recursive_doubling},
     {"all_reduce", "binomial_tree", all_reduce_tree},
-    {"all_reduce", "mpi", open_mpi},
+    {"all_reduce", "mpi", all_reduce_tree},
     {"reduce_scatter", "ring", scatter},
     {"reduce_scatter", "pairwise", scatter},
     {"all_gather", "ring", gather_ring},
     {"all_gather", "recursive_doubling", gather_doubling},
     {"all_gather", "bruck", gather_doubling},
+    {"all_gather", "mpi", gather_at_once},
     {"broadcast", "binomial", broadcast_tree},
     {"push", "", through_server},
     {"pull", "", through_server},

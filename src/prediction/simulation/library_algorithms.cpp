@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "d5/level3_distributed/transport.hpp"
 #include "prediction/simulation/library_call.hpp"
+#include "prediction/simulation/library_decisions.hpp"
 
 namespace d5::detail {
 namespace {
@@ -91,80 +93,142 @@ CommunicationSchedule barrier(Communicator& ranks, int tag) {
   }
 }
 
+/// From the root to each, all at once.
+CommunicationSchedule broadcast_to_each(Communicator& ranks, CommunicationCall call, int tag) {
+  Requests calls;
+  if (call.peer != ranks.rank()) {
+    calls.push_back(ranks.start_receive(call.output, call.peer, tag));
+  } else {
+    for (int rank = 0; rank < ranks.size(); ++rank) {
+      if (rank != call.peer) calls.push_back(ranks.start_send(call.output, rank, tag));
+    }
+  }
+  co_await calls;
+}
+
+/// Each one's part to each, all at once.
+CommunicationSchedule gather_from_each(Communicator& ranks, CommunicationCall call, int tag) {
+  const RankViews from(call.output, call.output_counts, ranks.size());
+  Requests calls;
+  for (int distance = 1; distance < ranks.size(); ++distance) {
+    const int sender = (ranks.rank() + ranks.size() - distance) % ranks.size();
+    Tensor part = from[sender];
+    calls.push_back(ranks.start_receive(part, sender, tag));
+    calls.push_back(ranks.start_send(call.input, (ranks.rank() + distance) % ranks.size(), tag));
+  }
+  copy_flat(ranks, from[ranks.rank()], call.input);
+  co_await calls;
+}
+
+/// All of it down a binomial tree to rank 0, then to each its part, all at once.
+CommunicationSchedule reduce_then_scatter(Communicator& ranks, CommunicationCall call, int tag) {
+  const int n = ranks.size(), me = ranks.rank();
+  Tensor sum = ranks.scratch(call.input.desc(), call.input);
+  Tensor other = ranks.scratch(call.input.desc(), call.input);
+  ranks.copy_local(sum, call.input);
+  for (int distance = 1; distance < n; distance *= 2) {
+    Requests calls;
+    if (me % (2 * distance) != 0) {
+      calls.push_back(ranks.start_send(sum, me - distance, tag));
+      co_await calls;
+      break;
+    }
+    if (me + distance >= n) continue;
+    calls.push_back(ranks.start_receive(other, me + distance, tag));
+    co_await calls;
+    ranks.reduce_local(sum, other, call.reduction);
+  }
+  Requests calls;
+  if (me != 0) {
+    calls.push_back(ranks.start_receive(call.output, 0, tag));
+  } else {
+    const RankViews to(sum, call.input_counts, n);
+    for (int rank = 1; rank < n; ++rank) calls.push_back(ranks.start_send(to[rank], rank, tag));
+    copy_flat(ranks, call.output.reshaped({call.output.elements()}), to[0]);
+  }
+  co_await calls;
+}
+
 bool is_power_of_two(int n) { return std::has_single_bit(static_cast<unsigned>(n)); }
 
-Settings segments_of(std::int64_t bytes) { return {{"segment_bytes", bytes}}; }
+std::int64_t bytes_of(const Tensor& data) { return static_cast<std::int64_t>(data.bytes()); }
 
 }  // namespace
 
 LibraryAlgorithms::LibraryAlgorithms()
     : doubling_(all_reduces().at("recursive_doubling").make()),
       ring_(all_reduces().at("ring").make()),
-      segmented_(all_reduces().at("segmented_ring").make(segments_of(1 << 20))),
       tree_(all_reduces().at("binomial_tree").make()),
+      rabenseifner_(all_reduces().at("rabenseifner").make()),
       binomial_(broadcasts().at("binomial").make()),
       split_(broadcasts().at("scatter_all_gather").make()),
-      chain_8k_(broadcasts().at("chain").make(segments_of(8 << 10))),
-      chain_16k_(broadcasts().at("chain").make(segments_of(16 << 10))),
-      chain_64k_(broadcasts().at("chain").make(segments_of(64 << 10))),
-      chain_128k_(broadcasts().at("chain").make(segments_of(128 << 10))),
+      chain_(broadcasts().at("chain").make({{"segment_bytes", std::int64_t{1} << 40}})),
       gather_doubling_(all_gathers().at("recursive_doubling").make()),
       gather_bruck_(all_gathers().at("bruck").make()),
       gather_ring_(all_gathers().at("ring").make()),
-      scatter_halving_(reduce_scatters().at("recursive_halving").make()),
-      scatter_ring_(reduce_scatters().at("ring").make()) {}
+      scatter_halving_(reduce_scatters().at("recursive_halving").make()) {}
 
-AllReduce& LibraryAlgorithms::all_reduce(std::int64_t elements, std::int64_t bytes,
-                                         int ranks) const {
-  if (bytes < 10'000) return *doubling_;
-  if (elements <= ranks) return *tree_;  // there: a reduction to one, then a broadcast
-  return bytes <= ranks * (std::int64_t{1} << 20) ? *ring_ : *segmented_;
-}
-
-Broadcast& LibraryAlgorithms::broadcast(std::int64_t bytes, int ranks) const {
-  // Lines that were fitted there to measurements: to how many ranks a pipeline of long segments is
-  // the faster one.
-  const auto reaches = [&](double per_byte, double offset) {
-    return ranks < per_byte * static_cast<double>(bytes) + offset;
-  };
-  if (bytes < 2048) return *binomial_;
-  if (bytes < 370'728) return *split_;
-  if (reaches(1.6134e-6, 2.1102)) return *chain_128k_;
-  if (ranks < 13) return *split_;
-  if (reaches(2.3679e-6, 1.1787)) return *chain_64k_;
-  if (reaches(3.2118e-6, 8.7936)) return *chain_16k_;
-  return *chain_8k_;
+std::unique_ptr<Request> LibraryAlgorithms::run(Communicator& ranks,
+                                                const CommunicationCall& call) {
+  const int n = ranks.size();
+  Tensor output = call.output;
+  if (call.kind == CallKind::all_reduce) {
+    const std::string_view choice = open_mpi_all_reduce(n, bytes_of(output));
+    const bool rings = choice.ends_with("ring");
+    AllReduce& algorithm = choice == "nonoverlapping"        ? *tree_
+                           : choice == "rabenseifner"        ? *rabenseifner_
+                           : rings && output.elements() >= n ? *ring_
+                                                             : *doubling_;
+    return algorithm.start(ranks, output, call.reduction);
+  }
+  if (call.kind == CallKind::broadcast) {
+    const std::string_view choice = open_mpi_broadcast(n, bytes_of(output));
+    if (choice == "basic_linear") {
+      return run_schedule(ranks, broadcast_to_each(ranks, call, ranks.own_tag()));
+    }
+    Broadcast& algorithm = choice == "chain" || choice == "pipeline" ? *chain_
+                           : choice == "scatter_allgather"           ? *split_
+                                                                     : *binomial_;
+    return algorithm.start(ranks, output, call.peer);
+  }
+  // Of parts that differ the transport of MPI starts the collective, and waits.
+  if (call.kind == CallKind::all_gather && call.output_counts.empty()) {
+    const std::string_view choice = open_mpi_all_gather(n, bytes_of(call.input));
+    const bool doubles = choice == "recursive_doubling" && is_power_of_two(n);
+    const bool bruck = choice == "recursive_doubling" || choice == "bruck";
+    AllGather& algorithm = doubles ? *gather_doubling_ : bruck ? *gather_bruck_ : *gather_ring_;
+    return algorithm.start(ranks, call.input, output);
+  }
+  if (call.kind == CallKind::reduce_scatter && call.input_counts.empty() &&
+      open_mpi_reduce_scatter(n, bytes_of(output)) != "basic_linear") {
+    return scatter_halving_->start(ranks, call.input, output, call.reduction);
+  }
+  return start(ranks, call);
 }
 
 std::unique_ptr<Request> LibraryAlgorithms::start(Communicator& ranks,
                                                   const CommunicationCall& call) {
-  const int n = ranks.size();
+  constexpr int kFew = 4;  // ranks that a broadcast goes to at once
   Tensor output = call.output;
-  const auto bytes_of = [](const Tensor& data) { return static_cast<std::int64_t>(data.bytes()); };
+  const auto schedule = [&](const auto& of) {
+    return run_schedule(ranks, of(ranks, call, ranks.own_tag()));
+  };
   switch (call.kind) {
     case CallKind::all_reduce:
-      return all_reduce(output.elements(), bytes_of(output), n)
-          .start(ranks, output, call.reduction);
+      return tree_->start(ranks, output, call.reduction);
     case CallKind::broadcast:
-      return broadcast(bytes_of(output), n).start(ranks, output, call.peer);
-    case CallKind::all_gather: {
-      AllGather& algorithm = bytes_of(output) >= 50'000 ? *gather_ring_
-                             : is_power_of_two(n)       ? *gather_doubling_
-                                                        : *gather_bruck_;
-      return algorithm.start(ranks, call.input, output, call.output_counts);
-    }
-    case CallKind::reduce_scatter: {
-      const std::int64_t bytes = bytes_of(call.input);
-      const bool halves = bytes <= (12 << 10) || (is_power_of_two(n) && bytes <= (256 << 10));
-      return (halves ? *scatter_halving_ : *scatter_ring_)
-          .start(ranks, call.input, output, call.reduction, call.input_counts);
-    }
+      if (ranks.size() <= kFew) return schedule(broadcast_to_each);
+      return binomial_->start(ranks, output, call.peer);
+    case CallKind::all_gather:
+      return schedule(gather_from_each);
+    case CallKind::reduce_scatter:
+      return schedule(reduce_then_scatter);
     case CallKind::gather:
-      return run_schedule(ranks, gather(ranks, call, ranks.own_tag()));
+      return schedule(gather);
     case CallKind::scatter:
-      return run_schedule(ranks, scatter(ranks, call, ranks.own_tag()));
+      return schedule(scatter);
     case CallKind::all_to_all:
-      return run_schedule(ranks, all_to_all(ranks, call, ranks.own_tag()));
+      return schedule(all_to_all);
     case CallKind::barrier:
       return run_schedule(ranks, barrier(ranks, ranks.own_tag()));
     default:

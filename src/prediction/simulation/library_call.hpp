@@ -12,32 +12,38 @@ namespace d5::detail {
 
 class SimulatedWorld;
 
-/// What simulated ranks' own collectives run: for each size d5's nearest to what Open MPI 4.1
-/// chooses where nobody tunes it (coll/tuned, fixed decisions).
+/// What simulated ranks' own collectives run: for each size d5's nearest to what Open MPI 4.1 runs
+/// where nobody tunes it. Blocking ones are chosen by its table (`library_decisions.hpp`,
+/// coll/tuned) and go in one piece; those that are started are of another part of it (coll/libnbc),
+/// which hardly chooses: an all-reduce in place, as d5 asks for, is always a tree.
 ///
-///     all_reduce      below 10 kB recursive doubling; the ring, above 1 MiB a rank in segments of
-///                     1 MiB
-///     broadcast       below 2 kB binomial; below 362 kB scatter and all-gather, for its split
-///                     binary tree; a chain in segments of 128 kB, of 8 to 64 kB where ranks are
-///                     many
-///     all_gather      below 50 kB of all recursive doubling or, for 2^k ranks not, Bruck; the ring
-///     reduce_scatter  below 12 kB of all recursive halving; the ring
-///     gather, scatter, all_to_all   each to each, all at once
-///     barrier         dissemination
+/// | | blocking: Open MPI's | here | started |
+/// | --- | --- | --- | --- |
+/// | all_reduce | recursive_doubling, rabenseifner | the same | binomial_tree |
+/// | | ring, segmented_ring (of one segment) | ring; less elements than ranks: recursive_doubling |
+/// | | | nonoverlapping | binomial_tree | | | broadcast | binomial, knomial, binary trees |
+/// binomial | binomial; up to 4 ranks to each at once | | | basic_linear | to each at once | | | |
+/// chain, pipeline (of one segment) | chain of one segment | | | | scatter_allgather |
+/// scatter_all_gather | | | all_gather | recursive_doubling, bruck | the same; bruck where n is no
+/// power of 2 | from each at once | | | ring, neighbor, two_proc | ring | | | reduce_scatter |
+/// recursive doubling and halving, butterfly | recursive_halving | tree, then scatter | | |
+/// basic_linear | tree, then scatter | | | gather, scatter, all_to_all | each to each, all at once
+/// | | the same | | barrier | dissemination | | the same |
+///
+/// Source: Open MPI 4.1, ompi/mca/coll/{tuned,base,libnbc}.
 class LibraryAlgorithms {
  public:
   LibraryAlgorithms();
   /// Over sends and receives of `ranks`, under way when it returns. This object outlives it.
   [[nodiscard]] std::unique_ptr<Request> start(Communicator& ranks, const CommunicationCall& call);
+  /// The same of a call that blocks.
+  [[nodiscard]] std::unique_ptr<Request> run(Communicator& ranks, const CommunicationCall& call);
 
  private:
-  [[nodiscard]] AllReduce& all_reduce(std::int64_t elements, std::int64_t bytes, int ranks) const;
-  [[nodiscard]] Broadcast& broadcast(std::int64_t bytes, int ranks) const;
-
-  std::shared_ptr<AllReduce> doubling_, ring_, segmented_, tree_;
-  std::shared_ptr<Broadcast> binomial_, split_, chain_8k_, chain_16k_, chain_64k_, chain_128k_;
+  std::shared_ptr<AllReduce> doubling_, ring_, tree_, rabenseifner_;
+  std::shared_ptr<Broadcast> binomial_, split_, chain_;
   std::shared_ptr<AllGather> gather_doubling_, gather_bruck_, gather_ring_;
-  std::shared_ptr<ReduceScatter> scatter_halving_, scatter_ring_;
+  std::shared_ptr<ReduceScatter> scatter_halving_;
 };
 
 /// A collective of a simulated rank's transport, which is moved on in every call of that rank.

@@ -129,15 +129,15 @@ class SimulatedCommunicator final : public Communicator {
 
  protected:
   std::unique_ptr<Request> do_start(const CommunicationCall& call) override {
-    if (!world_->scheduler.is_running()) {
-      throw CommunicationError(
-          fmt::format("rank {}: {}: the simulation that the communicator belongs to has ended",
-                      rank_, to_string(call)));
-    }
-    if (call.kind == CallKind::send || call.kind == CallKind::receive) return start_message(call);
-    return std::make_unique<LibraryRequest>(world_, world_rank(rank_), to_string(call), [&] {
-      return world_->algorithms.start(library(), call);
-    });
+    expect_running(call);
+    if (is_message(call)) return start_message(call);
+    return library_call(call, &LibraryAlgorithms::start);
+  }
+
+  void do_run(const CommunicationCall& call) override {
+    expect_running(call);
+    if (is_message(call)) return start_message(call)->wait();
+    library_call(call, &LibraryAlgorithms::run)->wait();
   }
 
   std::shared_ptr<Communicator> do_split(int color, int order) override {
@@ -166,6 +166,22 @@ class SimulatedCommunicator final : public Communicator {
  private:
   static bool has_elements(const Tensor& into, const Tensor& from) {
     return !is_phantom(into) && !is_phantom(from);
+  }
+  static bool is_message(const CommunicationCall& call) {
+    return call.kind == CallKind::send || call.kind == CallKind::receive;
+  }
+  void expect_running(const CommunicationCall& call) const {
+    if (world_->scheduler.is_running()) return;
+    throw CommunicationError(
+        fmt::format("rank {}: {}: the simulation that the communicator belongs to has ended", rank_,
+                    to_string(call)));
+  }
+  std::unique_ptr<Request> library_call(const CommunicationCall& call,
+                                        std::unique_ptr<Request> (LibraryAlgorithms::*begin)(
+                                            Communicator&, const CommunicationCall&)) {
+    return std::make_unique<LibraryRequest>(world_, world_rank(rank_), to_string(call), [&] {
+      return (world_->algorithms.*begin)(library(), call);
+    });
   }
   int world_rank(int rank) const { return (*group_)[static_cast<std::size_t>(rank)]; }
 
