@@ -137,22 +137,40 @@ TEST_CASE("a curve's points are a training each, and strong scaling shares the b
                     Catch::Contains("3 ranks cannot share a batch of 8"));
 }
 
+TEST_CASE("a budget ends a simulation, and a curve with the points that it has") {
+  auto options = ring_by(SimulatedProgressRule::poll);
+  options.simulation.most_wall_seconds = 1e-9;
+  CHECK_THROWS_AS(simulate_training(three_pieces(), 2, fast_ports(), options), SimulationBudget);
+  CHECK_THROWS_WITH(simulate_training(three_pieces(), 2, fast_ports(), options),
+                    Catch::Contains("after 0 of 4 steps of 2 ranks"));
+  options = ring_by(SimulatedProgressRule::poll);
+  options.simulation.most_bytes = 8 << 20;
+  CHECK_THROWS_AS(simulate_training(three_pieces(), 1024, fast_ports(), options), MemoryError);
+  const auto points = predict_scaling(
+      three_pieces(), fast_ports(), {.ranks = {1, 1024}, .what_helps = false, .training = options});
+  REQUIRE(points.size() == 1);
+  CHECK(points.front().ranks == 1);
+}
+
 TEST_CASE("strategies change a plan one after the other") {
   const std::vector<EntryChoice> chain = {{"compute", {{"factor", 2}}},
                                           {"compute", {{"factor", 3}}},
                                           {"wire", {{"bandwidth", 4}, {"latency", 0.5}}},
-                                          {"buckets", {{"bytes", 5'000'000}}}};
+                                          {"buckets", {{"bytes", 5'000'000}}},
+                                          {"engine", {{"model", "closed"}}}};
   PlannedTraining plan{ring_by(SimulatedProgressRule::thread), fast_ports()};
   plan.network.latency.value = 1e-3;
   apply_strategies(chain, plan);
   CHECK(plan.training.compute_factor == Approx(1.0 / 6));
   CHECK(plan.network.bandwidth.value == Approx(4e9));
   CHECK(plan.network.latency.value == Approx(0.5e-3));
+  CHECK(plan.training.simulation.model.name == "closed");
   // Both gradients in one message, which nothing hides: 2 MB in two halves.
   plan.network.latency.value = 0;
   const auto training = simulate_training(three_pieces(), 2, plan.network, plan.training);
   CHECK(training.step == Approx(0.005 + 0.0005).epsilon(1e-3));
   for (const auto& name : prediction_strategies().names()) {
+    if (name == "engine") continue;  // by default it needs a framework
     CHECK_NOTHROW(prediction_strategies().at(name).make()->apply(plan));
   }
   const std::vector<EntryChoice> none = {{"compute", {{"factor", 0}}}};

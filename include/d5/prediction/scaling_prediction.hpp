@@ -46,8 +46,8 @@ struct PredictedPoint {
   std::vector<double> measured;  ///< steps on so many real ranks; empty: none
 };
 
-/// The scaling curve of a profiled training on a network, point by point. An interrupt ends it with
-/// the points that it has.
+/// The scaling curve of a profiled training on a network, point by point. An interrupt, and a
+/// simulation that comes to the end of its budget, end it with the points that it has.
 ///
 /// Throws: as `simulate_training`; ValueError for no ranks, fewer than 1 or more than 10^6, a batch
 /// that ranks cannot share; Interrupted before the first point.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/error.hpp"
 #include "d5/core/option.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/prediction/network_description.hpp"
@@ -25,6 +26,7 @@ struct SimulationOptions {
   RankRates rates = {};  ///< of sums and copies; 0: they take no time
   SimulatedProgressRule progress = SimulatedProgressRule::poll;
   double most_wall_seconds = 0;  ///< of the machine's time; then it stops; 0: as long as it takes
+  std::int64_t most_bytes = 0;   ///< of memory, likewise; 0: `memory_budget()`
   std::int64_t stack_bytes = std::int64_t{1} << 20;
 
   void declare(OptionList& options);
@@ -51,6 +53,11 @@ struct SimulationReport {
   double wall_seconds = 0;    ///< that the simulation took
 };
 
+/// A simulation that ended before what was asked for: its time or its memory was over.
+class SimulationBudget : public Unsupported {
+  using Unsupported::Unsupported;
+};
+
 /// Runs `function` on `ranks` simulated ranks: each with a communicator whose messages take the
 /// time that the network says, in virtual time, on this thread. Everything that works over a
 /// communicator runs on it as it is, with real data or phantom tensors.
@@ -70,7 +77,9 @@ struct SimulationReport {
 ///
 /// Throws: what `function` throws first in virtual time, after all others have unwound;
 /// CommunicationError where all ranks wait, with each one's rank, time and calls; ValueError for
-/// fewer than 1 rank, or more than the network has places for; MemoryError.
+/// fewer than 1 rank, or more than the network has places for; MemoryError, for more ranks than
+/// the budget has memory for to begin with. One that comes to the end of a budget on its way ends
+/// with a report of how far it came.
 /// Thread safety: several simulations may run on threads of their own.
 SimulationReport run_simulated(
     int ranks, const NetworkDescription& network,

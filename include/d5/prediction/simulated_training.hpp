@@ -6,11 +6,19 @@
 
 #include "d5/core/option.hpp"
 #include "d5/core/timeline.hpp"
+#include "d5/prediction/graph_training.hpp"
 #include "d5/prediction/network_description.hpp"
 #include "d5/prediction/simulated_run.hpp"
 #include "d5/prediction/training_profile.hpp"
 
 namespace d5 {
+
+/// A strategy's change of a training's graph.
+struct TrainingRewrite {
+  GraphRewrite change;
+  /// Whether the options' scheme does the same, so that it can be simulated as well.
+  bool is_scheme = false;
+};
 
 struct SimulatedTrainingOptions {
   std::int64_t batch = 1;  ///< of each rank
@@ -19,6 +27,9 @@ struct SimulatedTrainingOptions {
   int steps = 4;                      ///< the first of which is left out of every number
   double compute_factor = 1;          ///< on the profile's times: 0.5 is a machine twice as fast
   SimulationOptions simulation = {};  ///< rates of 0 are the profile's
+  /// In their order. Where one is done by no scheme, the training's graph is scheduled, with closed
+  /// forms, and no rank is simulated.
+  std::vector<TrainingRewrite> rewrites = {};
 };
 
 /// When rank 0 was where in a step. Units: s of virtual time, from the step's begin.
@@ -41,6 +52,13 @@ struct SimulatedTraining {
   SimulationReport report;
 };
 
+/// A step of rank 0 as a graph, rewritten by the options' strategies. Throws: as
+/// `data_parallel_graph`; Unsupported for a scheme that there is no graph of: others than
+/// consistent_decentralized with the exchange dense, and none that a rewrite stands for.
+[[nodiscard]] PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
+                                         const NetworkDescription& network,
+                                         const SimulatedTrainingOptions& options);
+
 /// Trains `ranks` simulated ranks, each of which lets the times of `profile` pass in place of
 /// computing, by a scheme that runs unmodified over simulated messages. Parameters and gradients
 /// are phantom tensors, so a scheme that reads their numbers by itself cannot be simulated.
@@ -49,7 +67,9 @@ struct SimulatedTraining {
 ///     simulate_training(profile, 64, load_network_description("ethernet-10g"), {.batch =
 ///     16}).step;
 ///
-/// Throws: as `step_times`, `run_simulated` and the scheme; ValueError for fewer than 2 steps or a
+/// Throws: as `step_times`, `run_simulated` and the scheme; SimulationBudget where a budget ends it
+/// before the second step does (later, the report says so, and the numbers are of the steps that
+/// there are); ValueError for fewer than 2 steps or a
 /// factor that is not above 0.
 [[nodiscard]] SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
                                                   const NetworkDescription& network,

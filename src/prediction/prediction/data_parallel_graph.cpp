@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "d5/core/error.hpp"
-#include "d5/prediction/training_graph.hpp"
+#include "d5/prediction/graph_training.hpp"
 
 namespace d5 {
 namespace {
@@ -18,7 +19,7 @@ struct Bucket {
 };
 
 /// The rule of `cut_into_buckets`, of gradients that are only numbers.
-std::vector<Bucket> buckets_of(const TrainingProfile& profile, const BucketSizes& sizes) {
+std::vector<Bucket> cut(const TrainingProfile& profile, const BucketSizes& sizes) {
   double after = 0;
   for (const auto& parameter : profile.parameters) after += parameter.bytes;
   const auto least = static_cast<double>(sizes.least), last = static_cast<double>(sizes.last);
@@ -47,7 +48,8 @@ class DataParallel {
 
   OperationGraph make() {
     find_pieces();
-    for (const Bucket& bucket : buckets_of(profile_, options_.buckets)) sum(bucket);
+    for (const Bucket& bucket : cut(profile_, options_.buckets)) sum(bucket);
+    say_what_is_needed();
     return std::move(graph_);
   }
 
@@ -56,12 +58,15 @@ class DataParallel {
   void find_pieces() {
     final_.assign(profile_.parameters.size(), OperationGraph::kNone);
     updates_ = final_;
+    bucket_of_.assign(final_.size(), 0);
     Id id = OperationGraph::kNone;
     std::size_t piece = 0;
     for (const Id each : graph_.ids()) {
       if (graph_.operation(each).kind == "overhead") continue;
       id = each;
-      for (const std::size_t index : profile_.pieces[piece].final_parameters) final_[index] = id;
+      const auto& made = profile_.pieces[piece].final_parameters;
+      for (const std::size_t index : made) final_[index] = id;
+      if (!made.empty()) own_[profile_.pieces[piece].name] = made;
       if (profile_.pieces[piece].kind == "update") {
         const auto place = std::ranges::find(profile_.parameters, profile_.pieces[piece].name,
                                              &TrainingProfile::Parameter::name);
@@ -106,15 +111,33 @@ class DataParallel {
     }
     for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
       if (updates_[i] != OperationGraph::kNone) graph_.add_edge(id, updates_[i]);
+      bucket_of_[i] = count_;
     }
     ++count_;
+  }
+
+  /// A node's parameters are those whose gradients it makes final on its way back.
+  void say_what_is_needed() {
+    for (const Id id : graph_.ids()) {
+      if (graph_.operation(id).kind != "forward") continue;
+      const auto own = own_.find(graph_.operation(id).name);
+      if (own == own_.end()) continue;
+      BucketRange needs{bucket_of_[own->second.front()], bucket_of_[own->second.front()]};
+      for (const std::size_t index : own->second) {
+        needs.first = std::min(needs.first, bucket_of_[index]);
+        needs.last = std::max(needs.last, bucket_of_[index]);
+      }
+      set_buckets(graph_.edit(id), needs);
+    }
   }
 
   const TrainingProfile& profile_;
   const DataParallelOptions& options_;
   OperationGraph graph_;
-  std::vector<Id> final_, updates_;  ///< by parameter
-  std::int64_t count_ = 0;           ///< of buckets so far
+  std::vector<Id> final_, updates_;                      ///< by parameter
+  std::vector<std::int64_t> bucket_of_;                  ///< by parameter
+  std::map<std::string, std::vector<std::size_t>> own_;  ///< parameters of a node, by its name
+  std::int64_t count_ = 0;                               ///< of buckets so far
 };
 
 }  // namespace

@@ -34,10 +34,13 @@ void FiberScheduler::wake(Strand& strand, double time) {
 
 void FiberScheduler::run(TimedChanges& changes, const std::function<void()>& deadlock,
                          const std::function<bool()>& is_over) {
-  constexpr std::int64_t kBetweenQuestions = 1024;
+  // Where strands are many, each has much in its hands.
+  constexpr std::int64_t kMostBetween = 1024, kOfAll = std::int64_t{1} << 20;
+  const auto strands = static_cast<std::int64_t>(strands_.size());
+  const std::int64_t between = std::clamp(kOfAll / (strands + 1), std::int64_t{1}, kMostBetween);
   changes_ = &changes;
   while (running_ > 0 && !error_) {
-    if (switches_ % kBetweenQuestions == 0 && is_over()) break;
+    if (switches_ % between == 0 && is_over()) break;
     if (changes.advance(earliest())) continue;
     if (ready_.empty()) {
       try {

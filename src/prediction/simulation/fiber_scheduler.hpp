@@ -46,7 +46,7 @@ class FiberScheduler {
 
   /// Made ready at time `time`. The strand lives as long as the scheduler.
   Strand& spawn(int rank, std::function<void()> body, double time = 0);
-  /// Until all have ended, or `is_over`, asked every thousand switches or so: then all unwind.
+  /// Until all have ended, or `is_over`, asked now and then, says so: then all unwind.
   /// Throws: what the first of them threw, when all have unwound; what `deadlock` throws where all
   /// wait.
   void run(TimedChanges& changes, const std::function<void()>& deadlock,

@@ -3,16 +3,19 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <optional>
 
 #include "core/text/virtual_clock.hpp"
 #include "core/trace/thread_trace.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/tensor.hpp"
 #include "d5/core/trace.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "prediction/simulation/simulated_communicator.hpp"
@@ -95,6 +98,47 @@ void run_rank(
   function(self, moved);
 }
 
+/// Bytes of memory that this process has.
+double resident_bytes() {
+  long all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+/// What a simulation may take, and since when.
+class SimulationLimits {
+ public:
+  /// Throws: MemoryError.
+  SimulationLimits(const SimulationOptions& options, int ranks)
+      : seconds_(options.most_wall_seconds),
+        bytes_(options.most_bytes > 0 ? static_cast<double>(options.most_bytes)
+                                      : static_cast<double>(memory_budget())) {
+    // A stack of which two pages are used, its bookkeeping, a communicator.
+    constexpr double kLeastOfRank = 16 << 10;
+    if (ranks * kLeastOfRank <= bytes_) return;
+    throw MemoryError(
+        fmt::format("{} simulated ranks take {} bytes or more before they do anything, and there "
+                    "is a budget of "
+                    "{}; simulate fewer, or set most_bytes",
+                    ranks, ranks * kLeastOfRank, bytes_));
+  }
+  /// Why it is to stop; empty: no reason.
+  [[nodiscard]] std::string reached() const {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+    if (seconds_ > 0 && spent.count() >= seconds_) {
+      return fmt::format("{} s of the machine's time were over", seconds_);
+    }
+    if (const double taken = resident_bytes() - before_; taken > bytes_) {
+      return fmt::format("{} bytes of memory were taken, of a budget of {}", taken, bytes_);
+    }
+    return "";
+  }
+
+ private:
+  double seconds_, bytes_, before_ = resident_bytes();
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 [[noreturn]] void throw_deadlock(const SimulatedWorld& world) {
   constexpr std::size_t kMostRanks = 16, kMostCalls = 4;
   std::vector<std::string> lines;
@@ -135,6 +179,7 @@ void SimulationOptions::declare(OptionList& list) {
   list.add("progress", progress, "when algorithms under way go on", {"poll", "thread"});
   list.add("most_wall_seconds", most_wall_seconds,
            "of the machine's time, after which it stops; 0: as long as it takes", {.least = 0});
+  list.add("most_bytes", most_bytes, "of memory, likewise; 0: the process's budget", {.least = 0});
   list.add("stack_bytes", stack_bytes, "of each rank", {.least = 1 << 16});
 }
 
@@ -146,15 +191,13 @@ SimulationReport run_simulated(
   if (ranks < 1) {
     throw ValueError(fmt::format("{} simulated ranks; expected 1 or more", ranks));
   }
+  const SimulationLimits limits(options, ranks);
   const auto world = std::make_shared<SimulatedWorld>(network, ranks, options);
   SimulationReport report;
   report.rank_seconds.resize(static_cast<std::size_t>(ranks));
-  const auto wall_begin = std::chrono::steady_clock::now();
   const auto is_over = [&] {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - wall_begin;
-    if (options.most_wall_seconds == 0 || spent.count() < options.most_wall_seconds) return false;
-    report.stopped = fmt::format("{} s of the machine's time were over", options.most_wall_seconds);
-    return true;
+    report.stopped = limits.reached();
+    return !report.stopped.empty();
   };
   std::optional<ThreadOfFibers> thread(std::in_place, *world);
   for (int rank = 0; rank < ranks; ++rank) {

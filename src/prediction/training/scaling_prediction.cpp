@@ -13,9 +13,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
-#include "d5/prediction/closed_cost.hpp"
 #include "d5/prediction/prediction_strategy.hpp"
-#include "d5/prediction/training_graph.hpp"
 
 namespace d5 {
 namespace {
@@ -90,22 +88,13 @@ void find_bound(PredictedPoint& point, const TrainingProfile& profile,
 /// By formulas alone; NaN for what has none.
 double closed_step(const TrainingProfile& profile, const NetworkDescription& network,
                    const SimulatedTrainingOptions& training, int ranks) {
-  if (training.scheme.name != "consistent_decentralized" ||
-      training.scheme.settings.has("exchange")) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  const auto least = training.scheme.settings.integer("bucket_bytes", std::int64_t{4} << 20);
-  OperationGraph graph = data_parallel_graph(
-      profile, {.batch = training.batch,
-                .ranks = ranks,
-                .buckets = {.least = static_cast<std::size_t>(least)},
-                .algorithm = training.scheme.settings.text("all_reduce", "ring")});
   try {
-    price(graph, closed_cost(network));
+    return predict_steady_step(planned_graph(profile, ranks, network, training)).seconds;
   } catch (const NotFound&) {
     return std::numeric_limits<double>::quiet_NaN();
+  } catch (const Unsupported&) {
+    return std::numeric_limits<double>::quiet_NaN();
   }
-  return predict_step(graph).seconds;
 }
 
 PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription& network,
@@ -123,6 +112,7 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
   if (step_times(profile, point.batch).beyond) {
     point.mistrusted = fmt::format("a batch of {} is beyond those that were profiled", point.batch);
   }
+  if (!simulated.report.stopped.empty()) point.mistrusted = simulated.report.stopped;
   const auto at = [&](double factor, double messages) {
     SimulatedTrainingOptions other = training;
     other.compute_factor *= factor;
@@ -194,7 +184,15 @@ std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
   const Interval factors = resampled(profile);
   std::vector<PredictedPoint> points;
   for (const int ranks : options.ranks) {
-    points.push_back(predict(profile, network, options, ranks, factors));
+    try {
+      points.push_back(predict(profile, network, options, ranks, factors));
+    } catch (const SimulationBudget&) {
+      if (points.empty()) throw;
+      break;
+    } catch (const MemoryError&) {
+      if (points.empty()) throw;
+      break;
+    }
     set_efficiencies(points);
     if (options.on_point) options.on_point(ranks);
     if (options.interrupt.due()) break;

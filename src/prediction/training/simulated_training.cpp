@@ -13,6 +13,7 @@
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/prediction/timed_optimizer.hpp"
+#include "prediction/training/scheduled_training.hpp"
 
 namespace d5 {
 namespace {
@@ -140,6 +141,9 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
                                     const NetworkDescription& network,
                                     const SimulatedTrainingOptions& options) {
   expect(options);
+  if (!std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
+    return scheduled_training(profile, ranks, network, options);
+  }
   const TimedStep times = timed_step(profile, options.batch, options.compute_factor);
   SimulatedTraining training;
   training.computed = times.seconds();
@@ -162,6 +166,12 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
         }
       },
       simulation);
+  if (training.steps.size() < 2) {
+    throw SimulationBudget(fmt::format(
+        "simulated training: {} after {} of {} steps of {} ranks, and the first is left "
+        "out; raise most_wall_seconds or most_bytes, or simulate fewer ranks",
+        training.report.stopped, training.steps.size(), options.steps, ranks));
+  }
   summarise(training);
   return training;
 }

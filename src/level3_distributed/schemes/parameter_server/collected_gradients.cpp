@@ -61,6 +61,11 @@ void CollectedGradients::send_gradients(const Batch& batch) {
   }
 }
 
+/// On the host, of the same size.
+Tensor CollectedGradients::scratch(const Tensor& like) const {
+  return parts_.ranks.scratch(TensorDesc{.dtype = like.dtype(), .shape = like.shape()}, like);
+}
+
 /// The sum, in the order of ranks.
 void CollectedGradients::collect(const GradientRun& how) {
   Tensor sum;
@@ -68,17 +73,20 @@ void CollectedGradients::collect(const GradientRun& how) {
     Tensor gradients = mine_;
     if (worker != rank()) {
       (void)parts_.line.hear(worker);
-      gradients = Tensor::empty(own().gradients.dtype(), own().gradients.shape());
+      gradients = scratch(own().gradients);
       parts_.line.receive(gradients, worker);
     }
     if (sum.defined()) {
       parts_.ranks.reduce_local(sum, gradients);
+    } else if (worker == rank()) {
+      sum = scratch(gradients);
+      parts_.ranks.copy_local(sum, gradients);
     } else {
-      sum = worker == rank() ? gradients.copy() : gradients;
+      sum = gradients;
     }
   }
   parts_.line.settle();
-  own().gradients.copy_from(sum);
+  parts_.ranks.copy_local(own().gradients, sum);
   if (!how.all || !parts_.servers) return;
   for (int shard = 0; shard < parts_.roles.shards(); ++shard) {
     Tensor& gradients = parts_.shards[std::size_t(shard)].gradients;

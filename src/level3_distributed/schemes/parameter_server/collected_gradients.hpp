@@ -53,6 +53,7 @@ class CollectedGradients final : public GradientDecorator {
   ServerMessage hear_servers();
   const ValueMap& run_here(const Batch& batch, double factor);
   void send_gradients(const Batch& batch);
+  [[nodiscard]] Tensor scratch(const Tensor& like) const;
   void collect(const GradientRun& how);
   double mean_loss(const std::function<double()>& mine, const Batch& batch);
   [[nodiscard]] double weight(const Batch& batch) const;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prediction/training/scheduled_training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "d5/prediction/closed_cost.hpp"
+#include "d5/prediction/operation_kind.hpp"
+
+namespace d5 {
+namespace {
+
+bool has_a_graph(const EntryChoice& scheme) {
+  return scheme.name == "consistent_decentralized" &&
+         scheme.settings.text("exchange", "dense") == "dense";
+}
+
+/// What passes the busiest rank's port: what it takes where a byte takes a second and nothing else
+/// takes any.
+double bytes_passed(const Operation& operation) {
+  NetworkDescription bytes_alone;
+  bytes_alone.bandwidth.value = 1;
+  return operation_kinds().at(operation.kind).communicates && operation.rule
+             ? closed_seconds(operation.kind, *operation.rule, bytes_alone)
+             : 0;
+}
+
+}  // namespace
+
+PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
+                           const NetworkDescription& network,
+                           const SimulatedTrainingOptions& options) {
+  const bool is_rewritten =
+      std::ranges::any_of(options.rewrites, &TrainingRewrite::is_scheme) && ranks > 1;
+  const Settings& settings = options.scheme.settings;
+  if (!has_a_graph(options.scheme) && !is_rewritten && ranks > 1) {
+    throw Unsupported(fmt::format(
+        "a graph of the scheme '{}': there is one of consistent_decentralized with the exchange "
+        "dense; simulated ranks run the others, without strategies that no scheme does",
+        printable(options.scheme.name)));
+  }
+  const auto least = settings.integer("bucket_bytes", std::int64_t{4} << 20);
+  const auto size = [&](const char* name) {
+    return static_cast<std::size_t>(settings.integer(name, 0));
+  };
+  PlannedGraph plan{
+      .graph = data_parallel_graph(profile, {.batch = options.batch,
+                                             .ranks = ranks,
+                                             .buckets = {.least = static_cast<std::size_t>(least),
+                                                         .first = size("first_bucket_bytes"),
+                                                         .last = size("last_bucket_bytes")},
+                                             .algorithm = settings.text("all_reduce", "ring")}),
+      .ranks = ranks,
+      .cost = closed_cost(network)};
+  for (const auto id : plan.graph.ids()) {
+    const Operation& operation = plan.graph.operation(id);
+    if (!operation.rule) plan.graph.retime(id, options.compute_factor * operation.seconds);
+  }
+  for (const TrainingRewrite& rewrite : options.rewrites) rewrite.change(plan);
+  return plan;
+}
+
+SimulatedTraining scheduled_training(const TrainingProfile& profile, int ranks,
+                                     const NetworkDescription& network,
+                                     const SimulatedTrainingOptions& options) {
+  const PlannedGraph plan = planned_graph(profile, ranks, network, options);
+  const StepPrediction step = predict_steady_step(plan);
+  SimulatedTraining training;
+  training.step = step.seconds;
+  training.computed = options.compute_factor * step_times(profile, options.batch).step;
+  training.alpha = step.alpha;
+  double passed = 0;
+  for (const auto id : plan.graph.ids()) passed += bytes_passed(plan.graph.operation(id));
+  training.bytes_sent = std::llround(passed);
+  training.exposed = std::max(0.0, training.step - training.computed);
+  training.steps.assign(static_cast<std::size_t>(options.steps),
+                        {.backward_end = step.compute,
+                         .exchange_end = step.alpha > 0 ? step.compute / step.alpha : step.compute,
+                         .end = step.seconds});
+  return training;
+}
+
+}  // namespace d5

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/prediction/simulated_training.hpp"
+
+namespace d5 {
+
+/// What `simulate_training` tells, of the training's graph in place of simulated ranks.
+[[nodiscard]] SimulatedTraining scheduled_training(const TrainingProfile& profile, int ranks,
+                                                   const NetworkDescription& network,
+                                                   const SimulatedTrainingOptions& options);
+
+}  // namespace d5

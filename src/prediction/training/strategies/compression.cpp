@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "d5/prediction/prediction_strategy.hpp"
+#include "prediction/training/compressor_probe.hpp"
+
+namespace d5::prediction_strategy {
+namespace {
+
+using Id = OperationGraph::Id;
+
+struct CompressionOptions {
+  EntryChoice compressor{"float16"};
+  double compress_bandwidth = 0, decompress_bandwidth = 0;
+  void declare(OptionList& options) {
+    options.add("compressor", compressor, "what is sent of a bucket, and how",
+                "gradient compressor");
+    options.add("compress_bandwidth", compress_bandwidth,
+                "bytes of gradient a second; 0: as measured here", {.least = 0});
+    options.add("decompress_bandwidth", decompress_bandwidth,
+                "of each rank's message, in bytes of gradient; 0: as measured here", {.least = 0});
+  }
+};
+
+/// Buckets by a compressor of level 3: its calls in place of the all-reduce, its work on the lane
+/// that computes, before them and, for every rank's message, after them.
+class Compression final : public PredictionStrategy {
+ public:
+  using Options = CompressionOptions;
+  explicit Compression(const Options& options) : options_(options) {}
+  void apply(PlannedTraining& plan) const override {
+    detail::CompressorCost cost = detail::probe_compressor(options_.compressor);
+    if (options_.compress_bandwidth > 0) cost.compress = 1 / options_.compress_bandwidth;
+    if (options_.decompress_bandwidth > 0) cost.decompress = 1 / options_.decompress_bandwidth;
+    plan.training.rewrites.push_back({[cost](PlannedGraph& graph) {
+      if (graph.ranks > 1) rewrite(graph, cost);
+    }});
+  }
+
+ private:
+  static void rewrite(PlannedGraph& plan, const detail::CompressorCost& cost) {
+    OperationGraph& graph = plan.graph;
+    const std::size_t compute = graph.lane(0, "compute");
+    for (const Id id : graph.ids()) {
+      if (graph.operation(id).kind != "all_reduce") continue;
+      const Operation sum = graph.operation(id);
+      const double bytes = sum.rule->bytes;
+      // It comes before the node that is ready at the same time.
+      constexpr std::int64_t kAtOnce = std::numeric_limits<std::int64_t>::max();
+      Operation compress{sum.name + " compressed", "compress", compute, cost.compress * bytes,
+                         kAtOnce};
+      set_buckets(compress, buckets_of(sum));
+      const std::vector<Id> before = graph.predecessors(id), after = graph.successors(id);
+      Id last = graph.add(std::move(compress), std::span<const Id>(before));
+      for (const auto& call : cost.calls) {
+        Operation part{sum.name, call.kind, sum.lane, 0, sum.priority};
+        // The transport's own calls go as it chooses; what an all-reduce sums, by the training's.
+        part.rule = CostRule{call.kind == "all_reduce" ? sum.rule->algorithm : "mpi",
+                             call.share * bytes, plan.ranks};
+        set_buckets(part, buckets_of(sum));
+        last = graph.add(std::move(part), {last});
+      }
+      Operation decompress{sum.name + " decompressed", "decompress", compute,
+                           static_cast<double>(plan.ranks) * cost.decompress * bytes};
+      set_buckets(decompress, buckets_of(sum));
+      last = graph.add(std::move(decompress), {last});
+      for (const Id next : after) graph.add_edge(last, next);
+      graph.remove(id);
+    }
+  }
+
+  Options options_;
+};
+
+}  // namespace
+
+void register_compression(Registry<PredictionStrategyEntry>& registry) {
+  registry.add("compression", PredictionStrategyEntry::of<Compression>(
+                                  "buckets by a compressor, whose work is measured here"));
+}
+
+}  // namespace d5::prediction_strategy

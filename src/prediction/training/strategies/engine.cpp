@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/simulated_network.hpp"
+
+namespace d5::prediction_strategy {
+namespace {
+
+struct EngineOptions {
+  EntryChoice model{"simgrid"};
+  void declare(OptionList& options) {
+    options.add("model", model, "how the network's time is reckoned", "simulated network");
+  }
+};
+
+/// The same network, reckoned otherwise: with another account of who waits for whom.
+class Engine final : public PredictionStrategy {
+ public:
+  using Options = EngineOptions;
+  explicit Engine(const Options& options) : options_(options) {}
+  void apply(PlannedTraining& plan) const override {
+    (void)find_simulated_network(options_.model.name);  // throws where there is none
+    plan.training.simulation.model = options_.model;
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+void register_engine(Registry<PredictionStrategyEntry>& registry) {
+  registry.add("engine",
+               PredictionStrategyEntry::of<Engine>("the network's time, reckoned otherwise"));
+}
+
+}  // namespace d5::prediction_strategy
