@@ -2,8 +2,8 @@
 #pragma once
 
 #include "d5/prediction/closed_cost.hpp"
-#include "d5/prediction/local_prediction.hpp"
 #include "d5/prediction/graph_training.hpp"
+#include "d5/prediction/local_prediction.hpp"
 #include "d5/prediction/measured_training.hpp"
 #include "d5/prediction/network_calibration.hpp"
 #include "d5/prediction/network_description.hpp"
