@@ -23,10 +23,13 @@ struct Pixel {
 
 std::string at(double x, double y) { return fmt::format("{:.1f} {:.1f}", x, y); }
 
-/// Series are told apart without colour too: by the shape of dots and the dashes of lines.
+/// Series are told apart without colour too: by the shape of dots and the dashes of lines. Those of
+/// one colour differ in both.
+std::size_t look_of(std::size_t series) { return series + series / kSeriesColours; }
+
 std::string dot_at(Pixel p, std::size_t series) {
   constexpr double r = 3.5;
-  switch (series % kSeriesColours) {
+  switch (look_of(series) % kSeriesColours) {
     case 0:
       return fmt::format("M{} a{} {} 0 1 0 {} 0 a{} {} 0 1 0 -{} 0z", at(p.x - r, p.y), r, r, 2 * r,
                          r, r, 2 * r);
@@ -46,7 +49,7 @@ std::string dot_at(Pixel p, std::size_t series) {
 std::string dashes_of(std::size_t series) {
   constexpr std::array<const char*, kSeriesColours> dashes = {"",        "7 3",  "2 3",
                                                               "9 3 2 3", "14 4", "9 3 2 3 2 3"};
-  const std::string dash = dashes[series % dashes.size()];
+  const std::string dash = dashes[look_of(series) % dashes.size()];
   return dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash);
 }
 

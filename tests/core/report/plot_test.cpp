@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <regex>
+#include <set>
 
 #include "core/report/axis_scale.hpp"
 #include "core/report/markup.hpp"
@@ -67,6 +69,25 @@ TEST_CASE("an axis of one value, or of none, has a width") {
     const detail::AxisScale scale({.label = "x"}, extent, 0, 100, 5);
     CHECK(std::isfinite(scale(1)));
     CHECK_FALSE(scale.ticks().empty());
+  }
+}
+
+TEST_CASE("a dozen series and more differ in dots and dashes where they have one colour") {
+  constexpr std::size_t kSeries = 18;  // three of each colour
+  Plot plot{.x = {.label = "x"}, .y = {.label = "y"}};
+  for (std::size_t i = 0; i < kSeries; ++i) {
+    plot.series.push_back(std::to_string(i));
+    plot.marks.push_back({.shape = Shape::line, .series = i, .points = {{0, 0}, {1, 1}}});
+    plot.marks.push_back({.shape = Shape::dots, .series = i, .points = {{1, 1}}});
+  }
+  const std::string svg = to_svg(plot);
+  for (const std::string shape : {"fill=\"none\"", "fill=\"currentColor\""}) {
+    std::set<std::string> looks;  // colour, and how it is drawn
+    const std::regex mark("<g class=\"(s\\d)\"><path " + shape + "([^>]*)>");
+    for (std::sregex_iterator at(svg.begin(), svg.end(), mark), end; at != end; ++at) {
+      looks.insert((*at)[1].str() + (*at)[2].str());
+    }
+    CHECK(looks.size() == kSeries);
   }
 }
 
