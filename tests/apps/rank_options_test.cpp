@@ -51,6 +51,19 @@ TEST_CASE("a worker that dies under an asynchronous scheme ends the job, which s
   CHECK_THAT(run.err + run.out, Catch::Contains("rank 1 with PID"));  // mpirun's words
 }
 
+TEST_CASE("a hogwild worker that is killed between two meetings ends the job, too") {
+  if (!transport().present) return;
+  const TrainingJob job({.training = "epochs: 1000000, most_batches: 0"});
+  // It dies at any place of a step, in no call, where no fault could be put, and tells nobody.
+  const std::string train = job.train("no.json") + " --distributed hogwild";
+  const auto run = run_d5(train + " : -np 1 timeout -s KILL 5 " D5_PROGRAM " " + train,
+                          "timeout 60 mpirun --oversubscribe -np 1");
+  INFO(run.err);
+  CHECK(run.status != 0);
+  CHECK(run.status != 124);
+  CHECK_THAT(run.err + run.out, Catch::Contains("rank 1 with PID"));
+}
+
 TEST_CASE("a thread that moves calls on changes no bit of what is learnt, and is in the record") {
   if (!transport().present) return;
   const TrainingJob job;
