@@ -5,6 +5,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/phantom_tensor.hpp"
+#include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/models.hpp"
 #include "tests/level3_distributed/model_parallel/parted_training.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
@@ -84,6 +85,45 @@ class Held final : public TrainingEvent {
   }
 };
 
+/// What has happened of a step when its backpropagation ends.
+class Announced final : public TrainingEvent, public ExecutionEvent {
+ public:
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  ///< final gradients, started sums
+
+  void before_batch(Trainer&, const Batch&) override {
+    final_ = 0;
+    before_ = sums();
+    steps.emplace_back();
+  }
+  void gradient_ready(Parameter&, std::size_t, Stream&) override { ++final_; }
+  void after_run(Pass pass) override {
+    if (pass == Pass::backward) steps.back() = {final_, sums() - before_};
+  }
+
+ private:
+  static std::int64_t sums() {
+    const auto& lines = world()->traffic().by_call;
+    const auto place = lines.find("all_reduce");
+    return place == lines.end() ? 0 : place->second.calls;
+  }
+  std::int64_t final_ = 0, before_ = 0;
+};
+
+/// Adds another observer to what runs the stage.
+class ToExecutor final : public TrainingEvent {
+ public:
+  explicit ToExecutor(std::shared_ptr<Event> event) : event_(std::move(event)) {}
+  std::size_t parameters = 0;
+  void before_training(Trainer& trainer) override {
+    GraphExecutor& executor = trainer.optimizer().executor();
+    executor.events().add(event_);
+    parameters = executor.network().parameters().size();
+  }
+
+ private:
+  std::shared_ptr<Event> event_;
+};
+
 /// As a recipe names it.
 std::string normalised_model() {
   static const bool registered = [] {
@@ -146,6 +186,25 @@ TEST_CASE(
   CHECK(held->released);
   CHECK_FALSE(is_phantom(last_made().fetch("first")));  // it was joined
   CHECK(trained.network.parameters().size() == 4);
+}
+
+TEST_CASE("replicas begin to sum each gradient while the last micro-batch goes back") {
+  for (const int stages : parts_to_try()) {
+    if (stages == rank_count) continue;  // no replicas
+    INFO(stages);
+    PartedRecipe recipe;
+    const auto announced = std::make_shared<Announced>();
+    const auto adding = std::make_shared<ToExecutor>(announced);
+    auto options = pipeline(stages, 2);
+    options.insert(options.end(), {"all_reduce=mpi", "bucket_bytes=1"});
+    (void)trained_by_all(recipe.by("pipeline", options), {.observers = {adding, announced}});
+    CHECK(announced->steps.size() == 6);
+    const auto all = std::int64_t(adding->parameters);
+    for (const auto& [final, sums] : announced->steps) {
+      CHECK(final == all);  // each once, not with every micro-batch
+      CHECK(sums == all);
+    }
+  }
 }
 
 TEST_CASE("norms and averages of parameters are those of all stages") {
