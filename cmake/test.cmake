@@ -13,7 +13,7 @@ if(D5_BUILD_TESTS)
 endif()
 
 # d5_add_tests(<folder> [RANKS <n>...] [SOURCES <files>] [LIBRARIES <targets>] [DEFINITIONS <words>]
-#              [DEPENDS <targets>])
+#              [DEPENDS <targets>] [LABEL <label>])
 #
 # One program test_<folder> of every <stem>_test.cpp of a folder, and what they share (SOURCES); one
 # ctest entry a file (and rank count), which runs the test cases of that file alone: a file that crashes
@@ -22,7 +22,7 @@ endif()
 # A test sees D5_DATA_DIR from the environment, and skips with a reason where it needs it and it is
 # not set: exit status 4 counts as skipped.
 function(d5_add_tests folder)
-  cmake_parse_arguments(arg "" "" "RANKS;SOURCES;LIBRARIES;DEFINITIONS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "LABEL" "RANKS;SOURCES;LIBRARIES;DEFINITIONS;DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*_test.cpp)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
   string(REGEX REPLACE "(^tests/|/tests$)" "" folder ${folder})
@@ -58,6 +58,6 @@ function(d5_add_tests folder)
       endforeach()
     endif()
   endforeach()
-  set_tests_properties(${tests} PROPERTIES SKIP_RETURN_CODE 4 TIMEOUT 600 ENVIRONMENT
+  set_tests_properties(${tests} PROPERTIES SKIP_RETURN_CODE 4 TIMEOUT 600 LABELS "${arg_LABEL}" ENVIRONMENT
     "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_btl_vader_single_copy_mechanism=none;D5_SOURCE_DIR=${PROJECT_SOURCE_DIR};D5_BUILD_DIR=${PROJECT_BINARY_DIR};D5_CACHE_DIR=${PROJECT_BINARY_DIR}/tests/no_peak_was_measured;D5_PYTHON=${Python3_EXECUTABLE}")
 endfunction()
