@@ -73,6 +73,24 @@ TEST_CASE("a results file comes back to the bit, and as one run however often it
   });
 }
 
+TEST_CASE("a run of many pieces has them by their names") {
+  on_each_database([](const AnyDatabase& any) {
+    Results results = testing::some_results();
+    const std::size_t all = results.measurements.size();
+    REQUIRE(all > 3);
+    results.run = PiecewiseRun{"--samples 3", {{"second", 2}, {"first", 1}}};
+    const auto database = any.open();
+    const std::string id = database->add(results);
+    const auto pieces = database->pieces(id);
+    REQUIRE(pieces.size() == 3);
+    CHECK(pieces[0].name == "second");
+    CHECK(pieces[1].count == 1);
+    CHECK(pieces[2].name == "results");
+    CHECK(pieces[2].count == std::int64_t(all) - 3);
+    CHECK(database->results(id).measurements.size() == all);
+  });
+}
+
 TEST_CASE("numbers that have no digits come back, too") {
   on_each_database([](const AnyDatabase& any) {
     Measurement record = a_latency("odd", "reference", 1);

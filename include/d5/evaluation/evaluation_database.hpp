@@ -28,6 +28,7 @@ struct RecordFilter {
   std::string hostname = {};
   std::string artefact = {};           ///< SHA-256 of one that the run used, or how it begins
   std::string since = {}, until = {};  ///< ISO 8601, UTC: "2026-11-26" or with a time
+  bool operator==(const RecordFilter&) const = default;
 };
 
 /// A run, without its records.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "core/files/sha256.hpp"
@@ -53,6 +54,11 @@ void add_artefacts(SqlConnection& connection, const std::string& run,
            detail::stored_text(version)});
     }
   }
+}
+
+const std::vector<PiecewiseRun::Piece>& no_pieces() {
+  static const std::vector<PiecewiseRun::Piece> none;
+  return none;
 }
 
 }  // namespace
@@ -194,7 +200,16 @@ std::string EvaluationDatabase::add(const Results& results, const std::string& c
                     : command;
   run.environment = results.environment;
   evaluation(run);
-  measurements(run.id, "results", results.measurements);
+  std::span<const Measurement> rest = results.measurements;
+  std::map<std::string, int> names;
+  for (const auto& [name, records] : results.run ? results.run->pieces : no_pieces()) {
+    const std::size_t count = std::min(records, rest.size());
+    const int times = ++names[name];  // a case may be asked for twice
+    measurements(run.id, times == 1 ? name : fmt::format("{} ({})", name, times),
+                 rest.first(count));
+    rest = rest.subspan(count);
+  }
+  if (!rest.empty()) measurements(run.id, "results", rest);
   return run.id;
 }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/plot.hpp"
+#include "d5/core/text_table.hpp"
+#include "d5/evaluation/evaluation_database.hpp"
+
+namespace d5 {
+
+/// A record among those of the same kind that were measured before it.
+struct HistoryEntry {
+  StoredMeasurement stored;
+  /// What it stands in a line with: its subject without a version ("lenet" of "lenet@1.2.0"), its
+  /// framework, device, metric and conditions, the machine.
+  std::string series;
+  /// Passed, and better than all before it in its series.
+  bool is_record = false;
+  bool is_best = false;  ///< the last of these: the best version there is
+};
+
+/// The oldest first. Records whose metric has no better and worse are nobody's best.
+[[nodiscard]] std::vector<HistoryEntry> result_history(std::vector<StoredMeasurement> stored);
+
+/// A row a record: when, which version, what, and which is the best of its series. Of the
+/// conditions those that differ.
+[[nodiscard]] TextTable history_table(const std::vector<HistoryEntry>& history);
+
+/// A plot a metric: values with intervals over the runs that made them, a line a series.
+[[nodiscard]] std::vector<Plot> history_plots(const std::vector<HistoryEntry>& history);
+
+}  // namespace d5

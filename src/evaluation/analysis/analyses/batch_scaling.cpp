@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+
+#include "d5/evaluation/evaluation_cell.hpp"
+#include "evaluation/analysis/cell_plot.hpp"
+
+namespace d5 {
+namespace {
+
+double number_in(const std::string& text) {
+  double number = 0;
+  const auto end = text.data() + text.size();
+  return std::from_chars(text.data(), end, number).ptr == end ? number : 0;
+}
+
+/// How throughput grows with the batch: beside the smallest, and as a share of growing in
+/// proportion.
+class BatchScalingAnalysis final : public Analysis {
+ public:
+  [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
+    using enum TextTable::Align;
+    auto cells = evaluation_cells(runs);
+    std::map<std::string, std::map<double, const EvaluationCell*>> lines;  // by batch
+    std::vector<EvaluationCell> without_batch = cells;
+    for (auto& cell : without_batch) cell.batch.clear();
+    const auto names = names_of(without_batch);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i].throughput() && number_in(cells[i].batch) > 0) {
+        lines[names[i]].try_emplace(number_in(cells[i].batch), &cells[i]);
+      }
+    }
+    AnalysisResult result{.table = TextTable({"what",
+                                              {"batch", right},
+                                              {"throughput", right},
+                                              {"times", right},
+                                              {"efficiency", right},
+                                              {"p50", right}})};
+    std::vector<detail::Curve> curves;
+    for (const auto& [name, batches] : lines) {
+      if (batches.size() < 2) continue;
+      const auto& [least, first] = *batches.begin();
+      detail::Curve curve{.name = name, .x = {}, .y = {}};
+      for (const auto& [batch, cell] : batches) {
+        const Estimate rate = *cell->throughput();
+        const double times = rate.value / first->throughput()->value;
+        result.table.add({name, fmt::format("{}", batch), detail::value_text(rate, "sample/s"),
+                          fmt::format("{:.3g}", times),
+                          fmt::format("{:.3g}", times * least / batch),
+                          detail::value_text(cell->latency(0.5), "s")});
+        curve.x.push_back(batch);
+        curve.y.push_back(rate);
+      }
+      curves.push_back(std::move(curve));
+    }
+    if (curves.empty()) return result;
+    result.plots.push_back(detail::curves_plot(
+        {.name = "evaluation-batch-scaling",
+         .title = "Throughput by batch",
+         .x = {.label = "batch", .unit = "", .scale = PlotAxis::Scale::logarithmic},
+         .y = {.label = "throughput", .unit = "sample/s", .scale = PlotAxis::Scale::logarithmic}},
+        curves));
+    return result;
+  }
+};
+
+}  // namespace
+
+namespace analysis {
+void register_batch_scaling(Registry<AnalysisEntry>& registry) {
+  registry.add("batch_scaling", AnalysisEntry::of<BatchScalingAnalysis>(
+                                    "what larger batches bring, beside the smallest"));
+}
+}  // namespace analysis
+}  // namespace d5

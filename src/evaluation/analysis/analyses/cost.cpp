@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/evaluation_choice.hpp"
+#include "evaluation/analysis/cell_plot.hpp"
+
+namespace d5 {
+namespace {
+
+struct CostOptions {
+  double price = 0;
+  void declare(OptionList& options) {
+    options.add("price", price,
+                "of an hour of the machine; 0: what the records say (price_per_hour)",
+                {.least = 0});
+  }
+};
+
+/// Of a million predictions: in the money that the price is given in.
+class CostAnalysis final : public Analysis {
+ public:
+  using Options = CostOptions;
+  explicit CostAnalysis(const Options& options) : price_(options.price) {}
+
+  [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
+    using enum TextTable::Align;
+    const auto cells = evaluation_cells(runs);
+    const auto names = names_of(cells);
+    AnalysisResult result{.table = TextTable({"what",
+                                              {"throughput", right},
+                                              {"cost of a million", right},
+                                              {"95% interval", right}})};
+    std::vector<std::string> rows;
+    std::vector<detail::RowSeries> series = {{"cost", {}}};
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto cost = choice_number(cells[i], "cost", price_);
+      if (!cost) continue;
+      result.table.add({names[i], detail::value_text(cells[i].throughput(), "sample/s"),
+                        detail::value_text(cost, "1"), detail::interval_text(cost, "1")});
+      rows.push_back(names[i]);
+      series[0].values.push_back(cost);
+    }
+    if (rows.empty()) return result;
+    result.plots.push_back(detail::rows_plot({.name = "evaluation-cost",
+                                              .title = "Cost of a million predictions",
+                                              .x = {.label = "cost", .unit = ""}},
+                                             rows, series));
+    return result;
+  }
+
+ private:
+  double price_;
+};
+
+}  // namespace
+
+namespace analysis {
+void register_cost(Registry<AnalysisEntry>& registry) {
+  registry.add("cost",
+               AnalysisEntry::of<CostAnalysis>("of a million predictions, by the hour's price"));
+}
+}  // namespace analysis
+}  // namespace d5

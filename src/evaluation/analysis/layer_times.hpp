@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/evaluation/analysis.hpp"
+
+namespace d5::detail {
+
+/// What one node of a model took, in one framework.
+struct LayerTime {
+  std::string subject, framework;
+  std::string name;  ///< of the node; " backward" behind it where that is meant
+  std::string type;  ///< "Conv"
+  Estimate seconds;  ///< of one run of the model
+  double flop = 0;   ///< of one run; 0: not told
+  double bytes = 0;  ///< read and written; 0: not told
+  double memory = 0;
+};
+
+/// From a run's profile, records with the condition `by` = node (`d5 net bench --profile`), and
+/// from the spans of its traces.
+[[nodiscard]] std::vector<LayerTime> layer_times(const AnalysedRun& run);
+
+}  // namespace d5::detail

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/result_history.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "d5/core/results.hpp"
+
+namespace d5 {
+namespace {
+
+/// What differs from run to run, or says how long was measured, makes no other series.
+constexpr std::array kNotOfSeries = {"repetition", "repetitions", "seed", "steady_from", "warmup"};
+
+std::string series_of(const StoredMeasurement& stored) {
+  const Measurement& m = stored.record;
+  std::string series =
+      fmt::format("{} {} {} {} {} on {}", m.subject.substr(0, m.subject.find('@')), m.framework,
+                  m.device, m.metric, to_string(m.statistic), stored.hostname);
+  for (const auto& [name, value] : m.conditions) {
+    if (std::ranges::find(kNotOfSeries, name) != kNotOfSeries.end()) continue;
+    series += fmt::format(", {} {}", name, value);
+  }
+  return series;
+}
+
+/// What tells a record of a history from the others, as words: what all share is left out.
+class Differences {
+ public:
+  explicit Differences(const std::vector<HistoryEntry>& history) {
+    for (const auto& entry : history) {
+      for (const auto& [name, value] : parts_of(entry.stored)) values_[name].insert(value);
+    }
+  }
+  /// Those of its conditions.
+  [[nodiscard]] std::string conditions(const StoredMeasurement& stored) const {
+    std::string text;
+    for (const auto& [name, value] : stored.record.conditions) {
+      if (differs(name)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+    }
+    return text;
+  }
+  /// Of all: what a line of a plot is called.
+  [[nodiscard]] std::string words(const StoredMeasurement& stored) const {
+    std::string text;
+    for (const auto& [name, value] : parts_of(stored)) {
+      const bool is_condition = !name.starts_with(' ');
+      if (!differs(name)) continue;
+      text +=
+          fmt::format("{}{}{}", text.empty() ? "" : ", ", is_condition ? name + " " : "", value);
+    }
+    return text.empty() ? subject_of(stored) : text;
+  }
+
+ private:
+  static std::string subject_of(const StoredMeasurement& stored) {
+    return stored.record.subject.substr(0, stored.record.subject.find('@'));
+  }
+  /// Names that begin with a space are of no condition.
+  static std::map<std::string, std::string> parts_of(const StoredMeasurement& stored) {
+    const Measurement& m = stored.record;
+    std::map<std::string, std::string> parts = {{" 1", subject_of(stored)},
+                                                {" 2", m.framework},
+                                                {" 3", m.device},
+                                                {" 4", to_string(m.statistic)},
+                                                {" 5", stored.hostname}};
+    for (const auto& [name, value] : m.conditions) {
+      if (std::ranges::find(kNotOfSeries, name) == kNotOfSeries.end()) parts.emplace(name, value);
+    }
+    return parts;
+  }
+  [[nodiscard]] bool differs(const std::string& name) const {
+    const auto place = values_.find(name);
+    return place != values_.end() && place->second.size() > 1;
+  }
+  std::map<std::string, std::set<std::string>> values_;
+};
+
+bool is_better(const StoredMeasurement& a, const StoredMeasurement& b) {
+  return a.record.direction == Direction::lower_is_better ? a.estimate.value < b.estimate.value
+                                                          : a.estimate.value > b.estimate.value;
+}
+
+bool competes(const StoredMeasurement& stored) {
+  return stored.record.status == Status::passed && stored.record.direction != Direction::neither &&
+         std::isfinite(stored.estimate.value);
+}
+
+}  // namespace
+
+std::vector<HistoryEntry> result_history(std::vector<StoredMeasurement> stored) {
+  std::ranges::stable_sort(stored, {}, &StoredMeasurement::time);
+  std::vector<HistoryEntry> history;
+  std::map<std::string, std::size_t> best;
+  for (auto& one : stored) {
+    const std::string series = series_of(one);
+    const bool competing = competes(one);
+    history.push_back({.stored = std::move(one), .series = series});
+    if (!competing) continue;
+    const auto [place, is_first] = best.try_emplace(series, history.size() - 1);
+    if (!is_first && !is_better(history.back().stored, history[place->second].stored)) continue;
+    place->second = history.size() - 1;
+    history.back().is_record = true;
+  }
+  for (const auto& [series, place] : best) history[place].is_best = true;
+  return history;
+}
+
+TextTable history_table(const std::vector<HistoryEntry>& history) {
+  using enum TextTable::Align;
+  TextTable table({"time",
+                   "run",
+                   "subject",
+                   "framework",
+                   "device",
+                   "conditions",
+                   "metric",
+                   "statistic",
+                   {"value", right},
+                   {"95% interval", right},
+                   "best",
+                   "status",
+                   "host"});
+  const Differences differences(history);
+  for (const auto& [stored, series, is_record, is_best] : history) {
+    const Measurement& m = stored.record;
+    const Interval& interval = stored.estimate.interval;
+    const bool has_value = !std::isnan(stored.estimate.value);
+    table.add({stored.time, stored.run.substr(0, 8), m.subject, m.framework, m.device,
+               differences.conditions(stored), m.metric, to_string(m.statistic),
+               has_value ? with_prefix(stored.estimate.value, m.unit) : "",
+               interval.low <= interval.high
+                   ? fmt::format("[{}, {}]", with_prefix(interval.low, m.unit),
+                                 with_prefix(interval.high, m.unit))
+                   : "",
+               is_best     ? "best"
+               : is_record ? "then"
+                           : "",
+               std::string(name_of(m.status)), stored.hostname});
+  }
+  table.drop_empty_columns();
+  return table;
+}
+
+std::vector<Plot> history_plots(const std::vector<HistoryEntry>& history) {
+  std::map<std::string, double> numbers;  // of runs, by time
+  for (const auto& entry : history) numbers.try_emplace(entry.stored.time, 0.0);
+  double number = 0;
+  for (auto& [time, at] : numbers) at = ++number;
+  std::map<std::string, std::map<std::string, std::vector<const HistoryEntry*>>> metrics;
+  for (const auto& entry : history) {
+    if (!std::isnan(entry.stored.estimate.value)) {
+      metrics[entry.stored.record.metric][entry.series].push_back(&entry);
+    }
+  }
+  const Differences differences(history);
+  std::vector<Plot> plots;
+  for (const auto& [metric, lines] : metrics) {
+    const Measurement& first = lines.begin()->second.front()->stored.record;
+    Plot plot{.name = "history-" + metric,
+              .title = metric + " over time",
+              .note = fmt::format("{} to {}", numbers.begin()->first, numbers.rbegin()->first),
+              .x = {.label = "run", .unit = "", .scale = PlotAxis::Scale::whole},
+              .y = {.label = metric, .unit = first.unit}};
+    for (const auto& [series, entries] : lines) {
+      const std::size_t index = plot.series.size();
+      plot.series.push_back(differences.words(entries.front()->stored));
+      PlotMark line{.shape = PlotMark::Shape::line, .series = index};
+      PlotMark dots{.shape = PlotMark::Shape::dots, .series = index};
+      PlotMark intervals{.shape = PlotMark::Shape::interval, .series = index};
+      for (const HistoryEntry* entry : entries) {
+        const double x = numbers.at(entry->stored.time);
+        const Estimate& e = entry->stored.estimate;
+        line.points.push_back({x, e.value});
+        dots.points.push_back({x, e.value});
+        if (!(e.interval.low <= e.interval.high)) continue;
+        intervals.points.push_back({x, e.interval.low});
+        intervals.points.push_back({x, e.interval.high});
+      }
+      for (auto* mark : {&line, &dots, &intervals}) plot.marks.push_back(std::move(*mark));
+    }
+    plots.push_back(std::move(plot));
+  }
+  return plots;
+}
+
+}  // namespace d5
