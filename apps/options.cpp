@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/kept_results.hpp"
 #include "apps/loadable_frameworks.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
@@ -86,6 +87,7 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
   command.add_option("--out", options.out, "also write the results to this file, as JSON")
       ->option_text("FILE.json")
       ->group("Common options");
+  add_keeping_option(command, options);
 }
 
 void add_verdict_option(CLI::App& command, OutputOptions& options) {

@@ -30,7 +30,7 @@ struct OutputOptions {
 void add_quiet_option(CLI::App& command, OutputOptions& options);
 /// `--format` of lists and results, `--quiet`: of a command that prints lists.
 void add_format_options(CLI::App& command, OutputOptions& options);
-/// Of one that makes records, too.
+/// Of one that makes records, too: `--out`, `--database`.
 void add_output_options(CLI::App& command, OutputOptions& options);
 /// For commands that print records of several cases.
 void add_pivot_option(CLI::App& command, OutputOptions& options);

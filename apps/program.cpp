@@ -13,6 +13,7 @@
 
 #include "apps/ctrl_c.hpp"
 #include "apps/help_format.hpp"
+#include "apps/kept_results.hpp"
 #include "apps/options.hpp"
 #include "apps/say.hpp"
 #include "apps/usage_error.hpp"
@@ -161,7 +162,9 @@ int Program::parse_and_run(int argc, char** argv) {
   }
   const CLI::App& command = deepest(app_);
   check_usage(command);
-  const int status = own_traces_.contains(&command) ? chosen_() : run_traced_if(command, chosen_);
+  const int status = run_kept_if([&] {
+    return own_traces_.contains(&command) ? chosen_() : run_traced_if(command, chosen_);
+  });
   return interrupted() ? interrupted_status() : status;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "apps/kept_results.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/pivot.hpp"
@@ -44,7 +45,8 @@ void check_output(const OutputOptions& options) {
 }
 
 void say_written(const OutputOptions& options) {
-  if (!options.quiet) fmt::print(stderr, "results written to {}\n", options.out);
+  if (!options.quiet && !is_only_kept(options.out))
+    fmt::print(stderr, "results written to {}\n", options.out);
 }
 
 int publish(std::vector<Measurement> measurements, const OutputOptions& options) {

@@ -13,6 +13,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/metric.hpp"
+#include "d5/evaluation/analysis.hpp"
 #include "d5/level0_ops/operator_matrix.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/graph_executor.hpp"
@@ -193,7 +194,8 @@ std::vector<Kind> kinds() {
           kind_of("sparse-all-reduces", sparse_all_reduces),
           kind_of("topologies", topologies),
           kind_of("partitions", partitions),
-          kind_of("pipeline-schedules", pipeline_schedules)};
+          kind_of("pipeline-schedules", pipeline_schedules),
+          kind_of("analyses", analyses)};
 }
 
 TextTable overview() {

@@ -9,8 +9,10 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
+#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/report.hpp"
+#include "d5/evaluation/analysis.hpp"
 #include "d5/level2_training/training_report.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/late_arrivals.hpp"
@@ -36,11 +38,13 @@ constexpr const char* kReportExamples =
   d5 report one.json two.json four.json --scaling
                                              what more ranks brought: speed-up, efficiency, and
                                              the part of 'train --metrics communication_time'
+  d5 report profile.json --analysis layers:by=type
+                                             which nodes take time ('d5 list analyses')
   d5 report run.trace.json --arrivals        who made whom wait, in a trace of several ranks)";
 
 struct ReportOptions : app::OutputOptions {
   std::vector<std::string> files;
-  std::string plot;
+  std::string plot, analysis;
   bool scaling = false, arrivals = false;
 };
 
@@ -72,18 +76,43 @@ Results joined(const Report& report, const ReportOptions& options) {
 /// Throws: ValueError for what would not be heeded.
 void check_usage(const ReportOptions& options) {
   const bool others = !options.out.empty() || !options.pivot.empty() || !options.plot.empty();
-  if ((options.scaling || options.arrivals) && (others || is_drawn(options.format))) {
+  const bool is_table = options.scaling || options.arrivals;
+  if (is_table && (others || is_drawn(options.format))) {
     throw ValueError(
         "report: --scaling and --arrivals are tables by themselves; leave out --out, --pivot and "
         "--plot");
+  }
+  if (!options.analysis.empty() && (is_table || !options.out.empty() || !options.pivot.empty())) {
+    throw ValueError(
+        "report: --analysis is a table, or plots, by itself; leave out --scaling, --arrivals, "
+        "--out "
+        "and --pivot");
   }
   if (options.arrivals && (options.scaling || options.files.size() != 1)) {
     throw ValueError("report: --arrivals is of one trace of all ranks, which --trace wrote");
   }
 }
 
+int run_analysis(const ReportOptions& options) {
+  const EntryChoice choice = entry_of_words("analysis", options.analysis);
+  const auto analysis = analyses().at(choice.name).make(choice.settings);
+  AnalysisResult result = analysis->analyse(read_runs(options.files));
+  if (result.table.size() == 0) {
+    throw ValueError(fmt::format("report: the results hold nothing for the analysis {}: {}",
+                                 choice.name, analyses().at(choice.name).summary()));
+  }
+  if (is_drawn(options.format)) {
+    const Report report{.title = choice.name, .plots = std::move(result.plots)};
+    app::print(to_text(report, options.format, options.plot), options.format);
+  } else {
+    app::print(result.table, options.format);
+  }
+  return app::kPassed;
+}
+
 int run_report(const ReportOptions& options) {
   check_usage(options);
+  if (!options.analysis.empty()) return run_analysis(options);
   if (options.arrivals) {
     const auto arrivals = late_arrivals(read_timeline(options.files.front()));
     app::print(late_arrivals_table(arrivals), options.format);
@@ -102,6 +131,9 @@ int run_report(const ReportOptions& options) {
     for (const auto& source : report.sources) {
       std::ranges::move(volume_plots(source.results.measurements),
                         std::back_inserter(report.plots));
+    }
+    if (!report.sources.empty()) {
+      std::ranges::move(analysis_plots(read_runs(options.files)), std::back_inserter(report.plots));
     }
     app::print(to_text(report, options.format, options.plot), options.format);
   } else {
@@ -128,6 +160,8 @@ void register_report(app::Program& program) {
       ->required();
   command.add_option("--plot", options->plot, "which one, for --format svg and png")
       ->option_text("NAME");
+  command.add_option("--analysis", options->analysis, "answer one question ('d5 list analyses')")
+      ->option_text("NAME[:KEY=VALUE]...");
   command.add_flag("--arrivals", options->arrivals,
                    "of a trace: which rank waited in collectives for which, how long");
   command.add_flag("--scaling", options->scaling,

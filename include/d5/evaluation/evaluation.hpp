@@ -2,6 +2,7 @@
 #pragma once
 
 #include "d5/evaluation/accuracy_measure.hpp"
+#include "d5/evaluation/analysis.hpp"
 #include "d5/evaluation/answer_audit.hpp"
 #include "d5/evaluation/answer_step.hpp"
 #include "d5/evaluation/arrival_stream.hpp"
@@ -9,14 +10,11 @@
 #include "d5/evaluation/dataset_manifest.hpp"
 #include "d5/evaluation/dataset_samples.hpp"
 #include "d5/evaluation/evaluate.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
-#include "d5/evaluation/evaluation_manifest.hpp"
-#include "d5/evaluation/analysis.hpp"
-#include "d5/evaluation/canonical_json.hpp"
 #include "d5/evaluation/evaluation_cell.hpp"
 #include "d5/evaluation/evaluation_choice.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/evaluation_difference.hpp"
+#include "d5/evaluation/evaluation_manifest.hpp"
 #include "d5/evaluation/evaluation_sink.hpp"
 #include "d5/evaluation/find_peak.hpp"
 #include "d5/evaluation/framework_manifest.hpp"

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/evaluation/analysis.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace d5::app {
+
+/// Files, or ids of runs of a database, that are analysed.
+void add_runs_argument(CLI::App& command, std::vector<std::string>& words);
+/// Whether a word names a file.
+[[nodiscard]] bool is_file(const std::string& word);
+/// In their order; a trace belongs to the results file before it, and a run of the database has its
+/// own.
+[[nodiscard]] std::vector<AnalysedRun> analysed_runs(const std::vector<std::string>& words,
+                                                     const std::string& database);
+
+}  // namespace d5::app

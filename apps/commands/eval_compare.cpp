@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "apps/analysed_runs.hpp"
+#include "apps/database_options.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/say.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/result_comparison.hpp"
+#include "d5/evaluation/evaluation_difference.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kEvalCompareExamples =
+    R"(  d5 eval compare 3f9ac2d1 77b0e512      two runs of the database: numbers, answers, layers
+  d5 eval compare torch.json openvino.json
+  d5 eval compare torch.json openvino.json --layers
+                                         the layers that made the difference, by their share of it:
+                                         of profiles (net bench --profile), or runs with traces
+
+Answers are compared sample by sample where both runs kept them. The runs were not measured
+interleaved: intervals are joined conservatively.)";
+
+struct EvalCompareOptions : app::OutputOptions {
+  std::string database, a, b;
+  bool layers = false;
+  std::int64_t most = 15;
+};
+
+/// Pieces with answers that both runs have: by name, or the only one of each.
+void say_answers(const EvalCompareOptions& options) {
+  const auto database = app::open_database(options.database);
+  std::vector<std::string> pieces[2];
+  const std::string runs[2] = {database->run_id(options.a), database->run_id(options.b)};
+  for (int side = 0; side < 2; ++side) {
+    for (const auto& piece : database->pieces(runs[side])) {
+      if (piece.kind == "answers") pieces[side].push_back(piece.name);
+    }
+  }
+  const auto say = [&](const std::string& a, const std::string& b) {
+    app::say(fmt::format("answers of '{}'{}: {}", printable(a),
+                         a == b ? "" : fmt::format(" and '{}'", printable(b)),
+                         to_string(answer_difference(database->answers(runs[0], a),
+                                                     database->answers(runs[1], b)))));
+  };
+  if (pieces[0].size() == 1 && pieces[1].size() == 1) return say(pieces[0][0], pieces[1][0]);
+  for (const auto& piece : pieces[0]) {
+    if (std::ranges::find(pieces[1], piece) != pieces[1].end()) say(piece, piece);
+  }
+}
+
+int run_eval_compare(const EvalCompareOptions& options) {
+  const auto runs = app::analysed_runs({options.a, options.b}, options.database);
+  if (options.layers) {
+    const auto differences = layer_differences(runs.at(0), runs.at(1));
+    if (differences.empty()) {
+      throw ValueError(
+          "eval compare --layers: a run tells no layers; 'd5 net bench MODEL --profile --out FILE' "
+          "and an evaluation with a trace of its nodes do");
+    }
+    app::print(to_table(differences, std::size_t(options.most)), options.format);
+    return app::kPassed;
+  }
+  for (const auto& [name, a, b] : differences(runs[0].results, runs[1].results)) {
+    if (!options.quiet) app::say(fmt::format("A and B differ in {}: {} and {}", name, a, b));
+  }
+  const auto pairs = compare_results(runs[0].results, runs[1].results);
+  if (pairs.empty()) {
+    throw ValueError("eval compare: there is no measurement that both runs hold");
+  }
+  app::print(to_table(pairs), options.format);
+  if (!options.quiet && !app::is_file(options.a) && !app::is_file(options.b)) say_answers(options);
+  return app::kPassed;
+}
+
+}  // namespace
+
+void register_eval_compare(app::Program& program) {
+  auto options = std::make_shared<EvalCompareOptions>();
+  auto& command =
+      program.add("eval compare", "two evaluations: numbers, answers, the layers that differ",
+                  kEvalCompareExamples, [options] { return run_eval_compare(*options); });
+  command.add_option("A", options->a, "a results file, or the id of a run")->required();
+  command.add_option("B", options->b, "what is held against it")->required();
+  command.add_flag("--layers", options->layers, "which layers made the difference");
+  command.add_option("--most", options->most, "layers that are shown")->option_text("N");
+  app::add_database_option(command, options->database);
+  app::add_format_options(command, *options);
+}
+
+}  // namespace d5::command

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "d5/evaluation/evaluation_database.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace d5::app {
+
+/// `--database`, of a command that reads one; `usual_database` where it is not given.
+void add_database_option(CLI::App& command, std::string& address);
+[[nodiscard]] std::unique_ptr<EvaluationDatabase> open_database(
+    const std::string& address,
+    EvaluationDatabase::Access access = EvaluationDatabase::Access::read);
+
+/// `--run`, `--framework`, `--metric`, `--since`, ...: which records of it.
+void add_filter_options(CLI::App& command, RecordFilter& filter);
+
+}  // namespace d5::app

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "apps/options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace d5::app {
+
+/// `--database ADDRESS`: what the command writes to `--out` goes to a database too. Where no
+/// `--out` is given it is a file that is removed at the end.
+void add_keeping_option(CLI::App& command, OutputOptions& options);
+
+/// Runs a command, then puts the results that it wrote where `--database` says, if it says so. The
+/// database is opened before: what cannot be kept is not measured. Returns what `run` returns.
+/// Throws: as `EvaluationDatabase`, and what `run` throws.
+int run_kept_if(const std::function<int()>& run);
+
+/// Of a command that keeps what it measured itself, with all its queries: the address, and nothing
+/// is kept besides. Empty where none was given.
+[[nodiscard]] std::string take_database();
+
+/// Whether a file is there for the database alone, and nobody asked for it.
+[[nodiscard]] bool is_only_kept(const std::string& file);
+
+}  // namespace d5::app
