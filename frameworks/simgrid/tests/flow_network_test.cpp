@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "d5/core/error.hpp"
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/phantom_tensor.hpp"
 #include "d5/prediction/simulated_network.hpp"
 #include "d5/prediction/simulated_run.hpp"
 #include "tests/prediction/simple_network.hpp"
