@@ -3,8 +3,8 @@
 
 #include "d5/core/tensor.hpp"
 
-/// DLPack's C structures, as its specification fixes them (version 1 of the ABI's unversioned
-/// `DLManagedTensor`).
+/// DLPack's C structures, as its specification fixes them: `DLManagedTensor` of the days before
+/// versions, and `DLManagedTensorVersioned` of version 1.
 extern "C" {
 struct D5DLDevice {
   std::int32_t device_type;
@@ -29,6 +29,16 @@ struct D5DLManagedTensor {
   void* manager_ctx;
   void (*deleter)(D5DLManagedTensor*);
 };
+struct D5DLPackVersion {
+  std::uint32_t major, minor;
+};
+struct D5DLManagedTensorVersioned {
+  D5DLPackVersion version;
+  void* manager_ctx;
+  void (*deleter)(D5DLManagedTensorVersioned*);
+  std::uint64_t flags;
+  D5DLTensor dl_tensor;
+};
 }
 
 namespace d5 {
@@ -40,5 +50,14 @@ namespace d5 {
 /// throws. Throws: Unsupported if it is strided, on a device that is absent, not aligned to its
 /// elements, or of an unknown type; FormatError if it contradicts itself.
 [[nodiscard]] Tensor from_dlpack(D5DLManagedTensor* managed);
+
+/// What version 1 says besides: `D5DLManagedTensorVersioned::flags`.
+inline constexpr std::uint64_t kDlpackReadOnly = 1, kDlpackCopied = 2;
+/// As `to_dlpack`, with version 1's structure; `flags` tell what holds of the memory.
+[[nodiscard]] D5DLManagedTensorVersioned* to_versioned_dlpack(const Tensor& tensor,
+                                                              std::uint64_t flags = 0);
+/// As above; whether the memory may be written is in `flags`, which the caller heeds.
+/// Throws: Unsupported for a structure of another major version, too.
+[[nodiscard]] Tensor from_dlpack(D5DLManagedTensorVersioned* managed);
 
 }  // namespace d5

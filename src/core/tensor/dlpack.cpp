@@ -41,9 +41,12 @@ constexpr std::array<TypeCode, 20> kTypes = {{{DType::int8, 0, 8},
 
 constexpr std::int32_t kCpu = 1, kCuda = 2, kCudaHost = 3;  // DLDeviceType
 
+constexpr D5DLPackVersion kVersion = {1, 1};
+
 /// Everything that the other library points into.
+template <class Managed>
 struct Export {
-  D5DLManagedTensor managed;
+  Managed managed;
   Tensor tensor;
   std::vector<std::int64_t> shape, strides;
 };
@@ -75,9 +78,8 @@ bool is_dense(const D5DLTensor& tensor, const Shape& shape) {
   return true;
 }
 
-}  // namespace
-
-D5DLManagedTensor* to_dlpack(const Tensor& tensor) {
+template <class Managed>
+Managed* give(const Tensor& tensor) {
   const DeviceKind device = tensor.device().kind;
   if (device != DeviceKind::cpu && device != DeviceKind::cuda) {
     throw Unsupported(fmt::format("{}: DLPack has no number for this device; copy it to the host",
@@ -85,7 +87,7 @@ D5DLManagedTensor* to_dlpack(const Tensor& tensor) {
   }
   for (const auto& entry : kTypes) {
     if (entry.dtype != tensor.dtype()) continue;
-    auto* out = new Export{{}, tensor, {}, tensor.shape().strides()};
+    auto* out = new Export<Managed>{{}, tensor, {}, tensor.shape().strides()};
     out->shape.assign(tensor.shape().begin(), tensor.shape().end());
     out->managed.dl_tensor = {out->tensor.raw(),
                               {std::int32_t(tensor.device().kind), tensor.device().index},
@@ -95,8 +97,8 @@ D5DLManagedTensor* to_dlpack(const Tensor& tensor) {
                               out->strides.data(),
                               0};
     out->managed.manager_ctx = out;
-    out->managed.deleter = [](D5DLManagedTensor* self) {
-      delete static_cast<Export*>(self->manager_ctx);
+    out->managed.deleter = [](Managed* self) {
+      delete static_cast<Export<Managed>*>(self->manager_ctx);
     };
     return &out->managed;
   }
@@ -104,7 +106,8 @@ D5DLManagedTensor* to_dlpack(const Tensor& tensor) {
                                 to_string(tensor.desc())));
 }
 
-Tensor from_dlpack(D5DLManagedTensor* managed) {
+template <class Managed>
+Tensor take(Managed* managed) {
   const D5DLTensor& tensor = managed->dl_tensor;
   if (tensor.ndim < 0 || (tensor.ndim > 0 && !tensor.shape)) {
     throw FormatError(fmt::format("DLPack tensor of {} dimensions has no shape", tensor.ndim));
@@ -128,9 +131,31 @@ Tensor from_dlpack(D5DLManagedTensor* managed) {
                                   to_string(desc)));
   }
   return Tensor::borrow(desc, data, std::shared_ptr<void>(managed, [](void* owner) {
-                          auto* self = static_cast<D5DLManagedTensor*>(owner);
+                          auto* self = static_cast<Managed*>(owner);
                           if (self->deleter) self->deleter(self);
                         }));
+}
+
+}  // namespace
+
+D5DLManagedTensor* to_dlpack(const Tensor& tensor) { return give<D5DLManagedTensor>(tensor); }
+
+D5DLManagedTensorVersioned* to_versioned_dlpack(const Tensor& tensor, std::uint64_t flags) {
+  auto* managed = give<D5DLManagedTensorVersioned>(tensor);
+  managed->version = kVersion;
+  managed->flags = flags;
+  return managed;
+}
+
+Tensor from_dlpack(D5DLManagedTensor* managed) { return take(managed); }
+
+Tensor from_dlpack(D5DLManagedTensorVersioned* managed) {
+  // Of another major version nothing but the version and the deleter is where it was.
+  if (managed->version.major != kVersion.major) {
+    throw Unsupported(fmt::format("DLPack tensor of version {}.{}, expected {}.x",
+                                  managed->version.major, managed->version.minor, kVersion.major));
+  }
+  return take(managed);
 }
 
 }  // namespace d5

@@ -112,3 +112,15 @@ TEST_CASE("what d5 cannot hold is refused and left to its owner") {
   refuse([](auto& t) { t.ndim = -1; }, "has no shape");
   refuse([](auto& t) { t.data = nullptr; }, "has no data");
 }
+
+TEST_CASE("version 1 says what holds of the memory, and is refused as another version") {
+  const Tensor x = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  D5DLManagedTensorVersioned* managed = to_versioned_dlpack(x, kDlpackReadOnly);
+  CHECK(managed->version.major == 1);
+  CHECK(managed->flags == 1);  // DLPACK_FLAG_BITMASK_READ_ONLY
+  CHECK(managed->dl_tensor.ndim == 2);
+  managed->version.major = 2;
+  CHECK_THROWS_AS(from_dlpack(managed), Unsupported);
+  managed->version.major = 1;
+  CHECK(from_dlpack(managed).raw() == x.raw());
+}
