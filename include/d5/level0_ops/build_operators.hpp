@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 
 namespace d5 {
@@ -13,14 +14,18 @@ namespace d5 {
 ///
 /// The library is kept in the user's cache folder, and is compiled again only where the compiler,
 /// its flags, the source or a header that it reads is another. With `output` it is put there, too.
+/// `definitions` are macros that the source may leave open.
 ///
 ///     load_custom_operators(build_operators("log_cosh.cpp"));
+///     load_custom_operators(build_operators("median_pooling.cpp", "", {{"DTYPE", "double"}}));
 ///
 /// Throws: FormatError with the compiler's own message if it refuses the source; Unsupported if
-/// there is no compiler, saying what to install, and for another kind of file; IoError.
+/// there is no compiler, saying what to install, and for another kind of file; ValueError for a
+/// macro that has no name; IoError.
 /// Thread safety: yes; several processes may build the same at once, too.
-[[nodiscard]] std::string build_operators(const std::string& source,
-                                          const std::string& output = {});
+[[nodiscard]] std::string build_operators(
+    const std::string& source, const std::string& output = {},
+    const std::map<std::string, std::string>& definitions = {});
 
 /// Whether `path` has the ending of a source that `build_operators` compiles.
 [[nodiscard]] bool is_operator_source(const std::string& path);

@@ -137,3 +137,42 @@ TEST_CASE("without a home there is no cache, and the error says how to name one"
   CHECK_THROWS_WITH(build_operators(source), Contains("XDG_CACHE_HOME"));
   if (!home.empty()) setenv("HOME", home.c_str(), 1);
 }
+
+TEST_CASE("a class over abi.hpp is an operator, compiled for the type that a macro says") {
+  const Folder folder;
+  const std::string source = folder.write("twice.cpp", R"(
+#include "d5/abi.hpp"
+template <class T>
+struct Twice {
+  static constexpr const char* kName = "Twice";
+  static constexpr const char* kDomain = "build_test";
+  double more;
+  explicit Twice(const d5::abi::Node& node) : more(node.real("more", 0)) {}
+  std::vector<d5::abi::Desc> infer(const d5::abi::Inputs& inputs) const {
+    if (inputs.dims<T>(0).size() > 1) throw d5::abi::Refusal(D5_SHAPE_ERROR, "one dimension only");
+    return {d5::abi::desc_of<T>(inputs.dims<T>(0))};
+  }
+  double flop(const d5::abi::Inputs& inputs) const { return double(inputs.dims<T>(0)[0]); }
+  void forward(const d5::abi::Call& call) {
+    const auto x = call.input<T>(0);
+    const auto y = call.output<T>(0);
+    for (std::int64_t i = 0; i < x.elements(); ++i) y[i] = T(2 * x[i] + more);
+  }
+};
+D5_OPERATOR(Twice<DTYPE>)
+)");
+  const auto load = [&](const char* type) {
+    return load_custom_operators(build_operators(source, "", {{"DTYPE", type}}), IfTaken::replace);
+  };
+  CHECK(load("float") == std::vector<std::string>{"build_test.Twice"});
+  CHECK(result_of("build_test.Twice {1,2} more=0.5") == std::vector<float>{2.5F, 4.5F});
+  CHECK_THROWS_AS(run_case("build_test.Twice 2x2"), ShapeError);
+  CHECK_THROWS_WITH(run_case("build_test.Twice 2x2"), Contains("one dimension only"));
+  CHECK_THROWS_AS(run_case("build_test.Twice 2 more=word"), TypeError);
+  CHECK(load("double") == std::vector<std::string>{"build_test.Twice"});
+  CHECK_THROWS_AS(run_case("build_test.Twice 2"), TypeError);  // of float32
+  CHECK(build_operators(source, "", {{"DTYPE", "float"}}) !=
+        build_operators(source, "", {{"DTYPE", "double"}}));
+  CHECK_THROWS_AS(build_operators(source), FormatError);
+  CHECK_THROWS_AS(build_operators(source, "", {{"D TYPE", "float"}}), ValueError);
+}

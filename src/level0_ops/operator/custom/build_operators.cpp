@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -87,17 +88,34 @@ std::string lines_of(const std::string& text) {
   return result;
 }
 
+using Definitions = std::map<std::string, std::string>;
+
+void expect_names(const std::string& source, const Definitions& definitions) {
+  const auto is_letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (const auto& [name, value] : definitions) {
+    if (!name.empty() && std::ranges::all_of(name, is_letter) && (name[0] < '0' || name[0] > '9')) {
+      continue;
+    }
+    throw ValueError(fmt::format("operators '{}': '{}' is no name of a macro, such as DTYPE",
+                                 printable(source), printable(name)));
+  }
+}
+
 /// One source and the compiler for it.
 class Compilation {
  public:
-  Compilation(std::string source, const Language& language)
+  Compilation(std::string source, const Language& language, const Definitions& definitions)
       : source_(std::move(source)),
         compiler_(variable_or(language.variable, language.compiler)),
         language_(language) {
+    CommandLine rest;
+    for (const auto& [name, value] : definitions) rest.word("-D" + name + "=" + value);
+    rest.word("-I" + header_folder()).word(source_);
     // In this order a user's flag wins over d5's.
     command_ = fmt::format("{} {} {}{}", compiler_, language.flags,
-                           variable_or(language.flags_variable, ""),
-                           CommandLine().word("-I" + header_folder()).word(source_).text());
+                           variable_or(language.flags_variable, ""), rest.text());
   }
 
   /// Everything that decides what the library will be: the compiler's edition, the command, and the
@@ -151,7 +169,9 @@ std::string beside(const std::string& path) {
 
 bool is_operator_source(const std::string& path) { return language_of(path) != nullptr; }
 
-std::string build_operators(const std::string& source, const std::string& output) {
+std::string build_operators(const std::string& source, const std::string& output,
+                            const std::map<std::string, std::string>& definitions) {
+  expect_names(source, definitions);
   const bool is_text = source.find('\n') != std::string::npos;
   const std::string path = is_text ? file_of(source) : fs::absolute(source).string();
   const Language* language = language_of(path);
@@ -163,7 +183,7 @@ std::string build_operators(const std::string& source, const std::string& output
   if (!fs::exists(path)) {
     throw IoError(fmt::format("operators '{}': there is no such file", printable(source)));
   }
-  const Compilation compilation(path, *language);
+  const Compilation compilation(path, *language, definitions);
   const std::string library =
       (fs::path(detail::cache_folder("operators")) /
        fmt::format("{}-{:.16}.so", fs::path(path).stem().string(), compilation.key()))
