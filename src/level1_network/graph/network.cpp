@@ -153,12 +153,23 @@ Tensor Network::gradient_arena() {
 const Tensor& Network::fetch(std::string_view name) const {
   const auto& initializers = graph().initializers;
   if (const auto place = initializers.find(name); place != initializers.end()) return place->second;
+  if (const auto place = state_->fed.find(name); place != state_->fed.end()) return place->second;
+  if (state_->tensors.contains(name)) {
+    throw NotFound(fmt::format(
+        "'{}' of network '{}' has no value: it is no parameter or constant, and nobody fed it",
+        printable(name), printable(this->name())));
+  }
   std::vector<std::string> known;
   for (const auto& [other, value] : initializers) known.push_back(other);
+  for (const auto& [other, value] : state_->fed) known.push_back(other);
   throw_unknown_name("parameter or constant", name, known);
 }
 
 void Network::feed(std::string_view name, const Tensor& value) {
+  if (!graph().initializers.contains(name) && state_->tensors.contains(name)) {
+    state_->fed.insert_or_assign(std::string(name), value);
+    return;
+  }
   const Tensor& present = fetch(name);
   if (present.desc() != value.desc()) {
     const auto message = fmt::format("'{}' is {}, but {} was fed", printable(name),

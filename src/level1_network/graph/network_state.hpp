@@ -22,6 +22,7 @@ struct Network::State {
   std::set<std::string, std::less<>> tensors;  ///< every name that a node may read
   std::set<std::string, std::less<>> trainable;
   std::map<std::string, std::string> updates;
+  std::map<std::string, Tensor, std::less<>> fed;  ///< of inputs and of what nodes write
   std::vector<Parameter> parameters;
   Arena values, gradients;
   Device device = {};  ///< of the parameters
@@ -30,6 +31,7 @@ struct Network::State {
 
   void edited() {
     laid_out = false;
+    fed.clear();
     ++revision;
     ++value_changes;
   }

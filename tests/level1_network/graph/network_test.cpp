@@ -95,6 +95,20 @@ TEST_CASE("feeding a parameter writes into the arena and is no edit") {
   CHECK_THROWS_AS(network.feed("d", value), d5::NotFound);
 }
 
+TEST_CASE("an input, or what a node writes, keeps what it is fed until the next edit") {
+  d5::Network network = two_layers();
+  const std::string output = network.output_names().front();
+  CHECK_THROWS_AS(network.fetch(output), d5::NotFound);
+  CHECK_THROWS_WITH(network.fetch(output), Catch::Contains("nobody fed it"));
+  const Tensor value = Tensor::of<float>({2}, {1, 2});
+  const auto revision = network.revision();
+  network.feed(output, value);
+  CHECK(network.fetch(output).raw() == value.raw());
+  CHECK(network.revision() == revision);
+  network.add_node("Relu", {output}, {"more"});
+  CHECK_THROWS_AS(network.fetch(output), d5::NotFound);
+}
+
 TEST_CASE("an edit that breaks the network is refused") {
   d5::Network network = two_layers();
   CHECK_THROWS_AS(network.add_node("Relu", {"nothing"}, {"z"}), d5::NotFound);
