@@ -96,6 +96,8 @@ class Trainer {
   void hear_observers();
   void agree_to_stop();
   [[nodiscard]] bool finished() const;
+  /// Throws: ValueError within a run, whose hooks call it.
+  void expect_at_rest(const char* call) const;
 
   Optimizer& optimizer_;
   Sampler& train_;
@@ -108,7 +110,7 @@ class Trainer {
   ValueMap metric_state_;  // what a checkpoint kept of metrics, until they are there
   std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;
   Interrupt interrupt_;  // of this run
-  bool interrupted_ = false, stop_ = false;
+  bool interrupted_ = false, stop_ = false, running_ = false;
 };
 
 }  // namespace d5

@@ -58,8 +58,23 @@ bool Trainer::finished() const {
   return stop_ || (options_.most_batches > 0 && step_ >= options_.most_batches);
 }
 
+void Trainer::expect_at_rest(const char* call) const {
+  if (!running_) return;
+  throw ValueError(fmt::format(
+      "Trainer::{}: it is running, and this is called from one of its own hooks; end the run by "
+      "wants_stop first",
+      call));
+}
+
 void Trainer::run(const Interrupt& interrupt) {
+  expect_at_rest("run");
   const Span span("training", "training");
+  struct Running {
+    bool& here;
+    ~Running() { here = false; }
+  };
+  running_ = true;
+  const Running until_end{running_};
   restore_metrics();
   events_.collect(listeners_);
   for (auto* event : listeners_) event->before_training(*this);

@@ -114,6 +114,7 @@ void Trainer::save_checkpoint(const std::string& path) {
 }
 
 void Trainer::resume(const std::string& path) {
+  expect_at_rest("resume");
   const Checkpoint checkpoint = read_checkpoint(path);
   const auto fail = [&](const std::string& what) {
     throw FormatError(fmt::format("checkpoint '{}': {}", printable(path), what));

@@ -91,6 +91,25 @@ std::string interrupted_diary(const std::shared_ptr<Stopper>& stopper) {
 
 }  // namespace
 
+TEST_CASE("a trainer is not run, or resumed, from its own hooks") {
+  struct Again final : TrainingEvent {
+    int refused = 0;
+    void after_batch(Trainer& trainer, const Batch&, const ValueMap&) override {
+      CHECK_THROWS_AS(trainer.run(), ValueError);
+      CHECK_THROWS_AS(trainer.resume("nowhere"), ValueError);
+      ++refused;
+    }
+  };
+  const auto optimizer = test::points_optimizer("sgd");
+  const auto train = test::points_sampler(5, 2);
+  Trainer trainer(*optimizer, *train, nullptr, {.epochs = 2});
+  const auto again = std::make_shared<Again>();
+  trainer.events().add(again);
+  trainer.run();
+  CHECK(again->refused == 6);
+  trainer.run();  // after its end it may be
+}
+
 TEST_CASE("an interrupt ends a run between two batches, without a test run, and the next goes on") {
   const auto stopper = std::make_shared<Stopper>();
   stopper->batches = 2;
