@@ -14,6 +14,7 @@
 #include "d5/core/tensor.hpp"
 #include "d5/core/value.hpp"
 #include "d5/onnx/model.hpp"
+#include "held_tensor.hpp"
 
 namespace d5::python {
 
@@ -23,6 +24,7 @@ namespace py = pybind11;
 void bind_errors();
 void bind_core(py::module_& m);
 void bind_tensor(py::module_& m);
+void bind_tensor_arithmetic(py::class_<HeldTensor>& tensor);
 void bind_table(py::module_& m);
 void bind_measurement(py::module_& m);
 void bind_plot(py::module_& m);
@@ -84,15 +86,25 @@ struct Measurements : py::list {       // rows, which a notebook shows as a tabl
   explicit Measurements(const std::vector<Measurement>& rows);
 };
 
-/// A d5.Tensor as it is; anything with `__dlpack__` (NumPy, torch) shared without a copy; lists and
-/// numbers as `numpy.asarray` reads them. What is not dense row-major is copied.
+/// A d5.Tensor as it is; NumPy's arrays and anything with `__dlpack__` (torch) shared without a
+/// copy, read-only where they are; lists and numbers as `numpy.asarray` reads them. What is not
+/// dense row-major is copied.
+[[nodiscard]] HeldTensor hold(const py::handle& object);
+/// The same, to be read from.
 [[nodiscard]] Tensor to_tensor(const py::handle& object);
+/// The same, to be kept and written to: a copy of what is read-only or lent.
+[[nodiscard]] Tensor to_writable_tensor(const py::handle& object);
 /// Lists become sequences, None an absent value, the rest tensors.
 [[nodiscard]] Value to_value(const py::handle& object);
 [[nodiscard]] ValueMap to_values(const Values& values);
-/// Tensors share storage; sequences become lists, optionals their content or None, maps dicts.
-[[nodiscard]] Anything from_value(const Value& value);
-[[nodiscard]] Values from_values(const ValueMap& values);
+/// Tensors share storage, as long as the lease says; sequences become lists, optionals their
+/// content or None, maps dicts.
+[[nodiscard]] Anything from_value(const Value& value, const SharedLease& lease = nullptr);
+[[nodiscard]] Values from_values(const ValueMap& values, const SharedLease& lease = nullptr);
+/// One that is lent.
+[[nodiscard]] inline Anything lend(const Tensor& tensor, const SharedLease& lease) {
+  return Anything(py::cast(HeldTensor{tensor, lease}));
+}
 /// The same with storage of their own.
 [[nodiscard]] Values copy_values(const ValueMap& values);
 

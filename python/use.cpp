@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "d5/core/error.hpp"
+#include "lease.hpp"
 
 namespace d5::python {
 namespace {
@@ -28,13 +29,16 @@ Users& users() {
 }  // namespace
 
 Use::Use(const void* object, const std::string& name) : object_(object) {
-  const std::lock_guard lock(users().mutex);
-  User& user = users().of[object];
-  if (user.uses > 0 && user.thread != std::this_thread::get_id()) {
-    throw ValueError(name + " is at work in another thread; make one for each thread");
+  {
+    const std::lock_guard lock(users().mutex);
+    User& user = users().of[object];
+    if (user.uses > 0 && user.thread != std::this_thread::get_id()) {
+      throw ValueError(name + " is at work in another thread; make one for each thread");
+    }
+    user.thread = std::this_thread::get_id();
+    ++user.uses;
   }
-  user.thread = std::this_thread::get_id();
-  ++user.uses;
+  end_lease_of(object);
 }
 
 Use::~Use() {

@@ -6,7 +6,8 @@
 namespace d5::python {
 
 /// While it lives, other threads may not use `object`: calls release the GIL, so Python's threads
-/// meet inside d5, where executors, samplers and trainers are for one thread at a time.
+/// meet inside d5, where executors, samplers and trainers are for one thread at a time. What the
+/// object lent to Python before is over (`lease_until_next_use`). Made with the GIL.
 ///
 /// Throws: ValueError if another thread is at it; `name` begins the message.
 class Use {

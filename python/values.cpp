@@ -3,42 +3,10 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
-#include "d5/core/dlpack.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::python {
 namespace {
-
-Tensor from_capsule(const py::capsule& capsule) {
-  auto* managed = static_cast<D5DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
-  if (!managed) throw py::error_already_set();
-  Tensor result = from_dlpack(managed);
-  // Ownership moved: the capsule's own destructor must leave it alone.
-  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
-  return result;
-}
-
-Tensor strings_from_numpy(const py::object& array) {
-  Shape shape;
-  for (const auto& dim : array.attr("shape")) shape.push_back(dim.cast<std::int64_t>());
-  Tensor result = Tensor::empty(DType::string, shape);
-  auto* to = result.data<std::string>();
-  for (const auto& item : array.attr("ravel")().attr("tolist")()) {
-    if (!py::isinstance<py::str>(item) && !py::isinstance<py::bytes>(item)) {
-      throw TypeError(fmt::format(
-          "an array of Python objects holds a {}; expected numbers of one type (rows of equal "
-          "length, no None), or strings alone",
-          std::string(py::str(py::type::of(item).attr("__name__")))));
-    }
-    *to++ = item.cast<std::string>();
-  }
-  return result;
-}
-
-/// What DLPack can say of NumPy's types.
-bool is_number(const std::string& kind) {
-  return std::string_view("biufc").find(kind) != std::string_view::npos;
-}
 
 /// Keys are all texts or all integers; ONNX's maps have scalars for values.
 Map map_from_dict(const py::dict& dict) {
@@ -72,27 +40,6 @@ Map map_from_dict(const py::dict& dict) {
 
 }  // namespace
 
-Tensor to_tensor(const py::handle& object) {
-  if (py::isinstance<Tensor>(object)) return object.cast<Tensor>();
-  const py::module_ numpy = py::module_::import("numpy");
-  py::object source = py::reinterpret_borrow<py::object>(object);
-  if (!py::hasattr(source, "__dlpack__")) source = numpy.attr("asarray")(source);
-  if (py::isinstance(source, numpy.attr("ndarray"))) {
-    const auto kind = source.attr("dtype").attr("kind").cast<std::string>();
-    if (kind == "U" || kind == "O" || kind == "S" || kind == "T") return strings_from_numpy(source);
-    if (!is_number(kind)) {
-      throw TypeError(fmt::format("an array of {} is no tensor; expected numbers or strings",
-                                  std::string(py::str(source.attr("dtype")))));
-    }
-    source = numpy.attr("ascontiguousarray")(source).attr("reshape")(source.attr("shape"));
-    // A read-only array cannot be shared with code that may write.
-    if (!source.attr("flags").attr("writeable").cast<bool>()) source = source.attr("copy")();
-  } else if (py::hasattr(source, "detach")) {
-    source = source.attr("detach")().attr("contiguous")();
-  }
-  return from_capsule(source.attr("__dlpack__")());
-}
-
 Value to_value(const py::handle& object) {
   if (object.is_none()) return Optional{};
   if (py::isinstance<py::list>(object)) {
@@ -115,23 +62,24 @@ ValueMap to_values(const Values& values) {
   return result;
 }
 
-Anything from_value(const Value& value) {
+Anything from_value(const Value& value, const SharedLease& lease) {
   switch (value.kind()) {
     case ValueKind::none:
       return py::none();
     case ValueKind::tensor:
-      return py::cast(value.tensor());
+      return lend(value.tensor(), lease);
     case ValueKind::sequence: {
       py::list result;
-      for (const auto& item : value.sequence().values) result.append(from_value(item));
+      for (const auto& item : value.sequence().values) result.append(from_value(item, lease));
       return result;
     }
     case ValueKind::optional:
-      return value.optional().value ? from_value(*value.optional().value) : Anything(py::none());
+      return value.optional().value ? from_value(*value.optional().value, lease)
+                                    : Anything(py::none());
     case ValueKind::map: {
       py::dict result;
       const Anything values =
-          value.map().values ? from_value(*value.map().values) : Anything(py::none());
+          value.map().values ? from_value(*value.map().values, lease) : Anything(py::none());
       std::visit(
           [&](const auto& keys) {
             for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -145,9 +93,9 @@ Anything from_value(const Value& value) {
   return py::none();
 }
 
-Values from_values(const ValueMap& values) {
+Values from_values(const ValueMap& values, const SharedLease& lease) {
   Values result;
-  for (const auto& [name, value] : values) result[py::cast(name)] = from_value(value);
+  for (const auto& [name, value] : values) result[py::cast(name)] = from_value(value, lease);
   return result;
 }
 

@@ -4,6 +4,7 @@
 usage: write_stubs.py FOLDER    the package d5 is in FOLDER
 """
 
+import abc
 import os
 import pathlib
 import re
@@ -21,7 +22,29 @@ def main(folder: pathlib.Path) -> None:
     for module in ("numpy.typing", "os"):  # it imports no module that stands within an expression
         if re.search(rf"\b{module}\.", text) and f"import {module}\n" not in text:
             text = text.replace("import typing\n", f"import {module}\nimport typing\n", 1)
-    stub.write_text(text)
+    stub.write_text(with_bases(text, folder))
+
+
+def with_bases(text: str, folder: pathlib.Path) -> str:
+    """Classes in C++ that are registered with a base in Python are derived from it for type checkers."""
+    sys.path.insert(0, str(folder))
+    from d5 import _bases, _d5
+
+    found = False
+    for name, base in vars(_bases).items():
+        if not isinstance(base, abc.ABCMeta) or base.__module__ != _bases.__name__:
+            continue
+        for own, made in vars(_d5).items():
+            others = [one for one in base.__subclasses__() if issubclass(made, one)] if isinstance(made, type) else []
+            if not isinstance(made, type) or not issubclass(made, base) or others:
+                continue
+            text, count = re.subn(rf"^class {own}(?:\((.*)\))?:", lambda m: _class(own, name, m[1]), text, flags=re.M)
+            found |= count > 0
+    return text.replace("import typing\n", "import d5._bases\nimport typing\n", 1) if found else text
+
+
+def _class(own: str, base: str, others: str | None) -> str:
+    return f"class {own}({others + ', ' if others else ''}d5._bases.{base}):"
 
 
 if __name__ == "__main__":

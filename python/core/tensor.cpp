@@ -1,53 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <pybind11/numpy.h>
 #include <pybind11/typing.h>
 
 #include <cstring>
 
 #include "bindings.hpp"
-#include "d5/core/core.hpp"
+#include "core/capsule.hpp"
+#include "core/numpy_types.hpp"
+#include "d5/core/error.hpp"
 
 namespace d5::python {
 namespace {
 
-/// NumPy's name of an element type; none for types that NumPy lacks.
-const char* numpy_name(DType dtype) {
-  switch (dtype) {
-    case DType::float32:
-      return "float32";
-    case DType::float64:
-      return "float64";
-    case DType::float16:
-      return "float16";
-    case DType::int8:
-      return "int8";
-    case DType::int16:
-      return "int16";
-    case DType::int32:
-      return "int32";
-    case DType::int64:
-      return "int64";
-    case DType::uint8:
-      return "uint8";
-    case DType::uint16:
-      return "uint16";
-    case DType::uint32:
-      return "uint32";
-    case DType::uint64:
-      return "uint64";
-    case DType::boolean:
-      return "bool";
-    case DType::complex64:
-      return "complex64";
-    case DType::complex128:
-      return "complex128";
-    default:
-      return nullptr;
-  }
+/// What has gone to the host, or was there.
+void expect_on_host(const Tensor& tensor) {
+  if (tensor.device() == Device{}) return;
+  throw Unsupported(fmt::format("{}: NumPy reads the host's memory alone; take tensor.on_host()",
+                                to_string(tensor.desc())));
 }
 
-Array to_numpy(const Tensor& tensor) {
+Array to_numpy(const HeldTensor& held) {
+  const Tensor& tensor = held.readable();
+  expect_on_host(tensor);
   const auto dims = tensor.shape().dims();
   if (tensor.dtype() == DType::string) {
     py::list items;
@@ -56,29 +30,43 @@ Array to_numpy(const Tensor& tensor) {
     return numpy.attr("array")(items, py::arg("dtype") = "object")
         .attr("reshape")(std::vector<std::int64_t>(dims.begin(), dims.end()));
   }
-  const char* name = numpy_name(tensor.dtype());
-  if (!name) {
-    throw Unsupported(fmt::format("NumPy has no type for {}; use torch.from_dlpack, or cast first",
-                                  name_of(tensor.dtype())));
-  }
   // The array keeps a handle of the tensor, and by it the storage.
   const py::capsule owner(new Tensor(tensor), [](void* p) { delete static_cast<Tensor*>(p); });
-  return py::array(py::dtype(name), std::vector<py::ssize_t>(dims.begin(), dims.end()),
-                   const_cast<void*>(tensor.raw()), owner);
+  py::array array(numpy_type(tensor.dtype()), std::vector<py::ssize_t>(dims.begin(), dims.end()),
+                  const_cast<void*>(tensor.raw()), owner);
+  if (held.read_only) {
+    py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  }
+  return array;
 }
 
-py::capsule to_capsule(const Tensor& tensor) {
-  return py::capsule(to_dlpack(tensor), "dltensor", [](PyObject* capsule) {
-    // A consumer renames the capsule when it takes over.
-    if (!PyCapsule_IsValid(capsule, "dltensor")) return;
-    auto* managed = static_cast<D5DLManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
-    managed->deleter(managed);
-  });
+py::buffer_info to_buffer(const HeldTensor& held) {
+  const Tensor& tensor = held.readable();
+  expect_on_host(tensor);
+  const py::dtype type = numpy_type(tensor.dtype());
+  if (type.num() >= 256) {  // a package's
+    throw Unsupported(fmt::format("the buffer protocol has no format for {}; take tensor.numpy()",
+                                  name_of(tensor.dtype())));
+  }
+  const auto element = py::ssize_t(size_of(tensor.dtype()));
+  std::vector<py::ssize_t> shape(tensor.shape().begin(), tensor.shape().end());
+  std::vector<py::ssize_t> strides;
+  for (const std::int64_t stride : tensor.shape().strides()) strides.push_back(stride * element);
+  std::string format = type.attr("char").cast<std::string>();
+  if (type.kind() == 'c') format = "Z" + std::string(element == 8 ? "f" : "d");
+  const auto rank = py::ssize_t(shape.size());
+  return {const_cast<void*>(tensor.raw()),
+          element,
+          format,
+          rank,
+          std::move(shape),
+          std::move(strides),
+          held.read_only};
 }
 
 /// Type, shape and elements: strings as a list, all else as bytes.
-Anything state_of(const Tensor& tensor) {
-  const Tensor local = tensor.on_host();
+Anything state_of(const HeldTensor& held) {
+  const Tensor local = held.readable().on_host();
   py::object elements;
   if (local.dtype() == DType::string) {
     py::list strings;
@@ -92,7 +80,7 @@ Anything state_of(const Tensor& tensor) {
                         std::vector<std::int64_t>(dims.begin(), dims.end()), elements);
 }
 
-Tensor from_state(const Anything& pickled) {
+HeldTensor from_state(const Anything& pickled) {
   const py::tuple state = pickled;
   if (state.size() != 3) throw FormatError("a pickled tensor has 3 parts: type, shape, elements");
   Tensor result = Tensor::empty(dtype_from_name(state[0].cast<std::string>()),
@@ -111,58 +99,113 @@ Tensor from_state(const Anything& pickled) {
   } else if (given > 0) {
     std::memcpy(result.raw(), PyBytes_AsString(py::bytes(state[2]).ptr()), given);
   }
-  return result;
+  return {result};
+}
+
+Array array_of(const HeldTensor& held, const Anything& dtype, const Anything& copy) {
+  const Array array = to_numpy(held);
+  const bool own = !copy.is_none() && copy.cast<bool>();
+  if (!dtype.is_none()) return Array(array.attr("astype")(dtype, py::arg("copy") = own));
+  return own ? Array(array.attr("copy")()) : array;
 }
 
 }  // namespace
 
+void HeldTensor::throw_read_only() const {
+  throw TypeError(fmt::format("{} is read-only, as the array that it shares; take tensor.copy()",
+                              to_string(tensor.desc())));
+}
+
+HeldTensor* held_tensor(const py::handle& object) {
+  // Not by a cast, which asks for conversions.
+  static const py::handle type = py::type::of<HeldTensor>().release();
+  if (!object || !PyObject_TypeCheck(object.ptr(), reinterpret_cast<PyTypeObject*>(type.ptr()))) {
+    return nullptr;
+  }
+  return py::cast<HeldTensor*>(object);
+}
+
 void bind_tensor(py::module_& m) {
-  py::class_<Tensor>(m, "Tensor", "A dense array; shares memory with NumPy and torch (DLPack).")
-      .def(py::init([](const Anything& array) { return to_tensor(array); }), py::arg("array"),
-           "Shares the memory of `array` where it is dense and writable, and copies otherwise.")
+  py::class_<HeldTensor> tensor(m, "Tensor", py::buffer_protocol(),
+                                "A dense array; shares memory with NumPy, torch (DLPack) and what "
+                                "knows Python's buffers.\n\n"
+                                "One that a hook, a kernel or a batch lends raises ValueError when "
+                                "it is touched after its memory was used again: copy() what is "
+                                "kept. NumPy's functions and operators take tensors, and give "
+                                "arrays.");
+  tensor
+      .def(py::init([](const Anything& array) { return hold(array); }), py::arg("array"),
+           "Shares the memory of `array` where it is dense, read-only where that is, and copies "
+           "otherwise.")
       .def_property_readonly(
           "shape",
-          [](const Tensor& t) {
-            return py::typing::Tuple<std::int64_t, py::ellipsis>(
-                py::tuple(py::cast(std::vector<std::int64_t>(t.shape().begin(), t.shape().end()))));
+          [](const HeldTensor& t) {
+            return py::typing::Tuple<std::int64_t, py::ellipsis>(py::tuple(py::cast(
+                std::vector<std::int64_t>(t.tensor.shape().begin(), t.tensor.shape().end()))));
           })
-      .def_property_readonly("dtype",
-                             [](const Tensor& t) { return std::string(name_of(t.dtype())); })
-      .def_property_readonly("nbytes", &Tensor::bytes)
+      .def_property_readonly(
+          "dtype", [](const HeldTensor& t) { return std::string(name_of(t.tensor.dtype())); })
+      .def_property_readonly("ndim", [](const HeldTensor& t) { return t.tensor.shape().rank(); })
+      .def_property_readonly(
+          "size", [](const HeldTensor& t) { return t.tensor.elements(); }, "Number of elements.")
+      .def_property_readonly("nbytes", [](const HeldTensor& t) { return t.tensor.bytes(); })
+      .def_property_readonly("device",
+                             [](const HeldTensor& t) { return to_string(t.tensor.device()); })
+      .def_property_readonly(
+          "read_only", [](const HeldTensor& t) { return t.read_only; },
+          "Whether it shares memory that may not be written.")
+      .def_buffer(&to_buffer)
       .def("numpy", &to_numpy, "A NumPy array over the same memory; no copy (strings are copied).")
       .def(
-          "copy", [](const Tensor& t) { return t.copy(); }, "A tensor with memory of its own.")
+          "copy", [](const HeldTensor& t) { return t.readable().copy(); },
+          "A tensor with memory of its own.")
       .def(
-          "copy_from", [](Tensor& t, const Anything& array) { t.copy_from(to_tensor(array)); },
+          "on_host",
+          [](const HeldTensor& t) {
+            return t.tensor.device() == Device{} ? t : HeldTensor{t.readable().copy(Device{})};
+          },
+          "Itself, or a copy in the host's memory of what lies on a device.")
+      .def(
+          "copy_from",
+          [](HeldTensor& t, const Anything& array) {
+            Tensor into = t.writable();
+            into.copy_from(to_tensor(array));
+          },
           py::arg("array"), "Overwrites the elements; shape and type must agree.")
-      .def("item", [](const Tensor& t) { return Anything(to_numpy(t).attr("item")()); })
-      .def("__float__", [](const Tensor& t) { return py::float_(to_numpy(t).attr("item")()); })
-      .def("__int__", [](const Tensor& t) { return py::int_(to_numpy(t).attr("item")()); })
-      .def("__bool__", [](const Tensor& t) { return py::bool_(to_numpy(t)); })
+      .def("item", [](const HeldTensor& t) { return Anything(to_numpy(t).attr("item")()); })
+      .def("__float__", [](const HeldTensor& t) { return py::float_(to_numpy(t).attr("item")()); })
+      .def("__int__", [](const HeldTensor& t) { return py::int_(to_numpy(t).attr("item")()); })
+      .def("__bool__", [](const HeldTensor& t) { return py::bool_(to_numpy(t)); })
       .def(
           "__getitem__",
-          [](const Tensor& t, const Anything& index) { return Anything(to_numpy(t)[index]); },
+          [](const HeldTensor& t, const Anything& index) { return Anything(to_numpy(t)[index]); },
           py::arg("index"), "As of `numpy()`: numbers, and views of the same memory.")
-      .def("__len__",
-           [](const Tensor& t) {
-             if (t.shape().rank() == 0) throw ShapeError("a scalar has no length");
-             return t.shape()[0];
-           })
       .def(
-          "__array__",
-          [](const Tensor& t, const Anything& dtype, const Anything& copy) {
-            const Array array = to_numpy(t);
-            const bool own = !copy.is_none() && copy.cast<bool>();
-            if (!dtype.is_none()) return Array(array.attr("astype")(dtype, py::arg("copy") = own));
-            return own ? Array(array.attr("copy")()) : array;
+          "__setitem__",
+          [](const HeldTensor& t, const Anything& index, const Anything& values) {
+            to_numpy(t)[index] = values;
           },
-          py::arg("dtype") = py::none(), py::arg("copy") = py::none())
-      .def("__dlpack__", [](const Tensor& t, const Options&) { return to_capsule(t); })
+          py::arg("index"), py::arg("values"), "As of `numpy()`.")
+      .def("__len__",
+           [](const HeldTensor& t) {
+             if (t.tensor.shape().rank() == 0) throw ShapeError("a scalar has no length");
+             return t.tensor.shape()[0];
+           })
+      .def("__array__", &array_of, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
+      .def("__dlpack__", &to_capsule, py::kw_only(), py::arg("stream") = py::none(),
+           py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
+           py::arg("copy") = py::none(),
+           "As DLPack's version 1.1 says; without `max_version` as before it.")
       .def("__dlpack_device__",
-           [](const Tensor& t) { return py::make_tuple(int(t.device().kind), t.device().index); })
-      .def("__deepcopy__", [](const Tensor& t, const Anything&) { return t.copy(); })
+           [](const HeldTensor& t) {
+             return py::make_tuple(int(t.tensor.device().kind), t.tensor.device().index);
+           })
+      .def("__deepcopy__", [](const HeldTensor& t, const Anything&) { return t.readable().copy(); })
       .def(py::pickle(&state_of, &from_state))
-      .def("__repr__", [](const Tensor& t) { return "d5.Tensor(" + to_string(t) + ")"; });
+      .def("__repr__", [](const HeldTensor& t) {
+        return "d5.Tensor(" + to_string(t.readable().on_host()) + ")";
+      });
+  bind_tensor_arithmetic(tensor);
 }
 
 }  // namespace d5::python

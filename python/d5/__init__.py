@@ -15,6 +15,11 @@ from d5 import op as op
 from d5._d5 import *  # noqa: F403
 from d5._d5 import __version__ as __version__
 from d5._d5 import _end_long_calls
+from d5 import _d5 as _cpp
+from d5 import _words as _words
+
+globals().update(_words.functions_in_words(_cpp))
+
 from d5._bases import DistributedOptimizer as DistributedOptimizer
 from d5._bases import Event as Event
 from d5._bases import Metric as Metric
@@ -22,6 +27,7 @@ from d5._bases import Operator as Operator
 from d5._bases import Optimizer as Optimizer
 from d5._bases import Schedule as Schedule
 from d5._bases import StepModifier as StepModifier
+from d5._bases import ThreeStepOptimizer as ThreeStepOptimizer
 from d5._bases import operator as operator
 from d5._entries import add_dataset as add_dataset
 from d5._entries import add_distributed_optimizer as add_distributed_optimizer

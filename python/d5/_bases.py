@@ -3,23 +3,32 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any, Callable, TypeVar
 
 from d5._d5 import (
     Batch,
+    BoundDistributedOptimizer,
     BoundOptimizer,
+    BoundSchedule,
+    BoundThreeStepOptimizer,
     Communicator,
     GradContext,
     GradientSource,
+    GraphExecutor,
     InferContext,
+    NativeEvent,
+    Network,
     OpContext,
     Parameter,
     StepInfo,
     Tensor,
     Trainer,
+    TrainingMetric,
     register_operator,
 )
 from d5._isolation import remember_class
+from d5.errors import ValueError
 
 
 class Operator:
@@ -40,8 +49,8 @@ class Operator:
         raise NotImplementedError
 
 
-class Event:
-    """Base of an observer written in Python: override the hooks of interest."""
+class Event(metaclass=abc.ABCMeta):
+    """An observer. Base of one written in Python: override the hooks of interest."""
 
     def before_run(self, direction: str) -> None: ...
     def after_run(self, direction: str) -> None: ...
@@ -116,8 +125,9 @@ class Metric(Event):
     def restore(self, state: dict[str, Any]) -> None: ...
 
 
-class Optimizer:
-    """Base of an optimizer written in Python: `update_rule` changes `parameter.value` in place.
+class Optimizer(metaclass=abc.ABCMeta):
+    """What trains a network: all that `d5.optimizer` makes. Base of one written in Python:
+    `update_rule` changes `parameter.value` in place.
 
     `state` and `restore` are what a checkpoint keeps and gives back: a dict of arrays, empty for a
     rule that remembers nothing.
@@ -155,31 +165,104 @@ class Optimizer:
         raise NotImplementedError
 
 
-class DistributedOptimizer:
-    """Base of a scheme written in Python: how ranks train together. The rule of the recipe's
-    optimizer updates each rank's parameters.
+class ThreeStepOptimizer(Optimizer):
+    """Base of an optimizer in three steps, as the Deep500 paper writes it: what happens before a
+    batch, before a parameter is read, and how a gradient changes a parameter.
+
+        class Momentum(d5.ThreeStepOptimizer):
+            def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9):
+                self.learning_rate, self.momentum = learning_rate, momentum
+
+            def update_rule(self, gradient, parameter):
+                velocity = self.momentum * self.state.get(parameter.name, 0) + gradient
+                self.state[parameter.name] = velocity
+                return parameter.value - self.learning_rate * velocity
+
+        optimizer = d5.optimizer(Momentum(), executor)
+
+    What `prepare_param` and `update_rule` return becomes the parameter's value; None leaves what
+    they wrote in place. `state` is a dict of arrays and numbers, in dicts of them by names as it is
+    convenient; checkpoints keep it. `executor` and `network` are those that it trains.
+    """
+
+    state: dict[str, Any]  # type: ignore[assignment]
+    _executor: GraphExecutor | None = None
+
+    def __new__(cls, *arguments: Any, **keywords: Any) -> ThreeStepOptimizer:
+        made = super().__new__(cls)
+        made.state = {}
+        return made
+
+    def new_input(self) -> None: ...
+
+    def prepare_param(self, parameter: Parameter) -> Any:
+        """Before the forward run, once a parameter and step."""
+
+    def update_rule(self, gradient: Tensor, parameter: Parameter) -> Any:  # type: ignore[override]
+        """Once a parameter and step, with its final gradient."""
+        raise NotImplementedError
+
+    @property
+    def executor(self) -> GraphExecutor:
+        if self._executor is None:
+            raise ValueError(
+                f"{type(self).__name__} trains nothing yet; d5.optimizer(it, executor) makes it train a network"
+            )
+        return self._executor
+
+    @property
+    def network(self) -> Network:
+        return self.executor.network
+
+
+class DistributedOptimizer(Optimizer):
+    """How ranks train together: all that `d5.distributed_optimizer` makes. Base of a scheme written
+    in Python, with `exchange` or a `step` of its own. The rule of the recipe's optimizer updates
+    each rank's parameters.
 
         class Averaged(d5.DistributedOptimizer):
-            def begin(self, ranks, optimizer):
-                self.ranks, self.network = ranks, optimizer.network
-
             def exchange(self, share):
                 for parameter in self.network.parameters:
-                    parameter.gradient.numpy()[...] *= share
+                    parameter.gradient *= share
                     self.ranks.all_reduce(parameter.gradient)
     """
 
     consistent = True
     """Whether all ranks have the same parameters after every step."""
 
-    def begin(self, ranks: Communicator, optimizer: BoundOptimizer) -> None:
+    ranks: Communicator
+    optimizer: BoundThreeStepOptimizer
+    network: Network
+
+    def begin(self, ranks: Communicator, optimizer: BoundThreeStepOptimizer) -> None:
         """Once, before the first step, on all ranks."""
+        self.ranks, self.optimizer, self.network = ranks, optimizer, optimizer.network
 
     def exchange(self, share: float) -> None:
         """Once a step, with this rank's gradients, which count `share`, as its samples do among
         those of all: makes them the sum over ranks, in place.
         """
         raise NotImplementedError
+
+    def step(self, batch: Batch) -> dict[str, Any]:
+        """In place of `exchange`: a whole step, by the parts of the rank's optimizer. Returns the
+        network's outputs.
+
+            def step(self, batch):
+                self.optimizer.begin_step(batch)
+                outputs = self.optimizer.run_gradients(batch)
+                if self.optimizer.begin_updates():
+                    for i, parameter in enumerate(self.network.parameters):
+                        parameter.gradient *= self.share(batch)
+                        self.optimizer.update(i, self.ranks.all_reduce(parameter.gradient))
+                    self.optimizer.end_step()
+                return outputs
+        """
+        raise NotImplementedError
+
+    def share(self, batch: Batch) -> float:
+        """What this rank's samples are among those of all."""
+        return batch.size / batch.global_size if batch.global_size else 1 / self.ranks.size
 
     def after_step(self) -> None:
         """After the updates of a step."""
@@ -207,7 +290,7 @@ class StepModifier:
 
     def gradients_final(self, optimizer: BoundOptimizer, factor: float) -> bool | None:
         """With all gradients final, which count `factor` times and may be changed in place:
-        `optimizer.network.parameters()[0].gradient`. False refuses the step.
+        `optimizer.network.parameters[0].gradient`. False refuses the step.
         """
 
     def after_step(self, optimizer: BoundOptimizer, outputs: dict[str, Any]) -> None:
@@ -228,8 +311,8 @@ class StepModifier:
     def restore(self, state: dict[str, Any]) -> None: ...
 
 
-class Schedule:
-    """Base of a schedule written in Python: `at` says what a hyper-parameter is at each time, which
+class Schedule(metaclass=abc.ABCMeta):
+    """What a hyper-parameter is at each time. Base of a schedule written in Python: `at` says what a hyper-parameter is at each time, which
     counts steps, or epochs where `every` is "epoch".
 
     One whose `observes` is "training_loss" or "test_loss" is told these, and has a `state`.
@@ -247,6 +330,15 @@ class Schedule:
         return {}
 
     def restore(self, state: dict[str, Any]) -> None: ...
+
+
+# One class a concept: parts in C++ are of the classes that parts in Python derive from.
+Event.register(NativeEvent)
+Metric.register(TrainingMetric)
+Optimizer.register(BoundOptimizer)
+ThreeStepOptimizer.register(BoundThreeStepOptimizer)
+DistributedOptimizer.register(BoundDistributedOptimizer)
+Schedule.register(BoundSchedule)
 
 
 OperatorClass = TypeVar("OperatorClass", bound=type[Operator])

@@ -18,6 +18,7 @@ import sys
 from typing import Any, Callable, NamedTuple, ParamSpec, TypeVar, cast
 
 from d5 import _d5
+from d5._words import in_words
 from d5.errors import Error, Unsupported, ValueError
 
 P = ParamSpec("P")
@@ -132,8 +133,8 @@ def answer() -> None:
             pickle.dump(error, result)
 
 
-bench = isolable(_d5.bench)
-check_operator = isolable(_d5.check_operator)
-reduce = isolable(_d5.reduce)
-test_forward = isolable(_d5.test_forward)
-test_gradient = isolable(_d5.test_gradient)
+bench = isolable(in_words(_d5.bench, "d5.bench"))
+check_operator = isolable(in_words(_d5.check_operator, "d5.check_operator"))
+reduce = isolable(in_words(_d5.reduce, "d5.reduce"))
+test_forward = isolable(in_words(_d5.test_forward, "d5.test_forward"))
+test_gradient = isolable(in_words(_d5.test_gradient, "d5.test_gradient"))

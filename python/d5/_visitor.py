@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterator
+from typing import Any, Callable, Iterator
 
 from d5._d5 import Graph, Network, Node, expect_none_untranslated
+from d5._node_view import NodeView
 
 
 class OperatorVisitor:
@@ -13,34 +14,51 @@ class OperatorVisitor:
     `visit_com_example_Gelu(node)` for a Gelu of the domain com.example, or else `visit(node)`. The
     nodes of graphs within a node follow it.
 
-        class Counter(d5.OperatorVisitor):
-            convolutions = 0
+    A method is given a view of its operator's (`d5.nodes.Conv`): `node.X` and `node.Y` are names of
+    tensors, `node.strides` the attribute or what it is by default. Of a domain that d5 has no
+    schemas of, and in `visit`, it is the `d5.Node`.
 
-            def visit_Conv(self, node):
-                self.convolutions += 1
+        class Dropouts(d5.OperatorVisitor):
+            def visit_Dropout(self, node):
+                self.network.feed(node.output, self.network.fetch(node.data))
 
             def visit(self, node):
                 pass
 
-        Counter().walk(network)
+        Dropouts().walk(network)
+
+    `network` is what is walked.
 
     Without a `visit` of its own a visitor is strict: `walk` raises Unsupported with all nodes that
     it has no method for, before it calls any.
     """
 
+    network: Any = None  # a Network, or a Graph
     framework = ""  # what is translated to, for messages; the class's name if left empty
 
     def visit(self, node: Node) -> None:
         expect_none_untranslated([node], self.framework or type(self).__name__)
 
     def walk(self, network: Network | Graph) -> None:
+        self.network = network
         nodes = list(nodes_within(network))
         if type(self).visit is OperatorVisitor.visit:
             lacking = [node for node in nodes if not hasattr(self, method_name(node))]
             expect_none_untranslated(lacking, self.framework or type(self).__name__)
         for node in nodes:
-            method: Callable[[Node], None] = getattr(self, method_name(node), self.visit)
-            method(node)
+            method: Callable[[Any], None] | None = getattr(self, method_name(node), None)
+            if method is None:
+                self.visit(node)
+            else:
+                method(view_of(node))
+
+
+def view_of(node: Node) -> NodeView | Node:
+    """The typed view, `d5.nodes.Conv` of a Conv; the node itself where ONNX has no schema."""
+    from d5.nodes import VIEWS  # long, and for visitors alone
+
+    made = VIEWS.get((node.domain, node.op_type))
+    return node if made is None else made(node)
 
 
 def method_name(node: Node) -> str:

@@ -14,7 +14,7 @@ what was compiled, loaded or named here is there again, and a class if its modul
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 from d5._bases import Operator
 from d5._d5 import GradContext, InferContext, OpContext
@@ -29,14 +29,16 @@ if TYPE_CHECKING:
     import torch
 
 
-def compile(source: str | os.PathLike[str]) -> list[str]:
+def compile(source: str | os.PathLike[str], definitions: Mapping[str, str | int] | None = None) -> list[str]:
     """Compiles operators, adds them, and returns their names: `["example.LogCosh"]`.
 
-    `source` is a file in C, C++ or CUDA, or the text of one in C++. What was compiled already is
-    not compiled again. Operators of the same names give way to them in what is planned from then on.
+    `source` is a file in C, C++ or CUDA, or the text of one in C++; `definitions` are macros that it
+    leaves open: `{"DTYPE": "float"}`. What was compiled already is not compiled again. Operators of
+    the same names give way to them in what is planned from then on.
     """
-    names = _compile(os.fspath(source))
-    remember_extension("compile_operators", os.fspath(source))
+    macros = [f"{name}={value}" for name, value in (definitions or {}).items()]
+    names = _compile(os.fspath(source), *macros)
+    remember_extension("compile_operators", os.fspath(source), *macros)
     return names
 
 

@@ -68,7 +68,7 @@ class TorchDdp(d5.DistributedOptimizer):
         self.averager: PeriodicModelAverager | None = None
         self.trained: list[torch.Tensor] = []
 
-    def begin(self, ranks: d5.Communicator, optimizer: d5.BoundOptimizer) -> None:
+    def begin(self, ranks: d5.Communicator, optimizer: d5.BoundThreeStepOptimizer) -> None:
         self.ranks, self.network = ranks.size, optimizer.network
         self.group = group_of(self.backend)
         # d5's parameters are in the order in which backpropagation ends with them.

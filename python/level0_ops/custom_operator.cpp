@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
 #include "errors.hpp"
+#include "level0_ops/lent_contexts.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
 namespace {
 
-constexpr auto kReference = py::return_value_policy::reference;
+/// Calls a method with a context, which it has for as long.
+template <class Context>
+py::object call_with(const py::object& self, const char* method, const Context& context) {
+  const LeaseScope call("an operator's call");
+  return self.attr(method)(py::cast(Lent<const Context>(context, call.lease())));
+}
 
 /// Calls forward and backward of a Python object.
 class PythonKernel final : public Kernel {
  public:
   explicit PythonKernel(const py::object& self) : self_(self) {}
   void forward(OpContext& context) override {
-    call_python([&] { self_.object.attr("forward")(py::cast(&context, kReference)); });
+    call_python([&] { call_with(self_.object, "forward", context); });
   }
   void backward(GradContext& context) override {
-    call_python([&] { self_.object.attr("backward")(py::cast(&context, kReference)); });
+    call_python([&] { call_with(self_.object, "backward", context); });
   }
 
  private:
@@ -39,7 +47,7 @@ class PythonOperator final : public Operator {
     return call_python([&]() -> std::vector<ValueDesc> {
       if (!py::hasattr(self_.object, "infer")) return {context.input(0)};
       std::vector<ValueDesc> result;
-      for (const auto& item : self_.object.attr("infer")(py::cast(&context, kReference))) {
+      for (const auto& item : call_with(self_.object, "infer", context)) {
         const auto [dtype, dims] = item.cast<std::pair<std::string, std::vector<std::int64_t>>>();
         result.emplace_back(TensorDesc{dtype_from_name(dtype), Shape(dims)});
       }
@@ -50,8 +58,7 @@ class PythonOperator final : public Operator {
   Cost cost(const InferContext& context) const override {
     return call_python([&] {
       if (!py::hasattr(self_.object, "flop")) return bytes_only(context);
-      const py::object flop = self_.object.attr("flop")(py::cast(&context, kReference));
-      return with_flop(context, flop.cast<double>());
+      return with_flop(context, call_with(self_.object, "flop", context).cast<double>());
     });
   }
   std::unique_ptr<Kernel> plan(PlanContext&) const override {
@@ -87,12 +94,20 @@ void bind_custom_operators(py::module_& m) {
         "Makes a class with infer, forward and backward a custom operator.");
   m.def(
       "compile_operators",
-      [](const std::string& source) {
+      [](const std::string& source, const py::args& definitions) {
+        std::map<std::string, std::string> macros;
+        for (const auto& word : definitions) {
+          const auto text = word.cast<std::string>();
+          const std::size_t equals = std::min(text.find('='), text.size());
+          macros[text.substr(0, equals)] = text.substr(std::min(equals + 1, text.size()));
+        }
         std::string library;
-        long_call([&](const Interrupt&) { library = build_operators(source); });
+        long_call([&](const Interrupt&) { library = build_operators(source, "", macros); });
         return load_custom_operators(library, IfTaken::replace);
       },
-      py::arg("source"), "Compiles operators against d5/abi.h, adds them, returns their names.");
+      py::arg("source"),
+      "Compiles operators against d5/abi.h, with macros, NAME=VALUE each, adds them, and returns "
+      "their names.");
   m.def("load_extension", &load_extension, py::arg("path"),
         "Loads a library of operators, a plug-in or a Python file; returns what it was.");
   add_extension_loader(".py", [](const std::string& path) {

@@ -32,7 +32,8 @@ class FrameworkKernel final : public Kernel {
   void forward(OpContext& context) override {
     const Who who = [&] { return who_in(context.node()); };
     call_framework(who, [&] {
-      const PythonResults results(who, forward_.object(to_list(context.inputs)),
+      const LeaseScope call("a kernel's call");
+      const PythonResults results(who, forward_.object(to_list(context.inputs, call.lease())),
                                   context.output_count(), "output");
       for (std::size_t k = 0; k < context.output_count(); ++k) {
         if (context.wants_output(k)) write(results, k, context);
@@ -42,11 +43,16 @@ class FrameworkKernel final : public Kernel {
   void backward(GradContext& context) override {
     const Who who = [&] { return who_in(context.node()); };
     call_framework(who, [&] {
+      const LeaseScope call("a kernel's call");
+      const SharedLease& lease = call.lease();
       py::list gradients;
-      for (const Tensor* gradient : context.grad_outputs) gradients.append(to_python(gradient));
-      const PythonResults results(
-          who, backward_.object(to_list(context.inputs), to_list(context.outputs), gradients),
-          context.input_count(), "input gradient");
+      for (const Tensor* gradient : context.grad_outputs) {
+        gradients.append(to_python(gradient, lease));
+      }
+      const PythonResults results(who,
+                                  backward_.object(to_list(context.inputs, lease),
+                                                   to_list(context.outputs, lease), gradients),
+                                  context.input_count(), "input gradient");
       for (std::size_t i = 0; i < context.input_count(); ++i) {
         if (context.wants_grad(i)) results.write(i, context.grad_input(i));
       }

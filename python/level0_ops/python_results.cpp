@@ -7,13 +7,15 @@
 
 namespace d5::python {
 
-py::object to_python(const Tensor* tensor) {
-  return tensor ? py::object(py::cast(*tensor)) : py::object(py::none());
+py::object to_python(const Tensor* tensor, const SharedLease& lease) {
+  return tensor ? py::object(lend(*tensor, lease)) : py::object(py::none());
 }
 
-py::list to_list(std::span<const Value* const> values) {
+py::list to_list(std::span<const Value* const> values, const SharedLease& lease) {
   py::list result;
-  for (const Value* value : values) result.append(to_python(value ? &value->tensor() : nullptr));
+  for (const Value* value : values) {
+    result.append(to_python(value ? &value->tensor() : nullptr, lease));
+  }
   return result;
 }
 

@@ -25,9 +25,9 @@ void call_framework(const Who& who, const Call& call) {
   }
 }
 
-/// What d5 gives to a framework's Python: tensors over its own memory, None for what is left out.
-[[nodiscard]] py::object to_python(const Tensor* tensor);
-[[nodiscard]] py::list to_list(std::span<const Value* const> values);
+/// What d5 lends to a framework's Python: tensors over its own memory, None for what is left out.
+[[nodiscard]] py::object to_python(const Tensor* tensor, const SharedLease& lease);
+[[nodiscard]] py::list to_list(std::span<const Value* const> values, const SharedLease& lease);
 
 /// What a framework's Python returned: one array, or a tuple or list of them.
 class PythonResults {

@@ -15,6 +15,8 @@
 namespace d5::python {
 namespace {
 
+using LentStep = Lent<const StepInfo>;
+
 const char* word(Pass pass) { return pass == Pass::forward ? "forward" : "backward"; }
 
 /// A Python object's hooks; those that it does not override are not called.
@@ -49,26 +51,30 @@ class PythonExecutionEvent final : public ExecutionEvent {
     if (after_pass_) call("after_pass", word(pass));
   }
   void before_node(const StepInfo& step) override {
-    if (before_node_) call("before_node", &step);
+    if (before_node_) call_with("before_node", step);
   }
   void after_node(const StepInfo& step) override {
-    if (after_node_) call("after_node", &step);
+    if (after_node_) call_with("after_node", step);
   }
   void before_nested_node(const StepInfo& step) override {
-    if (before_nested_node_) call("before_nested_node", &step);
+    if (before_nested_node_) call_with("before_nested_node", step);
   }
   void after_nested_node(const StepInfo& step) override {
-    if (after_nested_node_) call("after_nested_node", &step);
+    if (after_nested_node_) call_with("after_nested_node", step);
   }
   void gradient_ready(Parameter& parameter, std::size_t index, Stream&) override {
-    if (gradient_ready_) call("gradient_ready", &parameter, index);
+    if (gradient_ready_) call("gradient_ready", Parameter(parameter), index);
   }
 
  private:
   template <class... Arguments>
-  void call(const char* name, Arguments... arguments) {
+  void call(const char* name, const Arguments&... arguments) {
+    call_python([&] { self_.object.attr(name)(arguments...); });
+  }
+  void call_with(const char* name, const StepInfo& step) {
     call_python([&] {
-      self_.object.attr(name)(py::cast(arguments, py::return_value_policy::reference)...);
+      const LeaseScope hook("a hook's call");
+      self_.object.attr(name)(LentStep(step, hook.lease()));
     });
   }
   PythonReference self_;
@@ -99,25 +105,28 @@ std::shared_ptr<GraphExecutor> make(Network network, const std::vector<std::stri
 }
 
 void bind_step_info(py::module_& m) {
-  py::class_<StepInfo>(m, "StepInfo", "One step of a plan; valid inside the hook that gets it.")
-      .def_property_readonly("node", [](const StepInfo& s) { return onnx::Node(s.node); })
-      .def_readonly("path", &StepInfo::path,
-                    "The node's name, after that of the node whose graph it is in: "
-                    "'If_0/then_branch/Conv_3'.")
-      .def_readonly("step", &StepInfo::step, "Its place in the plan.")
-      .def_property_readonly("direction", [](const StepInfo& s) { return word(s.pass); })
+  py::class_<LentStep>(m, "StepInfo", "One step of a plan; good during the hook that gets it.")
+      .def_property_readonly("node", [](const LentStep& s) { return onnx::Node(s->node); })
+      .def_property_readonly(
+          "path", [](const LentStep& s) { return s->path; },
+          "The node's name, after that of the node whose graph it is in: "
+          "'If_0/then_branch/Conv_3'.")
+      .def_property_readonly(
+          "step", [](const LentStep& s) { return s->step; }, "Its place in the plan.")
+      .def_property_readonly("direction", [](const LentStep& s) { return word(s->pass); })
       .def_property_readonly("framework",
-                             [](const StepInfo& s) { return std::string(s.framework); })
-      .def_property_readonly("device", [](const StepInfo& s) { return to_string(s.device); })
+                             [](const LentStep& s) { return std::string(s->framework); })
+      .def_property_readonly("device", [](const LentStep& s) { return to_string(s->device); })
       .def_property_readonly(
-          "flop", [](const StepInfo& s) { return s.cost.flop; }, "Of the node's forward run.")
-      .def_readonly("layout", &StepInfo::layout,
-                    "How the first output lies, where its framework arranges it: 'nhwc'. Empty: in "
-                    "rows.")
-      .def_readonly("recomputed", &StepInfo::recomputed,
-                    "It is the node's work forward once more, within backward.")
+          "flop", [](const LentStep& s) { return s->cost.flop; }, "Of the node's forward run.")
       .def_property_readonly(
-          "bytes", [](const StepInfo& s) { return s.cost.bytes_read + s.cost.bytes_written; },
+          "layout", [](const LentStep& s) { return s->layout; },
+          "How the first output lies, where its framework arranges it: 'nhwc'. Empty: in rows.")
+      .def_property_readonly(
+          "recomputed", [](const LentStep& s) { return s->recomputed; },
+          "It is the node's work forward once more, within backward.")
+      .def_property_readonly(
+          "bytes", [](const LentStep& s) { return s->cost.bytes_read + s->cost.bytes_written; },
           "Read and written by the node's forward run.");
 }
 
@@ -127,7 +136,8 @@ Values run(GraphExecutor& executor, const Values& inputs, bool copy,
   const ValueMap fed = to_values(inputs);
   const ValueMap* outputs = nullptr;
   long_call(executor, [&] { outputs = work(fed); });
-  return copy ? copy_values(*outputs) : from_values(*outputs);
+  if (copy) return copy_values(*outputs);
+  return from_values(*outputs, lease_until_next_use(&executor, "an executor's run"));
 }
 
 }  // namespace
@@ -225,7 +235,9 @@ void bind_executor(py::module_& m) {
             executor.set_mode(network_mode_from_name(mode));
           },
           "How batch normalization and dropout behave: 'as_written', 'training' or 'inference'.")
-      .def_property_readonly("network", [](GraphExecutor& executor) { return executor.network(); })
+      .def_property_readonly(
+          "network", [](GraphExecutor& executor) -> Network& { return executor.network(); },
+          py::return_value_policy::reference_internal, "That it runs.")
       .def_property_readonly("framework", &GraphExecutor::framework)
       .def("__repr__", [](GraphExecutor& executor) {
         return fmt::format("<d5.GraphExecutor in {} of {}>", executor.framework(),

@@ -71,7 +71,9 @@ class PythonModel final : public CompiledModel {
   void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) override {
     const Who who = [&] { return who_; };
     call_framework(who, [&] {
-      const PythonResults results(who, run_.object(to_list(inputs)), outputs.size(), "result");
+      const LeaseScope call("a run of a network");
+      const PythonResults results(who, run_.object(to_list(inputs, call.lease())), outputs.size(),
+                                  "result");
       for (std::size_t k = 0; k < outputs.size(); ++k) {
         if (outputs[k]->is_tensor()) {
           results.write(k, outputs[k]->tensor());

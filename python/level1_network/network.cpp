@@ -8,8 +8,10 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/level1_network.hpp"
+#include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/network_summary.hpp"
 #include "d5/onnx/file.hpp"
+#include "level1_network/network_items.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -38,6 +40,23 @@ Network load(const Path& path) {
   std::optional<Network> network;
   long_call([&](const Interrupt& interrupt) {
     network.emplace(Network::load(path.string(), {.interrupt = interrupt}));
+  });
+  return *network;
+}
+
+Network model(const Path& name, const Options& options) {
+  const std::string word = name.string();
+  const Settings settings = to_settings(options);
+  std::optional<Network> network;
+  long_call([&](const Interrupt& interrupt) {
+    // A word without a dot, a slash or a space is told the nearest name, if it is nothing.
+    const bool is_name = !is_network(word) && word.find_first_of("./ ") == std::string::npos;
+    if (models().find(word) || is_name) {
+      network.emplace(models().at(word).make(settings));
+    } else {
+      OptionList(Settings(settings).owned_by("model " + word)).expect_all_known();
+      network.emplace(open_model(word, {}, {}, interrupt));
+    }
   });
   return *network;
 }
@@ -72,6 +91,12 @@ AppliedTransform apply(Network& network, const std::string& transform, const Opt
   return apply_transforms(network, chain).front();
 }
 
+/// What an operator such as += gives back lies there already.
+void write(Tensor& into, const Anything& value) {
+  const Tensor from = to_tensor(value);
+  if (from.raw() != into.raw()) into.copy_from(from);
+}
+
 void bind_transforms(py::module_& m) {
   py::class_<AppliedTransform>(m, "AppliedTransform", "What a transform did to a network.")
       .def_readonly("transform", &AppliedTransform::transform, "With its settings.")
@@ -96,12 +121,19 @@ void bind_network(py::module_& m) {
   bind_transforms(m);
   py::class_<Parameter>(m, "Parameter", "A trainable tensor; value and gradient are shared memory.")
       .def_readonly("name", &Parameter::name)
-      .def_property_readonly("value", [](const Parameter& p) { return p.value; })
-      .def_property_readonly("gradient", [](const Parameter& p) { return p.gradient; })
+      .def_property(
+          "value", [](const Parameter& p) { return p.value; },
+          [](Parameter& p, const Anything& value) { write(p.value, value); },
+          "Assigned to, its elements are overwritten.")
+      .def_property(
+          "gradient", [](const Parameter& p) { return p.gradient; },
+          [](Parameter& p, const Anything& value) { write(p.gradient, value); },
+          "Assigned to, its elements are overwritten.")
       .def("__repr__", [](const Parameter& p) {
         return fmt::format("<d5.Parameter {} {}>", p.name, to_string(p.value.desc()));
       });
 
+  bind_network_items(m);
   py::class_<Network>(m, "Network", "A directed acyclic graph of operators and its parameters.")
       .def(py::init<std::string>(), py::arg("name"))
       .def_static("load", &load, py::arg("path"), "Loads and validates an ONNX file.")
@@ -126,13 +158,13 @@ void bind_network(py::module_& m) {
       .def(
           "add_parameter",
           [](Network& n, const std::string& name, const Anything& value) {
-            n.add_parameter(name, to_tensor(value));
+            n.add_parameter(name, to_writable_tensor(value));
           },
           py::arg("name"), py::arg("value"))
       .def(
           "add_constant",
           [](Network& n, const std::string& name, const Anything& value) {
-            n.add_constant(name, to_tensor(value));
+            n.add_constant(name, to_writable_tensor(value));
           },
           py::arg("name"), py::arg("value"))
       .def(
@@ -179,7 +211,9 @@ void bind_network(py::module_& m) {
       .def("apply", &apply, py::arg("transform"),
            "Transforms the network in place: network.apply(\"half-precision\", type=\"bfloat16\").")
       .def_property_readonly("name", &Network::name)
-      .def_property_readonly("nodes", [](const Network& n) { return n.graph().nodes; })
+      .def_property_readonly(
+          "nodes", [](const Network& n) { return NetworkNodes{n}; },
+          "A view of them, by index or name.")
       .def(
           "node", [](const Network& n, const std::string& name) { return n.node(name); },
           py::arg("name"), "The node of that name.")
@@ -204,21 +238,29 @@ void bind_network(py::module_& m) {
       .def_property_readonly("input_names", &Network::input_names)
       .def_property_readonly("output_names", &Network::output_names)
       .def_property_readonly(
-          "parameters", [](Network& n) { return n.parameters(); },
-          "In the order in which backpropagation finishes their gradients.")
+          "parameters", [](const Network& n) { return NetworkParameters{n}; },
+          "A view of them, by index or name, in the order in which backpropagation finishes their "
+          "gradients.")
       .def(
           "fetch",
           [](Network& n, const std::string& name) {
             n.values_changed();  // the memory may be written
             return n.fetch(name);
           },
-          py::arg("name"), "A parameter or constant, sharing its memory.")
+          py::arg("name"),
+          "A parameter or constant, or what another tensor was fed, sharing its memory.")
       .def(
           "feed",
           [](Network& n, const std::string& name, const Anything& value) {
-            n.feed(name, to_tensor(value));
+            n.feed(name, to_writable_tensor(value));
           },
-          py::arg("name"), py::arg("value"), "Overwrites a parameter or constant.")
+          py::arg("name"), py::arg("value"),
+          "Overwrites a parameter or constant; an input, or what a node writes, keeps the array "
+          "for "
+          "fetch, as a visitor that computes node by node needs it.")
+      .def("values_changed", &Network::values_changed,
+           "For who has written into the memory of parameters or constants that it had before: "
+           "executors may keep them in another form.")
       .def("__deepcopy__", [](const Network& n, const Anything&) { return n.copy(); })
       .def(py::pickle([](const Network& n) { return py::bytes(n.serialize()); },
                       [](const py::bytes& state) {
@@ -227,16 +269,10 @@ void bind_network(py::module_& m) {
                       }))
       .def("__repr__", &describe);
 
-  m.def(
-      "model",
-      [](const std::string& name, const Options& options) {
-        const Settings settings = to_settings(options);
-        const py::gil_scoped_release release;
-        return models().at(name).make(settings);
-      },
-      py::arg("name"),
-      "A built-in network with seeded random weights, such as model(\"lenet\", seed=1, "
-      "with_loss=True).");
+  m.def("model", &model, py::arg("name"),
+        "A built-in network with seeded random weights, such as model(\"lenet\", seed=1, "
+        "with_loss=True); or that of an .onnx file, or of whatever the program takes as MODEL, as "
+        "open_model.");
   m.def("models", [] { return models().names(); });
   m.def(
       "random_inputs",

@@ -102,7 +102,9 @@ void bind_pipelines(py::module_& m) {
       .def("run", &run, py::arg("micro_batches"),
            "Runs all of them forward and backward, and leaves the gradients of the mean of their "
            "losses in `network`. The mean loss, at the stage that computes it. A collective.")
-      .def_property_readonly("network", [](PipelineStage& stage) { return stage.network(); });
+      .def_property_readonly(
+          "network", [](PipelineStage& stage) -> Network& { return stage.network(); },
+          py::return_value_policy::reference_internal);
 }
 
 }  // namespace

@@ -3,11 +3,23 @@
 
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
 #include "level3_distributed/job.hpp"
 
 namespace d5::python {
 
 void bind_distributed_optimizer(py::module_& m) {
+  py::class_<DistributedOptimizer, Optimizer, std::shared_ptr<DistributedOptimizer>>(
+      m, "BoundDistributedOptimizer", "An optimizer whose steps are all ranks'.")
+      .def_property_readonly(
+          "ranks",
+          [](DistributedOptimizer& scheme) { return scheme.communicator().shared_from_this(); },
+          "Its communicator.")
+      .def_property_readonly(
+          "optimizer", [](DistributedOptimizer& scheme) -> Optimizer& { return scheme.local(); },
+          py::return_value_policy::reference_internal, "That updates each rank's parameters.")
+      .def_property_readonly("consistent", &DistributedOptimizer::is_consistent,
+                             "Whether all ranks have the same parameters after every step.");
   m.def(
       "distributed_optimizer",
       [](const std::string& which, const std::shared_ptr<Optimizer>& optimizer,

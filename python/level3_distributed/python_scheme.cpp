@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level3_distributed/python_scheme.hpp"
+#include "level2_training/data/lent_batch.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +14,8 @@
 namespace d5::python {
 namespace {
 
-/// This rank's gradients, which `exchange` makes those of all when backpropagation is over.
+/// This rank's gradients, which `exchange` makes those of all when backpropagation is over; where
+/// the scheme has a `step` of its own, that does it after the run.
 class PythonExchange final : public GradientDecorator {
  public:
   PythonExchange(std::shared_ptr<GradientSource> inner, const std::shared_ptr<Communicator>& ranks,
@@ -31,7 +34,7 @@ class PythonExchange final : public GradientDecorator {
     }
     inner().finish_all();
     executor().synchronise();
-    call_python([&] { self_->object.attr("exchange")(share_of(batch)); });
+    if (self_) call_python([&] { self_->object.attr("exchange")(share_of(batch)); });
     return outputs;
   }
   [[nodiscard]] std::size_t parts() const override { return 1; }
@@ -63,18 +66,20 @@ class PythonScheme final : public DistributedOptimizer {
       : DistributedOptimizer(std::move(optimizer), std::move(ranks)),
         self_(std::make_shared<PythonReference>(self)),
         consistent_(self.attr("consistent").cast<bool>()),
+        step_(has("step")),
         after_step_(has("after_step")),
         begin_test_(has("begin_test")),
         end_test_(has("end_test")) {
-    if (!has("exchange")) {
+    if (!step_ && !has("exchange")) {
       throw TypeError(fmt::format(
           "the scheme {} has no method exchange(share), which makes this rank's gradients those of "
-          "all ranks",
+          "all ranks, and no step(batch) that does it",
           std::string(py::str(py::type::of(self).attr("__name__")))));
     }
     local().add_gradient_layer(
         ThreeStepOptimizer::GradientLayer::exchanged,
-        [ranks = shared_communicator(), self = self_](std::shared_ptr<GradientSource> inner) {
+        [ranks = shared_communicator(),
+         self = step_ ? nullptr : self_](std::shared_ptr<GradientSource> inner) {
           return std::make_shared<PythonExchange>(std::move(inner), ranks, self);
         });
     self.attr("begin")(shared_communicator(), py::cast(static_cast<Optimizer*>(&local()),
@@ -83,7 +88,7 @@ class PythonScheme final : public DistributedOptimizer {
 
   [[nodiscard]] bool is_consistent() const override { return consistent_; }
   const ValueMap& step(const Batch& batch) override {
-    const ValueMap& outputs = local().step(batch);
+    const ValueMap& outputs = step_ ? step_in_python(batch) : local().step(batch);
     if (after_step_) call("after_step");
     return outputs;
   }
@@ -103,9 +108,25 @@ class PythonScheme final : public DistributedOptimizer {
   void call(const char* name) {
     call_python([&] { self_->object.attr(name)(); });
   }
+  const ValueMap& step_in_python(const Batch& batch) {
+    return call_python([&]() -> const ValueMap& {
+      const LeaseScope step("a step");
+      const py::object outputs = self_->object.attr("step")(LentBatch(batch, step.lease()));
+      if (!py::isinstance<py::dict>(outputs)) {
+        throw TypeError(fmt::format(
+            "the scheme {}: step(batch) gave {}, expected the network's outputs, a dict as "
+            "run_gradients gives it",
+            std::string(py::str(py::type::of(self_->object).attr("__name__"))),
+            std::string(py::repr(outputs))));
+      }
+      outputs_ = to_values(py::reinterpret_borrow<Values>(outputs));
+      return outputs_;
+    });
+  }
 
   std::shared_ptr<PythonReference> self_;
-  bool consistent_, after_step_, begin_test_, end_test_;
+  bool consistent_, step_, after_step_, begin_test_, end_test_;
+  ValueMap outputs_;  // of a step in Python
 };
 
 }  // namespace

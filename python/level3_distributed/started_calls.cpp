@@ -73,38 +73,36 @@ Started start_broadcast(Ranks ranks, Tensor tensor, int root) {
   return call;
 }
 
-Started start_all_gather(Ranks ranks, Tensor mine, Tensor all, const RankCounts& counts) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(mine), std::move(all));
+Started start_all_gather(Ranks ranks, ReadTensor mine, Tensor all, const RankCounts& counts) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), mine.tensor, std::move(all));
   call->request = call->ranks->start_all_gather(call->data, call->result, counts);
   return call;
 }
 
-Started start_reduce_scatter(Ranks ranks, Tensor all, Tensor mine, const std::string& reduction,
+Started start_reduce_scatter(Ranks ranks, ReadTensor all, Tensor mine, const std::string& reduction,
                              const RankCounts& counts) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(all), std::move(mine));
+  auto call = std::make_unique<StartedCall>(std::move(ranks), all.tensor, std::move(mine));
   call->request =
       call->ranks->start_reduce_scatter(call->data, call->result, reduction_of(reduction), counts);
   return call;
 }
 
-Started start_gather(Ranks ranks, Tensor mine, std::optional<Tensor> all, int root) {
-  auto call =
-      std::make_unique<StartedCall>(std::move(ranks), std::move(mine), all.value_or(Tensor()));
+Started start_gather(Ranks ranks, ReadTensor mine, std::optional<Tensor> all, int root) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), mine.tensor, all.value_or(Tensor()));
   call->request = call->ranks->start_gather(call->data, call->result, root);
   return call;
 }
 
-Started start_scatter(Ranks ranks, std::optional<Tensor> all, Tensor mine, int root) {
-  auto call =
-      std::make_unique<StartedCall>(std::move(ranks), all.value_or(Tensor()), std::move(mine));
+Started start_scatter(Ranks ranks, std::optional<ReadTensor> all, Tensor mine, int root) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), all.value_or(ReadTensor()).tensor,
+                                            std::move(mine));
   call->request = call->ranks->start_scatter(call->data, call->result, root);
   return call;
 }
 
-Started start_all_to_all(Ranks ranks, Tensor to_each, Tensor from_each, const RankCounts& to_counts,
-                         const RankCounts& from_counts) {
-  auto call =
-      std::make_unique<StartedCall>(std::move(ranks), std::move(to_each), std::move(from_each));
+Started start_all_to_all(Ranks ranks, ReadTensor to_each, Tensor from_each,
+                         const RankCounts& to_counts, const RankCounts& from_counts) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), to_each.tensor, std::move(from_each));
   call->request = call->ranks->start_all_to_all(call->data, call->result, to_counts, from_counts);
   return call;
 }
@@ -115,8 +113,8 @@ Started start_barrier(Ranks ranks) {
   return call;
 }
 
-Started start_send(Ranks ranks, Tensor tensor, int to, int tag) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+Started start_send(Ranks ranks, ReadTensor tensor, int to, int tag) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), tensor.tensor);
   call->request = call->ranks->start_send(call->data, to, tag);
   return call;
 }

@@ -23,7 +23,7 @@ def test_everything_says_what_it_is():
         mnist: "<d5.DatasetPair train=<d5.Dataset",
         sampler: f"<d5.Sampler: {len(mnist.test) // 100} batches an epoch of <d5.Dataset",
         sampler.next(): "<d5.Batch 0 of epoch 0: 100 samples>",
-        optimizer: "<d5.BoundOptimizer of <d5.Network",
+        optimizer: "<d5.Optimizer of <d5.Network",
         d5.Trainer(optimizer, sampler): "<d5.Trainer: epoch 0 of 1, step 0>",
         d5.training_metric("test_accuracy"): "<d5.TrainingMetric test_accuracy: 0 samples>",
         d5.recipe("mnist-lenet"): "<d5.Recipe mnist-lenet: ",

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "d5/core/error.hpp"
 #include "long_call.hpp"
 
@@ -45,6 +48,8 @@ std::int64_t samples_in(const ValueMap& values, const std::string& who) {
 
 }  // namespace
 
+PythonSampler::~PythonSampler() { rest(); }
+
 py::object PythonSampler::self() const {
   return py::cast(static_cast<const Sampler*>(this), py::return_value_policy::reference);
 }
@@ -63,8 +68,12 @@ py::object PythonSampler::call(const char* method, Arguments... arguments) const
       class_name(), method));
 }
 
-const Batch* PythonSampler::next() {
-  return call_python([&]() -> const Batch* {
+bool PythonSampler::has(const char* method) const {
+  return call_python([&] { return overrides(self(), "Sampler", method); });
+}
+
+std::shared_ptr<OwnedBatch> PythonSampler::ask() {
+  return call_python([&]() -> std::shared_ptr<OwnedBatch> {
     const py::object given = call("next");
     if (given.is_none()) return nullptr;
     if (!py::isinstance<py::dict>(given)) {
@@ -72,42 +81,112 @@ const Batch* PythonSampler::next() {
           fmt::format("sampler {}: next() gave a {}, expected a dict of arrays by field, or None",
                       class_name(), std::string(py::str(py::type::of(given).attr("__name__")))));
     }
-    batch_.values = to_values(py::reinterpret_borrow<Values>(given));
-    batch_.size = samples_in(batch_.values, class_name());
-    batch_.epoch = epoch_;
-    batch_.index = index_++;
-    take_samples();
-    return &batch_;
+    auto whole = std::make_shared<OwnedBatch>();
+    Batch& batch = whole->batch;
+    batch.values = to_values(py::reinterpret_borrow<Values>(given));
+    batch.size = samples_in(batch.values, class_name());
+    batch.epoch = epoch_;
+    ++asked_;
+    if (!overrides(self(), "Sampler", "samples")) return whole;
+    whole->samples = call("samples").cast<std::vector<std::int64_t>>();
+    batch.samples = whole->samples;
+    if (std::int64_t(whole->samples.size()) == batch.size) return whole;
+    throw ValueError(fmt::format("sampler {}: samples() tells {}, but the batch has {}",
+                                 class_name(), whole->samples.size(), batch.size));
   });
 }
 
-void PythonSampler::take_samples() {
-  if (!overrides(self(), "Sampler", "samples")) return;
-  samples_ = call("samples").cast<std::vector<std::int64_t>>();
-  batch_.samples = samples_;
-  if (std::int64_t(samples_.size()) == batch_.size) return;
-  throw ValueError(fmt::format("sampler {}: samples() tells {}, but the batch has {}", class_name(),
-                               samples_.size(), batch_.size));
+void PythonSampler::cut(OwnedBatch& whole) const {
+  Batch& batch = whole.batch;
+  const auto [rank, ranks] = of_samples_;
+  if (ranks == 1) return;
+  const std::int64_t share = batch.size / ranks, more = batch.size % ranks;
+  if (share == 0) {
+    throw ShapeError(call_python([&] {
+      return fmt::format(
+          "sampler {}: batch {} of epoch {} has {} samples for {} ranks; drop the last batch, or "
+          "take larger ones",
+          class_name(), index_, batch.epoch, batch.size, ranks);
+    }));
+  }
+  const std::int64_t begin = rank * share + std::min<std::int64_t>(rank, more);
+  const std::int64_t size = share + (rank < more ? 1 : 0);
+  for (auto& [name, value] : batch.values) value = value.tensor().slice(begin, begin + size);
+  if (!batch.samples.empty()) {
+    batch.samples = batch.samples.subspan(std::size_t(begin), std::size_t(size));
+  }
+  batch.global_size = batch.size;
+  batch.size = size;
+}
+
+std::shared_ptr<OwnedBatch> PythonSampler::read() {
+  while (true) {
+    const std::int64_t place = asked_;
+    auto batch = ask();
+    if (batch && place % of_batches_.ranks != of_batches_.rank) continue;
+    if (batch) {
+      cut(*batch);
+      batch->batch.index = index_++;
+    }
+    return batch;
+  }
+}
+
+std::shared_ptr<OwnedBatch> PythonSampler::read_copy() {
+  auto batch = read();
+  if (!batch) return nullptr;
+  for (auto& [name, value] : batch->batch.values) value = value.tensor().copy();
+  return batch;
+}
+
+const Batch* PythonSampler::next() {
+  given_ = nullptr;
+  if (threads_ == 0) {
+    given_ = read();
+  } else {
+    if (!ahead_) ahead_ = std::make_unique<BatchesAhead>([this] { return read_copy(); });
+    try {
+      given_ = ahead_->next();
+    } catch (...) {
+      rest();  // the next call tries it again
+      throw;
+    }
+  }
+  return given_ ? &given_->batch : nullptr;
+}
+
+void PythonSampler::rest() {
+  if (!ahead_) return;
+  std::optional<py::gil_scoped_release> released;
+  if (PyGILState_Check() != 0) released.emplace();
+  ahead_.reset();
+}
+
+void PythonSampler::begin(std::int64_t epoch) {
+  call_python([&] { call("reset", epoch); });
+  epoch_ = epoch;
+  index_ = asked_ = 0;
 }
 
 void PythonSampler::reset(std::int64_t epoch) {
-  call_python([&] { call("reset", epoch); });
-  epoch_ = epoch;
-  index_ = 0;
+  rest();
+  begin(epoch);
 }
 
 void PythonSampler::seek(std::int64_t epoch, std::int64_t index) {
-  const bool has_seek =
-      call_python([&] { return bool(py::get_override(static_cast<Sampler*>(this), "seek")); });
-  if (has_seek) {
-    call_python([&] { call("seek", epoch, index); });
+  rest();
+  if (has("seek")) {
+    // As the class counts: those of all ranks.
+    const std::int64_t place = index * of_batches_.ranks;
+    call_python([&] { call("seek", epoch, place); });
     epoch_ = epoch;
     index_ = index;
+    asked_ = place;
     return;
   }
-  reset(epoch);
+  begin(epoch);
   while (index_ < index) {
-    if (next()) continue;
+    if (read()) continue;
     throw ValueError(call_python([&] {
       return fmt::format("sampler {}: batch {} of epoch {} was asked for, which has {}",
                          class_name(), index, epoch, index_);
@@ -116,7 +195,47 @@ void PythonSampler::seek(std::int64_t epoch, std::int64_t index) {
 }
 
 std::int64_t PythonSampler::batches() const {
-  return call_python([&] { return call("__len__").cast<std::int64_t>(); });
+  const auto all = call_python([&] { return call("__len__").cast<std::int64_t>(); });
+  const auto [rank, ranks] = of_batches_;
+  return (all - rank + ranks - 1) / ranks;
+}
+
+SamplerLaw PythonSampler::law() const {
+  const bool is_whole = of_samples_.ranks == 1 && of_batches_.ranks == 1;
+  return {.draws = dataset().size(), .least = is_whole ? 1 : 0};
+}
+
+void PythonSampler::take(const char* method, int rank, int ranks, Share& share) {
+  if (ranks < 1 || rank < 0 || rank >= ranks) {
+    throw ValueError(call_python([&] {
+      return fmt::format("sampler {}: part {} of {} was asked for; parts count from 0",
+                         class_name(), rank, ranks);
+    }));
+  }
+  rest();
+  if (has(method)) {
+    call_python([&] { call(method, rank, ranks); });
+  } else {
+    share = {rank, ranks};
+  }
+}
+
+void PythonSampler::take_part(int rank, int ranks) { take("take_part", rank, ranks, of_samples_); }
+
+void PythonSampler::take_batches(int rank, int ranks) {
+  take("take_batches", rank, ranks, of_batches_);
+}
+
+void PythonSampler::read_ahead(int threads) {
+  constexpr int kMost = 1024;
+  if (threads < 0 || threads > kMost) {
+    throw ValueError(call_python([&] {
+      return fmt::format("sampler {}: {} threads were asked for to read ahead; expected 0 to {}",
+                         class_name(), threads, kMost);
+    }));
+  }
+  rest();
+  threads_ = threads;
 }
 
 const Dataset& PythonSampler::dataset() const {

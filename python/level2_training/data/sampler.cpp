@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <functional>
 #include <optional>
 
 #include "bindings.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "level2_training/data/lent_batch.hpp"
 #include "level2_training/data/python_sampler.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
@@ -13,11 +13,12 @@
 namespace d5::python {
 namespace {
 
-std::optional<std::reference_wrapper<const Batch>> next(Sampler& sampler) {
+std::optional<LentBatch> next(Sampler& sampler) {
   const Use use(&sampler, "the sampler");
   const Batch* batch = nullptr;
   long_call([&](const Interrupt&) { batch = sampler.next(); });
-  return batch ? std::optional(std::cref(*batch)) : std::nullopt;
+  if (!batch) return {};
+  return LentBatch(*batch, lease_until_next_use(&sampler, "a sampler, until its next batch"));
 }
 
 /// A call that may wait for threads that read.
@@ -32,16 +33,21 @@ void reset(Sampler& sampler, std::int64_t epoch) {
 }
 
 void bind_batch(py::module_& m) {
-  py::class_<Batch>(m, "Batch", "What one step is fed; valid until the sampler's next one.")
-      .def_property_readonly("values", [](const Batch& b) { return from_values(b.values); })
-      .def_readonly("size", &Batch::size)
-      .def_readonly("epoch", &Batch::epoch)
-      .def_readonly("index", &Batch::index)
+  py::class_<LentBatch>(m, "Batch", "What one step is fed; good until the sampler's next one.")
+      .def_property_readonly("values",
+                             [](const LentBatch& b) { return from_values(b->values, b.lease()); })
+      .def_property_readonly("size", [](const LentBatch& b) { return b->size; })
       .def_property_readonly(
-          "samples", [](const Batch& b) { return std::vector(b.samples.begin(), b.samples.end()); },
+          "global_size", [](const LentBatch& b) { return b->global_size; },
+          "Samples on all ranks together; 0: as many on each.")
+      .def_property_readonly("epoch", [](const LentBatch& b) { return b->epoch; })
+      .def_property_readonly("index", [](const LentBatch& b) { return b->index; })
+      .def_property_readonly(
+          "samples",
+          [](const LentBatch& b) { return std::vector(b->samples.begin(), b->samples.end()); },
           "Which samples of the data set these are; empty where the sampler does not know.")
-      .def("__repr__", [](const Batch& b) {
-        return fmt::format("<d5.Batch {} of epoch {}: {} samples>", b.index, b.epoch, b.size);
+      .def("__repr__", [](const LentBatch& b) {
+        return fmt::format("<d5.Batch {} of epoch {}: {} samples>", b->index, b->epoch, b->size);
       });
 }
 
@@ -51,14 +57,21 @@ constexpr const char* kAbout =
     "begins one; `len()` is its number of batches. With `seek(epoch, index)` training resumes "
     "quickly, without it by going through the epoch; `dataset` says what is read, if d5 has it, "
     "and "
-    "`samples()` which of its samples the last batch holds, as `d5.test_sampler` wants to know.";
+    "`samples()` which of its samples the last batch holds, as `d5.test_sampler` wants to know. "
+    "Ranks get a slice of each batch each, and batches in turn where they test, unless the class "
+    "has `take_part(rank, ranks)` and `take_batches(rank, ranks)` of its own.";
 
 void bind_network_feed(py::module_& m) {
   py::class_<NetworkFeed, std::shared_ptr<NetworkFeed>>(m, "NetworkFeed",
                                                         "Where a network takes its own data from.")
-      .def_property_readonly("batch", &NetworkFeed::batch,
-                             py::return_value_policy::reference_internal,
-                             "Of the last run; before the first, that of the first.")
+      .def_property_readonly(
+          "batch",
+          py::cpp_function(
+              [](NetworkFeed& feed) {
+                return LentBatch(feed.batch(), lease_until_next_use(&feed, "a network's feed"));
+              },
+              py::keep_alive<0, 1>()),
+          "Of the last run; before the first, that of the first.")
       .def(
           "seek",
           [](NetworkFeed& feed, std::int64_t epoch, std::int64_t index) {
@@ -78,7 +91,7 @@ void bind_sampler(py::module_& m) {
   bind_batch(m);
   py::class_<Sampler, PythonSampler, std::shared_ptr<Sampler>>(m, "Sampler", kAbout)
       .def(py::init<>())
-      .def("next", &next, inside, "The next batch, or None at the end of an epoch.")
+      .def("next", &next, py::keep_alive<0, 1>(), "The next batch, or None at the end of an epoch.")
       .def("reset", &reset, py::arg("epoch") = 0)
       .def(
           "seek",
@@ -91,7 +104,23 @@ void bind_sampler(py::module_& m) {
           [](Sampler& sampler, int threads) {
             change(sampler, [&] { sampler.read_ahead(threads); });
           },
-          py::arg("threads"), "From the next batch on so many threads read batches ahead.")
+          py::arg("threads"),
+          "From the next batch on so many threads read batches ahead; one for a sampler in Python, "
+          "whose batches are copied.")
+      .def(
+          "take_part",
+          [](Sampler& sampler, int rank, int ranks) {
+            change(sampler, [&] { sampler.take_part(rank, ranks); });
+          },
+          py::arg("rank"), py::arg("ranks"),
+          "From the next batch on gives a part of every batch: that of one rank among several.")
+      .def(
+          "take_batches",
+          [](Sampler& sampler, int rank, int ranks) {
+            change(sampler, [&] { sampler.take_batches(rank, ranks); });
+          },
+          py::arg("rank"), py::arg("ranks"),
+          "From the next batch on gives batches `rank`, `rank` + `ranks`, ... alone.")
       .def_property_readonly("dataset", &Sampler::dataset, inside)
       .def("__len__", &Sampler::batches)
       .def(
@@ -103,11 +132,11 @@ void bind_sampler(py::module_& m) {
           inside)
       .def(
           "__next__",
-          [](Sampler& sampler) -> const Batch& {
-            if (const auto batch = next(sampler)) return *batch;
+          [](Sampler& sampler) {
+            if (auto batch = next(sampler)) return *std::move(batch);
             throw py::stop_iteration();
           },
-          inside)
+          py::keep_alive<0, 1>())
       .def("__repr__", [](const py::object& self) {
         const auto& sampler = self.cast<const Sampler&>();
         return fmt::format("<d5.Sampler: {} batches an epoch of {}>", sampler.batches(),

@@ -68,8 +68,9 @@ void bind_gradient_source(py::module_& m) {
           [](const PythonGradients& gradients) { return copy_values(gradients.outputs); },
           "Of the step's own run.")
       .def_property_readonly(
-          "network", [](PythonGradients& gradients) { return gradients.executor().network(); },
-          "Whose parameters are updated.")
+          "network",
+          [](PythonGradients& gradients) -> Network& { return gradients.executor().network(); },
+          py::return_value_policy::reference_internal, "Whose parameters are updated.")
       .def("__repr__", [](PythonGradients& gradients) {
         return fmt::format("<d5.GradientSource of {}>", describe(gradients.executor().network()));
       });

@@ -7,6 +7,8 @@
 #include "bindings.hpp"
 #include "d5/level2_training/level2_training.hpp"
 #include "level1_network/network.hpp"
+#include "level2_training/data/lent_batch.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/optimization/python_optimizer.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
 #include "level2_training/optimization/python_step_modifier.hpp"
@@ -52,6 +54,59 @@ std::int64_t steps(const Optimizer& optimizer) {
   return three_step ? (three_step->*Count)() : 0;
 }
 
+void bind_three_steps(py::module_& m) {
+  using Three = ThreeStepOptimizer;
+  py::class_<Three, Optimizer, std::shared_ptr<Three>>(
+      m, "BoundThreeStepOptimizer",
+      "An optimizer whose step has parts, for a scheme with a step of its own, in this order:\n\n"
+      "    optimizer.begin_step(batch)\n"
+      "    outputs = optimizer.run_gradients(batch)\n"
+      "    if optimizer.begin_updates():                  # else the step is refused\n"
+      "        for i, parameter in enumerate(optimizer.network.parameters):\n"
+      "            optimizer.update(i)                    # by parameter.gradient, or one that is "
+      "given\n"
+      "        optimizer.end_step()\n\n"
+      "Modifiers and schedules have their place in them.")
+      .def(
+          "begin_step",
+          [](Three& optimizer, const LentBatch& batch) {
+            long_call(optimizer.executor(), [&] { optimizer.begin_step(*batch); });
+          },
+          py::arg("batch"), "new_input, and prepare_param for each parameter.")
+      .def(
+          "run_gradients",
+          [](Three& optimizer, const LentBatch& batch) {
+            const ValueMap* outputs = nullptr;
+            long_call(optimizer.executor(), [&] { outputs = &optimizer.run_gradients(*batch); });
+            return copy_values(*outputs);
+          },
+          py::arg("batch"), "Forward and backward; returns the network's outputs.")
+      .def(
+          "begin_updates",
+          [](Three& optimizer) {
+            bool goes_on = false;
+            long_call([&](const Interrupt&) { goes_on = optimizer.begin_updates(); });
+            return goes_on;
+          },
+          "False where a modifier refuses the step, which is over then.")
+      .def(
+          "update",
+          [](Three& optimizer, std::size_t index, const Anything& gradient) {
+            const Tensor given = gradient.is_none() ? Tensor() : to_tensor(gradient);
+            long_call([&](const Interrupt&) {
+              if (given.defined()) {
+                optimizer.update(index, given);
+              } else {
+                optimizer.update(index);
+              }
+            });
+          },
+          py::arg("index"), py::arg("gradient") = py::none(),
+          "One parameter, by its gradient in the network or by the one that is given.")
+      .def("end_step",
+           [](Three& optimizer) { long_call([&](const Interrupt&) { optimizer.end_step(); }); });
+}
+
 Values step(Optimizer& optimizer, const Batch& batch) {
   const Use use(&optimizer.executor(), "the optimizer's executor");
   const ValueMap* outputs = nullptr;
@@ -80,7 +135,8 @@ void read_gradients(Optimizer& optimizer, const std::optional<ReadGradient>& rea
 void bind_optimizer(py::module_& m) {
   py::class_<Optimizer, std::shared_ptr<Optimizer>>(m, "BoundOptimizer", "Trains a network.")
       .def(
-          "step", [](Optimizer& optimizer, const Batch& batch) { return step(optimizer, batch); },
+          "step",
+          [](Optimizer& optimizer, const LentBatch& batch) { return step(optimizer, *batch); },
           py::arg("batch"), "One step on a sampler's batch; returns the network's outputs.")
       .def(
           "step",
@@ -118,18 +174,28 @@ void bind_optimizer(py::module_& m) {
           "it: a view, to be read within the call, of what counts `factor` times. In place of an "
           "earlier reader; None ends it. Raises Unsupported where an optimizer does not tell them.")
       .def_property_readonly(
-          "network", [](Optimizer& optimizer) { return optimizer.executor().network(); },
-          "That it trains.")
+          "network",
+          [](Optimizer& optimizer) -> Network& { return optimizer.executor().network(); },
+          py::return_value_policy::reference_internal, "That it trains.")
       .def_property_readonly(
           "executor", [](Optimizer& optimizer) { return &optimizer.executor(); },
           py::return_value_policy::reference_internal)
       .def_property_readonly("loss", &Optimizer::loss, "The output that it minimises.")
       .def(
-          "state", [](const Optimizer& optimizer) { return copy_values(optimizer.state()); },
+          "state",
+          [](const Optimizer& optimizer) {
+            ValueMap state;
+            long_call([&](const Interrupt&) { state = optimizer.state(); });
+            return copy_values(state);
+          },
           "What resuming needs besides the parameters, its modifiers' too: copies by name.")
       .def(
           "restore",
-          [](Optimizer& optimizer, const Values& state) { optimizer.restore(to_values(state)); },
+          [](Optimizer& optimizer, const Values& state) {
+            const Use use(&optimizer.executor(), "the optimizer's executor");
+            const ValueMap given = to_values(state);
+            long_call([&](const Interrupt&) { optimizer.restore(given); });
+          },
           py::arg("state"), "Of an optimizer that was made in the same way.")
       .def("begin_test", &Optimizer::begin_test, py::call_guard<py::gil_scoped_release>(),
            "Lends the network the parameters of test runs, such as an average.")
@@ -141,8 +207,9 @@ void bind_optimizer(py::module_& m) {
           "refused_steps", &steps<&ThreeStepOptimizer::refused_steps>,
           "Steps that a modifier refused, such as loss_scale one whose gradients overflowed.")
       .def("__repr__", [](Optimizer& optimizer) {
-        return fmt::format("<d5.BoundOptimizer of {}>", describe(optimizer.executor().network()));
+        return fmt::format("<d5.Optimizer of {}>", describe(optimizer.executor().network()));
       });
+  bind_three_steps(m);
 
   m.def(
       "optimizer",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/optimization/python_optimizer.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
 
 #include <fmt/format.h>
 
@@ -27,27 +28,47 @@ Numbers numbers_of(const py::object& self) {
   return {found.cast<std::vector<std::pair<std::string, double>>>()};
 }
 
+/// What `update_rule` or `prepare_param` of a d5.ThreeStepOptimizer gave becomes the parameter's
+/// value, as if it had written it there.
+void take_value(const py::object& given, const Parameter& parameter, const py::object& self) {
+  if (given.is_none()) return;
+  const Tensor value = to_tensor(given);
+  if (value.shape() != parameter.value.shape()) {
+    throw ShapeError(fmt::format(
+        "optimizer {}: it returned {} for parameter '{}', expected its new value, {}",
+        std::string(py::str(py::type::of(self).attr("__name__"))), to_string(value.desc()),
+        printable(parameter.name), to_string(parameter.value.desc())));
+  }
+  Tensor into = parameter.value;
+  if (value.raw() == into.raw()) return;
+  if (value.dtype() == into.dtype()) return into.copy_from(value);
+  py::cast(into).attr("numpy")()[py::ellipsis()] = py::cast(value).attr("numpy")();
+}
+
 /// An update rule written in Python.
 class PythonOptimizer final : public UpdateRuleOptimizer {
  public:
-  PythonOptimizer(const py::object& self, std::shared_ptr<GraphExecutor> executor, std::string loss)
-      : UpdateRuleOptimizer(std::move(executor), std::move(loss)),
+  PythonOptimizer(const py::object& self, const std::shared_ptr<GraphExecutor>& shared,
+                  std::string loss)
+      : UpdateRuleOptimizer(shared, std::move(loss)),
         self_(self),
         numbers_(numbers_of(self)),
         told_(numbers_),
+        three_steps_(py::isinstance(self, py::module_::import("d5").attr("ThreeStepOptimizer"))),
         new_input_(has("new_input")),
         prepare_param_(has("prepare_param")),
         update_(has("update")),
         begin_test_(has("begin_test")),
         end_test_(has("end_test")) {
     for (const char* needed : {update_ ? "update" : "update_rule", "state", "restore"}) {
-      if (has(needed)) continue;
+      if (has(needed) || (three_steps_ && needed != std::string_view("update_rule"))) continue;
       throw TypeError(fmt::format(
           "the optimizer {} has no method {}; a checkpoint needs state(), which returns what the "
           "rule remembers as a dict of arrays, and restore(state)",
           std::string(py::str(py::type::of(self).attr("__name__"))), needed));
     }
     hyper_parameters().bind(numbers_);
+    if (three_steps_) self.attr("_executor") = shared;
   }
 
   const ValueMap& step(const Batch& batch) override {
@@ -80,13 +101,22 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
   }
   [[nodiscard]] bool prepares_params() const override { return prepare_param_; }
   void prepare_param(Parameter& parameter) override {
-    call_python([&] { self_.object.attr("prepare_param")(Parameter(parameter)); });
+    call_python([&] {
+      const py::object given = self_.object.attr("prepare_param")(Parameter(parameter));
+      if (three_steps_) take_value(given, parameter, self_.object);
+    });
   }
   [[nodiscard]] bool wants_all_gradients() const override { return update_; }
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
     if (update_) return;
-    call_python(
-        [&] { self_.object.attr("update_rule")(Tensor(gradient), Parameter(parameter), index); });
+    call_python([&] {
+      const py::object rule = self_.object.attr("update_rule");
+      if (!three_steps_) {
+        rule(gradient, Parameter(parameter), index);
+      } else {
+        take_value(rule(gradient, Parameter(parameter)), parameter, self_.object);
+      }
+    });
   }
   void update_parameters(ParameterRange range, double factor) override {
     if (!update_) return ThreeStepOptimizer::update_parameters(range, factor);
@@ -116,15 +146,27 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
     if (end_test_) call_python([&] { self_.object.attr("end_test")(); });
   }
   [[nodiscard]] ValueMap rule_state() const override {
-    return call_python([&] { return to_values(self_.object.attr("state")().cast<py::dict>()); });
+    return call_python([&] {
+      const py::object& self = self_.object;
+      if (!three_steps_) return to_values(self.attr("state")().cast<py::dict>());
+      return to_values(py::module_::import("d5._state")
+                           .attr("flat")(self.attr("state"), py::type::of(self).attr("__name__")));
+    });
   }
   void restore_rule(const ValueMap& state) override {
-    call_python([&] { self_.object.attr("restore")(copy_values(state)); });
+    call_python([&] {
+      const py::object& self = self_.object;
+      if (!three_steps_) {
+        self.attr("restore")(copy_values(state));
+      } else {
+        self.attr("state") = py::module_::import("d5._state").attr("nested")(copy_values(state));
+      }
+    });
   }
 
  private:
   [[nodiscard]] bool has(const char* name) const {
-    return overrides(self_.object, "Optimizer", name);
+    return overrides(self_.object, three_steps_ ? "ThreeStepOptimizer" : "Optimizer", name);
   }
   /// Those that were changed since.
   void tell_numbers() {
@@ -137,6 +179,7 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
 
   PythonReference self_;
   Numbers numbers_, told_;
+  bool three_steps_;  // of d5.ThreeStepOptimizer
   bool new_input_, prepare_param_, update_, begin_test_, end_test_;
   bool in_step_ = false;
   std::unique_ptr<PythonGradients> asked_;  // of the step under way, or the last one
@@ -146,7 +189,14 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
 
 std::shared_ptr<Optimizer> to_optimizer(const py::object& self,
                                         std::shared_ptr<GraphExecutor> executor, std::string loss) {
-  return std::make_shared<PythonOptimizer>(self, std::move(executor), std::move(loss));
+  if (py::isinstance<Optimizer>(self)) {
+    throw TypeError(
+        fmt::format("{} trains its own network already; expected a name, or an object of a class "
+                    "in Python that "
+                    "derives from d5.Optimizer",
+                    std::string(py::repr(self))));
+  }
+  return std::make_shared<PythonOptimizer>(self, executor, std::move(loss));
 }
 
 }  // namespace d5::python

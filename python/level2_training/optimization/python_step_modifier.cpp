@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/optimization/python_step_modifier.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
 
 #include <fmt/format.h>
 
@@ -40,7 +41,10 @@ class PythonStepModifier final : public StepModifier {
   }
   void after_step(ThreeStepOptimizer& optimizer, const Batch&, const ValueMap& outputs) override {
     if (!after_step_) return;
-    call_python([&] { self_.object.attr("after_step")(seen(optimizer), from_values(outputs)); });
+    call_python([&] {
+      const LeaseScope hook("a step's hook");
+      self_.object.attr("after_step")(seen(optimizer), from_values(outputs, hook.lease()));
+    });
   }
   void begin_test(ThreeStepOptimizer& optimizer) override {
     if (begin_test_) call_python([&] { self_.object.attr("begin_test")(seen(optimizer)); });

@@ -5,6 +5,7 @@
 
 #include "bindings.hpp"
 #include "level1_network/network.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
 
@@ -64,7 +65,8 @@ void bind_step_graph(py::module_& m) {
           py::arg("name"), py::arg("value"),
           "From the next step on; those of groups change in proportion.")
       .def_property_readonly(
-          "network", [](const StepGraph& graph) { return graph.network(); },
+          "network", [](const StepGraph& graph) -> Network& { return graph.network(); },
+          py::return_value_policy::reference_internal,
           "The step itself, which overwrites its constants: fetch(name) is a parameter's value.")
       .def("inference", &StepGraph::inference,
            "The network without its loss, for tests, with values as they are now.")

@@ -10,6 +10,7 @@
 #include "d5/level2_training/level2_training.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "errors.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/optimization/python_optimizer.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
 #include "level2_training/optimization/python_step_modifier.hpp"

@@ -10,6 +10,7 @@
 #include "bindings.hpp"
 #include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_event.hpp"
+#include "level2_training/data/lent_batch.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -28,6 +29,10 @@ class PythonTrainingHooks : public Base {
   }
   [[nodiscard]] bool listens() const { return !hooks_.empty(); }
 
+  ~PythonTrainingHooks() override { end_batch(); }
+  PythonTrainingHooks(const PythonTrainingHooks&) = delete;
+  PythonTrainingHooks& operator=(const PythonTrainingHooks&) = delete;
+
   void before_training(Trainer& trainer) override { call("before_training", &trainer); }
   void after_training(Trainer& trainer) override { call("after_training", &trainer); }
   void before_epoch(Trainer& trainer, std::int64_t epoch) override {
@@ -37,15 +42,18 @@ class PythonTrainingHooks : public Base {
     call("after_epoch", &trainer, epoch);
   }
   void before_batch(Trainer& trainer, const Batch& batch) override {
-    call("before_batch", &trainer, &batch);
+    end_batch();
+    call("before_batch", &trainer, LentBatch(batch, lease_of_batch()));
   }
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
     call_with_outputs("after_batch", trainer, batch, outputs);
+    end_batch();
   }
   void before_test(Trainer& trainer) override { call("before_test", &trainer); }
   void after_test(Trainer& trainer) override { call("after_test", &trainer); }
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
     call_with_outputs("after_test_batch", trainer, batch, outputs);
+    end_batch();
   }
   /// What a hook in Python counts nobody joins.
   [[nodiscard]] bool wants_whole_tests() const override {
@@ -65,11 +73,21 @@ class PythonTrainingHooks : public Base {
   [[nodiscard]] const py::object& self() const { return self_.object; }
 
  private:
+  /// What hooks are lent is good from a batch's first hook to the end of its last.
+  const SharedLease& lease_of_batch() {
+    if (!batch_) batch_ = std::make_shared<Lease>("a batch's hooks");
+    return batch_;
+  }
+  void end_batch() {
+    if (batch_) batch_->end();
+    batch_ = nullptr;
+  }
   template <class... Arguments>
   void call(const char* name, const Arguments&... arguments) {
     if (!hooks_.contains(name)) return;
     call_python([&] {
-      self().attr(name)(py::cast(arguments, py::return_value_policy::reference)...);
+      // Pointers are lent, values copied.
+      self().attr(name)(py::cast(arguments, py::return_value_policy::automatic_reference)...);
       called();
     });
   }
@@ -78,14 +96,16 @@ class PythonTrainingHooks : public Base {
     if (!hooks_.contains(name)) return;
     constexpr auto reference = py::return_value_policy::reference;
     call_python([&] {
-      self().attr(name)(py::cast(&trainer, reference), py::cast(&batch, reference),
-                        from_values(outputs));
+      const SharedLease& lease = lease_of_batch();
+      self().attr(name)(py::cast(&trainer, reference), LentBatch(batch, lease),
+                        from_values(outputs, lease));
       called();
     });
   }
 
   PythonReference self_;
   std::set<std::string_view> hooks_;
+  SharedLease batch_;
 };
 
 /// What hears the object's hooks of training, and those of an executor: of the one that a trainer

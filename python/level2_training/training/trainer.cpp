@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/training/python_training_event.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
@@ -37,6 +38,16 @@ void test_trainer(Trainer& trainer) {
   long_call(trainer.optimizer().executor(), [&] { trainer.test(); });
 }
 
+void resume_trainer(Trainer& trainer, const Path& path) {
+  const TrainerUse use(trainer);
+  long_call([&](const Interrupt&) { trainer.resume(path.string()); });
+}
+
+/// Also from a hook.
+void save_checkpoint(Trainer& trainer, const Path& path) {
+  long_call([&](const Interrupt&) { trainer.save_checkpoint(path.string()); });
+}
+
 }  // namespace
 
 void bind_trainer(py::module_& m) {
@@ -66,13 +77,10 @@ void bind_trainer(py::module_& m) {
       .def("run", &run_trainer,
            "Trains to the end. Ctrl-C ends it within the batch that is at work; with a checkpoint "
            "after it, and the next run continues there.")
-      .def(
-          "resume", [](Trainer& trainer, const Path& path) { trainer.resume(path.string()); },
-          py::arg("path"), "Continues from a checkpoint at the next run.")
-      .def(
-          "save_checkpoint",
-          [](Trainer& trainer, const Path& path) { trainer.save_checkpoint(path.string()); },
-          py::arg("path"), "Writes a checkpoint of this moment.")
+      .def("resume", &resume_trainer, py::arg("path"),
+           "Continues from a checkpoint at the next run.")
+      .def("save_checkpoint", &save_checkpoint, py::arg("path"),
+           "Writes a checkpoint of this moment.")
       .def("test", &test_trainer, "Runs the test set once.")
       .def("add_event", &hang_up, py::arg("event"), py::keep_alive<1, 2>())
       .def_property_readonly(

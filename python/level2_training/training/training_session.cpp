@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "d5/level3_distributed/distributed_training.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/training/session_options.hpp"
 #include "level3_distributed/job.hpp"
 #include "long_call.hpp"
@@ -64,13 +65,17 @@ void bind_training_session(py::module_& m) {
       .def("run", &run_session,
            "Trains, then judges: a record a metric. Once; Ctrl-C as in Trainer.run.")
       .def(
-          "save", [](TrainingSession& session, const Path& path) { session.save(path.string()); },
+          "save",
+          [](TrainingSession& session, const Path& path) {
+            long_call([&](const Interrupt&) { session.save(path.string()); });
+          },
           py::arg("path"),
           "Writes the network without its loss, with the parameters that test runs see (ONNX).")
       .def_property_readonly(
           "trainer", [](TrainingSession& session) { return &session.trainer(); }, inside)
       .def_property_readonly(
-          "network", [](TrainingSession& session) { return session.network(); }, "That is trained.")
+          "network", [](TrainingSession& session) -> Network& { return session.network(); }, inside,
+          "That is trained.")
       .def_property_readonly("data", [](const TrainingSession& session) { return session.data(); });
 
   static const std::string train_about =

@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/level2_training/optimizer_validation.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of Python as tensors.
+#include <fmt/format.h>
+
+#include "core/numpy_types.hpp"
+#include "d5/core/dlpack.hpp"
+#include "d5/core/error.hpp"
+
+namespace d5::python {
+namespace {
+
+HeldTensor strings_from_numpy(const py::array& array) {
+  Shape shape;
+  for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.push_back(array.shape(i));
+  Tensor result = Tensor::empty(DType::string, shape);
+  auto* to = result.data<std::string>();
+  for (const auto& item : array.attr("ravel")().attr("tolist")()) {
+    if (!py::isinstance<py::str>(item) && !py::isinstance<py::bytes>(item)) {
+      throw TypeError(fmt::format(
+          "an array of Python objects holds a {}; expected numbers of one type (rows of equal "
+          "length, no None), or strings alone",
+          std::string(py::str(py::type::of(item).attr("__name__")))));
+    }
+    *to++ = item.cast<std::string>();
+  }
+  return {result};
+}
+
+bool is_native(const py::dtype& type) { return type.byteorder() == '=' || type.byteorder() == '|'; }
+
+/// Elements in rows, in this machine's order of bytes, each where it may lie.
+bool is_plain(const py::array& array, std::size_t element_bytes) {
+  const auto step = std::min<std::size_t>(element_bytes, 8);
+  return (array.flags() & py::array::c_style) != 0 &&
+         reinterpret_cast<std::uintptr_t>(array.data()) % step == 0;
+}
+
+HeldTensor over_array(py::array array) {
+  const char kind = array.dtype().kind();
+  if (kind == 'U' || kind == 'O' || kind == 'S' || kind == 'T') return strings_from_numpy(array);
+  const auto dtype = dtype_of_numpy(array.dtype());
+  if (!dtype) {
+    throw TypeError(fmt::format("an array of {} is no tensor; expected numbers or strings",
+                                std::string(py::str(array.dtype()))));
+  }
+  if (!is_native(array.dtype())) {
+    array = array.attr("astype")(array.dtype().attr("newbyteorder")("="));
+  }
+  if (!is_plain(array, size_of(*dtype))) array = array.attr("copy")("C");
+  const std::span<const py::ssize_t> dims(array.shape(), std::size_t(array.ndim()));
+  const TensorDesc desc{*dtype, Shape(std::span<const std::int64_t>(dims.begin(), dims.end()))};
+  const bool read_only = !array.writeable();
+  auto* data = const_cast<void*>(array.data());
+  return {Tensor::borrow(desc, data, std::make_shared<PythonReference>(std::move(array))), nullptr,
+          read_only};
+}
+
+/// The structure in a capsule of that name, or null; it is the caller's from then on.
+template <class Managed>
+Managed* take(const py::object& capsule, const char* name, const char* used) {
+  if (!PyCapsule_IsValid(capsule.ptr(), name)) return nullptr;
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  // Its own destructor is to leave it alone.
+  PyCapsule_SetName(capsule.ptr(), used);
+  return managed;
+}
+
+template <class Managed>
+Tensor over(Managed* managed) {
+  try {
+    return from_dlpack(managed);
+  } catch (...) {
+    if (managed->deleter) managed->deleter(managed);
+    throw;
+  }
+}
+
+HeldTensor over_capsule(const py::object& capsule) {
+  if (auto* managed = take<D5DLManagedTensorVersioned>(capsule, "dltensor_versioned",
+                                                       "used_dltensor_versioned")) {
+    const bool read_only = (managed->flags & kDlpackReadOnly) != 0;
+    return {over(managed), nullptr, read_only};
+  }
+  if (auto* managed = take<D5DLManagedTensor>(capsule, "dltensor", "used_dltensor")) {
+    return {over(managed)};
+  }
+  throw TypeError(fmt::format("__dlpack__ gave {}, expected a capsule that nobody has used",
+                              std::string(py::repr(capsule))));
+}
+
+HeldTensor over_dlpack(py::object source) {
+  if (py::hasattr(source, "detach")) source = source.attr("detach")().attr("contiguous")();
+  const py::object give = source.attr("__dlpack__");
+  try {
+    return over_capsule(give(py::arg("max_version") = py::make_tuple(1, 1)));
+  } catch (py::error_already_set& raised) {  // of the days before versions
+    if (!raised.matches(PyExc_TypeError)) throw;
+  }
+  return over_capsule(give());
+}
+
+}  // namespace
+
+HeldTensor hold(const py::handle& object) {
+  if (const HeldTensor* held = held_tensor(object)) return *held;
+  if (py::isinstance<py::array>(object))
+    return over_array(py::reinterpret_borrow<py::array>(object));
+  if (py::hasattr(object, "__dlpack__")) {
+    return over_dlpack(py::reinterpret_borrow<py::object>(object));
+  }
+  return over_array(py::module_::import("numpy").attr("asarray")(object));
+}
+
+Tensor to_tensor(const py::handle& object) { return hold(object).readable(); }
+
+Tensor to_writable_tensor(const py::handle& object) {
+  const HeldTensor held = hold(object);
+  return held.read_only || held.lease ? held.readable().copy() : held.tensor;
+}
+
+}  // namespace d5::python

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch's DataLoader as a sampler."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Sequence
+
+import torch
+
+from d5._d5 import Sampler as _Sampler
+from d5.errors import ShapeError, TypeError
+
+
+class Sampler(_Sampler):
+    """Batches of a torch DataLoader: its tensors by the names in `fields`, or as it names them.
+
+    What an epoch holds depends on its number and `seed` alone, so that training resumes: random
+    orders of the loader are begun by them, and a DistributedSampler is told the epoch.
+    """
+
+    def __init__(self, loader: Any, fields: Sequence[str] | None = None, seed: int = 0) -> None:
+        super().__init__()
+        self.loader, self.fields, self.seed = loader, fields, seed
+        self._batches: Any = None
+
+    def reset(self, epoch: Any = 0) -> None:
+        if hasattr(self.loader.sampler, "set_epoch"):
+            self.loader.sampler.set_epoch(int(epoch))
+        begin = (self.seed * 0x9E3779B97F4A7C15 + int(epoch)) % (1 << 63)
+        if getattr(self.loader.sampler, "generator", 0) is None:  # it would draw from torch's own
+            self.loader.sampler.generator = torch.Generator()
+        for generator in {self.loader.generator, getattr(self.loader.sampler, "generator", None)} - {None}:
+            generator.manual_seed(begin)
+        self._batches = iter(self.loader)
+
+    def next(self) -> Any:
+        if self._batches is None:
+            self.reset(0)
+        batch = next(self._batches, None)
+        if batch is None:
+            return None
+        if isinstance(batch, Mapping):
+            return dict(batch)
+        if self.fields is None:
+            raise TypeError("the loader gives tuples; say what is in them: fields=['image', 'label']")
+        values = batch if isinstance(batch, (tuple, list)) else (batch,)
+        if len(values) != len(self.fields):
+            raise ShapeError(f"the loader gives {len(values)} tensors, but fields are {list(self.fields)}")
+        return dict(zip(self.fields, values))
+
+    def __len__(self) -> int:
+        return len(self.loader)

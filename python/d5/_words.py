@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of the C++ part by the program's words, and what to say of a call that it does not take.
+
+pybind11 answers a wrong call with all signatures that there are. Such a call is tried again with the
+program's words in the module's: `framework=` for `frameworks=`, "a,b" for a list. What is wrong then
+is told in one line, with the nearest keyword. A call that is right costs nothing here but the call.
+"""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import functools
+import re
+from typing import Any, Callable, Iterator
+
+from d5.errors import TypeError
+
+_REFUSED = re.compile("incompatible (function|constructor) arguments")
+_LIST = re.compile(r"(?:collections\.abc\.)?Sequence\[str\]")
+
+
+class _Parameter:
+    def __init__(self, text: str) -> None:
+        name, _, kind = text.partition(":")
+        self.name = name.strip().lstrip("*")
+        kind, _, default = kind.partition(" = ")
+        self.kind, self.needed = kind.strip(), not default
+        self.takes_all = text.strip().startswith("**")
+        self.is_mark = text.strip() in ("*", "/", "*args")
+
+    def __str__(self) -> str:
+        return f"{self.name}: {_plain(self.kind)}" if self.kind else self.name
+
+
+def _plain(kind: str) -> str:
+    """A type as people write it."""
+    kind = re.sub(r"typing\.(SupportsFloat \| typing\.)?SupportsIndex", "int", kind)
+    kind = re.sub(r"typing\.SupportsFloat( \| typing\.SupportsIndex)?", "float", kind)
+    return re.sub(r"\b(d5\._d5|collections\.abc|typing)\.", "", kind)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Between the commas that stand in no brackets and no text."""
+    depth, begin, quote = 0, 0, ""
+    for i, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "[({":
+            depth += 1
+        elif letter in "])}":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            yield text[begin:i]
+            begin = i + 1
+    if text[begin:].strip():
+        yield text[begin:]
+
+
+def _signatures(function: Callable[..., Any]) -> list[list[_Parameter]]:
+    """By pybind11's documentation of it."""
+    lines = (function.__doc__ or "").splitlines()
+    pattern = re.compile(rf"^(?:\d+\. )?{re.escape(function.__name__)}\((.*)\) -> ")
+    found = [match[1] for match in map(pattern.match, lines) if match]
+    all_of_them = [[_Parameter(part) for part in _parts(text)] for text in found]
+    return [[one for one in parameters if one.name != "self"] for parameters in all_of_them]
+
+
+def _in_words_of_the_module(parameters: list[_Parameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The same call, with one name for one thing; None where nothing changes."""
+    named = {one.name: one for one in parameters}
+    words = dict(keywords)
+    if "framework" in words and "framework" not in named and "frameworks" in named:
+        words["frameworks"] = words.pop("framework")
+    for name, value in words.items():
+        if isinstance(value, str) and name in named and _LIST.fullmatch(named[name].kind):
+            words[name] = value.split(",")
+    places = [one for one in parameters if not one.is_mark]
+    lists = [
+        value.split(",") if isinstance(value, str) and i < len(places) and _LIST.fullmatch(places[i].kind) else value
+        for i, value in enumerate(arguments)
+    ]
+    same = all(a is b for a, b in zip(lists, arguments)) and words == keywords
+    return None if same else (lists, words)
+
+
+def _fault(who: str, parameters: list[_Parameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
+    known = [one.name for one in parameters if not one.is_mark and not one.takes_all]
+    expected = f"expected {who}({', '.join(map(str, (one for one in parameters if not one.is_mark)))})"
+    if not any(one.takes_all for one in parameters):
+        for name in keywords:
+            if name in known:
+                continue
+            nearest = difflib.get_close_matches(name, known, 1, 0.5)
+            hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+            return f"{who} has no keyword '{name}'{hint} It takes {', '.join(known) or 'none'}"
+    positional = known[: len(arguments)]
+    lacking = [one.name for one in parameters if one.needed and one.name in known]
+    lacking = [name for name in lacking if name not in positional and name not in keywords]
+    if lacking:
+        return f"{who} lacks '{lacking[0]}'; {expected}"
+    given = [_kind(value) for value in arguments] + [f"{name}: {_kind(value)}" for name, value in keywords.items()]
+    return f"{who} was given ({', '.join(given)}); {expected}"
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Callable[..., Any]:
+    """`function` of the C++ part, called `who`; the first argument of a method is told nobody."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return function(*arguments, **keywords)
+        except builtins.TypeError as error:
+            if isinstance(error, TypeError) or not _REFUSED.search(str(error)):
+                raise
+            refused = error
+        own, told = (arguments[:1], arguments[1:]) if method else ((), arguments)
+        signatures = _signatures(function)
+        for parameters in signatures:
+            other = _in_words_of_the_module(parameters, told, keywords)
+            if other is not None:
+                try:
+                    return function(*own, *other[0], **other[1])
+                except builtins.TypeError as error:
+                    if isinstance(error, TypeError) or not _REFUSED.search(str(error)):
+                        raise
+        if len(signatures) != 1:
+            raise refused
+        raise TypeError(_fault(who, signatures[0], told, keywords)) from None
+
+    return call
+
+
+def functions_in_words(module: Any) -> dict[str, Callable[..., Any]]:
+    """Those of the C++ part that users call; its classes' constructors and methods with options are
+    put in place."""
+    functions = {}
+    for name, one in vars(module).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(one, type):
+            _explain_class(one)
+        elif callable(one):
+            functions[name] = in_words(one, f"d5.{name}")
+    return functions
+
+
+def _explain_class(made: type) -> None:
+    for name, one in list(vars(made).items()):
+        text = getattr(one, "__doc__", None) or ""
+        has_options = ", *, " in text.split("\n", 1)[0]
+        if callable(one) and has_options and (name == "__init__" or not name.startswith("_")):
+            who = f"d5.{made.__name__}" + ("" if name == "__init__" else f".{name}")
+            setattr(made, name, in_words(one, who, method=True))

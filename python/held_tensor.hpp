@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+
+#include "d5/core/tensor.hpp"
+#include "lease.hpp"
+
+namespace d5::python {
+
+/// A tensor as Python holds it, d5.Tensor: perhaps lent, perhaps over memory that nobody may write.
+struct HeldTensor {
+  Tensor tensor;
+  SharedLease lease = nullptr;  ///< none: good for ever
+  bool read_only = false;
+
+  /// To read from. Throws: ValueError where its lease is over.
+  [[nodiscard]] const Tensor& readable() const {
+    if (lease) lease->expect_good();
+    return tensor;
+  }
+  /// To write to, too. Throws: TypeError where it is read-only.
+  [[nodiscard]] const Tensor& writable() const {
+    if (read_only) throw_read_only();
+    return readable();
+  }
+
+ private:
+  [[noreturn]] void throw_read_only() const;
+};
+
+/// A parameter of a function in C++ that a tensor is only read from.
+struct ReadTensor {
+  Tensor tensor;
+};
+
+/// None where it is no d5.Tensor.
+[[nodiscard]] HeldTensor* held_tensor(const pybind11::handle& object);
+
+}  // namespace d5::python
+
+/// Functions in C++ take and give tensors: a `Tensor` may be written to, a `ReadTensor` is not, and
+/// by `to_tensor` any array is read.
+template <>
+struct pybind11::detail::type_caster<d5::Tensor> {
+  PYBIND11_TYPE_CASTER(d5::Tensor, make_caster<d5::python::HeldTensor>::name);
+
+  bool load(handle source, bool) {
+    const auto* held = d5::python::held_tensor(source);
+    if (held) value = held->writable();
+    return held != nullptr;
+  }
+  static handle cast(const d5::Tensor& tensor, return_value_policy, handle parent) {
+    return make_caster<d5::python::HeldTensor>::cast(d5::python::HeldTensor{tensor},
+                                                     return_value_policy::move, parent);
+  }
+};
+
+template <>
+struct pybind11::detail::type_caster<d5::python::ReadTensor> {
+  PYBIND11_TYPE_CASTER(d5::python::ReadTensor, make_caster<d5::python::HeldTensor>::name);
+
+  bool load(handle source, bool) {
+    const auto* held = d5::python::held_tensor(source);
+    if (held) value = {held->readable()};
+    return held != nullptr;
+  }
+};

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/level0_ops/grad_context.hpp"
+#include "d5/level0_ops/infer_context.hpp"
+#include "d5/level0_ops/op_context.hpp"
+#include "lease.hpp"
+
+namespace d5::python {
+
+// What an operator written in Python is given, for a call.
+using LentInfer = Lent<const InferContext>;
+using LentOp = Lent<const OpContext>;
+using LentGrad = Lent<const GradContext>;
+
+}  // namespace d5::python

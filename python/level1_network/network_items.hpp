@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bindings.hpp"
+#include "d5/level1_network/network.hpp"
+
+namespace d5::python {
+
+/// A network's nodes or parameters as they are whenever they are looked at; they keep it alive.
+template <class Item>
+struct NetworkItems {
+  Network network;
+};
+using NetworkNodes = NetworkItems<onnx::Node>;
+using NetworkParameters = NetworkItems<Parameter>;
+
+void bind_network_items(py::module_& m);
+
+}  // namespace d5::python

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/level2_training/sampler.hpp"
+#include "lease.hpp"
+
+namespace d5::python {
+
+/// d5.Batch: a sampler's, until its next one.
+using LentBatch = Lent<const Batch>;
+
+}  // namespace d5::python

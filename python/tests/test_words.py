@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program's words in the module, and what a wrong word is told."""
+
+import numpy as np
+import pytest
+
+import d5
+
+
+def test_a_model_is_a_file_too(tmp_path):
+    network = d5.model("lenet", seed=1)
+    network.save(tmp_path / "m.onnx")
+    for word in (tmp_path / "m.onnx", str(tmp_path / "m.onnx")):
+        assert [node.op_type for node in d5.model(word).nodes] == [node.op_type for node in network.nodes]
+    assert d5.model("Gemm 4x8 8x2").nodes[0].op_type == "Gemm"
+    with pytest.raises(d5.NotFound, match="lenet"):
+        d5.model("lenett")
+    with pytest.raises(d5.Error, match="absent.onnx"):
+        d5.model("absent.onnx")
+    with pytest.raises(d5.Error, match="sed"):
+        d5.model(tmp_path / "m.onnx", sed=1)
+
+
+def test_frameworks_are_a_word_words_or_a_list():
+    network = d5.model("lenet")
+    for how in ({"framework": "reference"}, {"frameworks": "reference"}, {"frameworks": ["reference"]}):
+        assert d5.executor(network, **how).framework == "reference"
+    assert d5.executor(network, "reference").framework == "reference"
+    rows = d5.check_operator("Relu 4", framework="reference")
+    assert rows and {row.status for row in rows} <= {"passed", "skipped"}
+
+
+def test_a_wrong_keyword_is_told_the_nearest():
+    network = d5.model("lenet")
+    with pytest.raises(d5.TypeError, match="d5.executor has no keyword 'framworks'; did you mean 'frameworks'"):
+        d5.executor(network, framworks=["reference"])
+    optimizer = d5.optimizer("sgd", d5.executor(d5.model("lenet", with_loss=True)))
+    data = d5.sampler("ordered", d5.tensor_dataset({"x": np.zeros(4, np.float32)}))
+    with pytest.raises(d5.TypeError, match="d5.Trainer has no keyword 'epoch'; did you mean 'epochs'"):
+        d5.Trainer(optimizer, data, epoch=3)
+    with pytest.raises(d5.TypeError, match="d5.Network.save has no keyword 'external'; did you mean 'external_data'"):
+        network.save("m.onnx", external=True)
+    with pytest.raises(d5.TypeError, match="d5.bench has no keyword 'sample'; did you mean 'samples'"):
+        d5.bench("Relu 4", sample=3)
+
+
+def test_a_wrong_call_is_told_in_one_line():
+    with pytest.raises(d5.TypeError, match=r"d5.executor lacks 'network'; expected d5.executor\(network: Network") as told:
+        d5.executor(seed=3)
+    assert "\n" not in str(told.value)
+    with pytest.raises(d5.TypeError, match=r"was given \(int\); expected d5.executor\(network: Network"):
+        d5.executor(3)
+    with pytest.raises(TypeError):  # d5's are Python's
+        d5.executor()
+
+
+def test_functions_keep_their_names_and_help():
+    assert d5.executor.__name__ == "executor" and "frameworks" in d5.executor.__doc__
