@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/model_image.hpp"
 #include "known_faults.hpp"
@@ -59,6 +60,7 @@ std::optional<ov::PartialShape> sizes_of(const onnx::Type& type) {
 }
 
 ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties) {
+  const Span span("openvino", "compile");
   const onnx::ModelImage image(model);
   const auto read = image.path().empty() ? core().read_model(image.bytes(), ov::Tensor())
                                          : core().read_model(image.path());

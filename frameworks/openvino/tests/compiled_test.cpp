@@ -116,6 +116,51 @@ TEST_CASE("its counters of layers are on the trace, within the run") {
   CHECK(layers > convolutions);
 }
 
+namespace {
+
+/// How often OpenVINO compiles to run `network` node by node.
+std::ptrdiff_t compilations(const Network& network, const ValueMap& inputs) {
+  Trace::start();
+  (void)open_executor("openvino", network)->inference(inputs);
+  Trace::stop();
+  return std::ranges::count(Trace::timeline().records, "compile", &TraceRecord::name);
+}
+
+/// x -> Sigmoid -> Mul -> Sigmoid -> Mul ..., each Mul by a number of its own.
+Network long_chain(int pairs) {
+  Network network("chain");
+  network.add_input("x", DType::float32, {"N"});
+  std::string last = "x";
+  for (int i = 0; i < pairs; ++i) {
+    const std::string factor = "factor" + std::to_string(i), y = "y" + std::to_string(i);
+    network.add_parameter(factor, Tensor::vector<float>({1 + 0.1F * float(i)}));
+    network.add_node("Sigmoid", {last}, {"s" + std::to_string(i)});
+    network.add_node("Mul", {"s" + std::to_string(i), factor}, {y});
+    last = y;
+  }
+  network.add_output(last);
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("of nodes that are equal but for names and parameters' values one is compiled") {
+  const ValueMap inputs{{"x", Tensor::of<float>({3}, {-1, 0, 2})}};
+  CHECK(compilations(long_chain(40), inputs) == 2);
+  CHECK(compilations(long_chain(1), inputs) == 2);
+  // Another shape is another node.
+  Network network = long_chain(20);
+  network.add_node("Concat", {"x", "y19"}, {"both"}, {{"axis", std::int64_t{0}}});
+  network.add_node("Sigmoid", {"both"}, {"z"});
+  network.add_output("z");
+  CHECK(compilations(network, inputs) == 4);
+  const auto executor = open_executor("openvino", network);
+  const auto expected = make_executor(network)->inference(inputs);
+  for (const auto& [name, value] : executor->inference(inputs)) {
+    CHECK(compare_values(value, expected.at(name), {1e-5, 1e-6}).equal);
+  }
+}
+
 TEST_CASE("types that it lacks are unsupported") {
   const auto doubles = open_executor("openvino:compiled", one_node("Relu", DType::float64));
   CHECK_THROWS_AS(doubles->inference({{"x", Tensor::zeros(DType::float64, {3})}}), Unsupported);
