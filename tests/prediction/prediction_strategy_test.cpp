@@ -27,7 +27,7 @@ double by_hand(const Operation& operation) {
 
 /// Two layers: forward 1 s each, backward 1 s each, the second layer's gradient of 3 bytes and then
 /// the first one's of 1.
-PlannedGraph two_layers() {
+PlannedGraph rewritten_layers() {
   PlannedGraph plan{.graph = OperationGraph("two layers"), .ranks = 2, .cost = by_hand};
   OperationGraph& graph = plan.graph;
   const std::size_t compute = graph.lane(0, "compute"), port = graph.lane(0, "network");
@@ -56,7 +56,7 @@ void rewrite(const std::string& words, PlannedGraph& graph) {
 }
 
 TEST_CASE("what is needed first goes first, and the next step begins when that is there") {
-  PlannedGraph plan = two_layers();
+  PlannedGraph plan = rewritten_layers();
   // In order: 3 bytes from 3 s on, one more from 6 s on.
   CHECK(predict_steady_step(plan).seconds == Approx(7));
   // The first layer's byte overtakes after a partition; its forward runs beside the last 2 of the
@@ -66,7 +66,7 @@ TEST_CASE("what is needed first goes first, and the next step begins when that i
   CHECK(plan.graph.find([](const Operation& each) { return each.kind == "all_reduce"; }).size() ==
         4);
   // In one piece nothing overtakes it: as in order.
-  PlannedGraph whole = two_layers();
+  PlannedGraph whole = rewritten_layers();
   rewrite("priority:bytes=100", whole);
   CHECK(predict_steady_step(whole).seconds == Approx(7));
 }
