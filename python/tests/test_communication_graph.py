@@ -4,7 +4,7 @@
 import pathlib
 
 import pytest
-import two_ranks
+from rank_jobs import output_of_two
 
 import d5
 
@@ -22,7 +22,7 @@ def digits(step, count=4):
 
 
 def run(script, folder):
-    return two_ranks.run(BEGIN + script, folder)
+    return output_of_two(BEGIN + script, folder)
 
 
 def test_a_node_sums_over_the_ranks_of_its_group(tmp_path):

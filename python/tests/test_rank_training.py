@@ -4,7 +4,7 @@
 import pathlib
 
 import pytest
-import two_ranks
+from rank_jobs import output_of_two
 
 import d5
 
@@ -15,7 +15,7 @@ FEW = ["training.epochs=1", "training.most_batches=4"]
 def test_two_ranks_train_together_what_one_trains(tmp_path):
     rows, _ = d5.train(RECIPE, set=FEW)
     losses = {row.metric: row for row in rows}["loss"].samples
-    out = two_ranks.run(
+    out = output_of_two(
         f"""
 import d5
 rows, _ = d5.train({str(RECIPE)!r}, set={FEW!r}, checkpoint={str(tmp_path / "run")!r})
@@ -36,7 +36,7 @@ print("together")
 
 @pytest.mark.parametrize("what", ["d5.TrainingSession(recipe)", "d5.repeat_training(recipe)"])
 def test_what_each_rank_would_do_alone_is_refused(what, tmp_path):
-    out = two_ranks.run(
+    out = output_of_two(
         f"""
 import d5
 recipe = d5.recipe({str(RECIPE)!r})

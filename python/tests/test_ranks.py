@@ -1,32 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of several ranks."""
 
-import os
 import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from rank_jobs import launch_script
 
 IMPORTS = {
     "d5 alone": "import d5",
     "mpi4py first": "from mpi4py import MPI\nimport d5",
     "mpi4py second": "import d5\nd5.world()\nfrom mpi4py import MPI",
 }
-
-
-def run(script, folder):
-    file = folder / "job.py"
-    file.write_text(script)
-    environment = {
-        **os.environ,
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-    }
-    command = ["mpirun", "--oversubscribe", "-np", "3", sys.executable, str(file)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +28,7 @@ def jobs(request, tmp_path_factory):
     ]
     scripts = dict.fromkeys(item.callspec.params["job"] for item in items)
     with ThreadPoolExecutor(6) as pool:
-        yield {script: pool.submit(run, script, tmp_path_factory.mktemp("job")) for script in scripts}
+        yield {script: pool.submit(launch_script, script, tmp_path_factory.mktemp("job"), 3) for script in scripts}
 
 
 @pytest.fixture
