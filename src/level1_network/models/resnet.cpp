@@ -97,9 +97,18 @@ void add_stages(ModelBuilder& net, const Depth& depth, std::int64_t stem, Shortc
 
 std::string resnet_name(const Depth& depth) { return "resnet-" + std::to_string(depth.layers); }
 
-Network for_imagenet(const Depth& depth, const ClassifierOptions& options) {
+struct ImagenetOptions : ClassifierOptions {
+  std::int64_t size = 224;
+
+  void declare(OptionList& options) {
+    ClassifierOptions::declare(options);
+    options.add("size", size, "height and width of an image", {.least = 32});
+  }
+};
+
+Network for_imagenet(const Depth& depth, const ImagenetOptions& options) {
   ModelBuilder net(resnet_name(depth), options);
-  net.input("image", {"N", 3, 224, 224});
+  net.input("image", {"N", 3, options.size, options.size});
   conv_norm_relu(net, "stem", {.in = 3, .out = 64, .kernel = 7, .stride = 2, .pad = 3});
   net.max_pool("stem.pool", {.kernel = 3, .stride = 2, .pad = 1});
   add_stages(net, depth, 64, projection, options.classes_or(1000));
@@ -117,11 +126,13 @@ Network for_cifar(const Depth& depth, const ClassifierOptions& options) {
 }  // namespace
 
 void register_resnet(Registry<ModelEntry>& registry) {
-  const auto add = [&](const Depth& depth, auto build, const std::string& images) {
+  const auto add = [&]<class Options>(const Depth& depth,
+                                      Network build(const Depth&, const Options&),
+                                      const std::string& images) {
     registry.add(resnet_name(depth),
-                 ModelEntry::with<ClassifierOptions>(
+                 ModelEntry::with<Options>(
                      "ResNet-" + std::to_string(depth.layers) + images + " (He et al., 2015)",
-                     [=](const ClassifierOptions& options) { return build(depth, options); }));
+                     [=](const Options& options) { return build(depth, options); }));
   };
   for (const Depth& depth : {Depth{18, {2, 2, 2, 2}}, Depth{34, {3, 4, 6, 3}}}) {
     add(depth, for_imagenet, " for 224x224 images");

@@ -115,10 +115,11 @@ TEST_CASE("the recipe of a wide ResNet trains on files of CIFAR-10's format") {
   check_trains("cifar10-wide-resnet-28-10", folder.path().string(), steps_of_large_ones());
 }
 
-TEST_CASE("the recipe of a part of CIFAR-10 trains on photographs") {
+TEST_CASE("recipes of a part of CIFAR-10 train on photographs") {
   const testing::TemporaryFolder folder;
   write_cifar(folder);
   check_trains("cifar10-subset-resnet20", folder.path().string());
+  check_trains("cifar10-subset-resnet18", folder.path().string(), 10);
 }
 
 TEST_CASE("the recipe of ImageNet trains on folders of its format") {
