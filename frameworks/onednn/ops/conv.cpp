@@ -129,11 +129,24 @@ class Convolution final : public OneDnnKernel {
   Desc x_, weights_, y_;
 };
 
+/// The gradient of a single input channel is refused: oneDNN 3.2 fills it up to 16, or takes
+/// products whose columns it adds up on one core, and needs several times as long as the reference,
+/// which the plan asks next in a mix. Forward, and the gradients of weights, are fast.
+Support but_for_lone_channels(const PlanContext& context) {
+  if (Support support = floats(context); !support) return support;
+  const bool is_lone = context.shape(ConvIn::X)[1] == 1 && context.shape(ConvIn::W)[0] > 1;
+  if (!is_lone || !context.wants_grad(ConvIn::X)) return {};
+  return {
+      "the gradient of a single input channel, in which it is several times as slow as the "
+      "reference; mix it, onednn+reference"};
+}
+
 }  // namespace
 
 void register_conv(OperatorRegistry& registry) {
-  add<Convolution<Forward>, Conv>(registry, floats);
-  add<Convolution<Forward>>(registry, "FusedConv", {.domain = "com.microsoft"}, floats);
+  add<Convolution<Forward>, Conv>(registry, but_for_lone_channels);
+  add<Convolution<Forward>>(registry, "FusedConv", {.domain = "com.microsoft"},
+                            but_for_lone_channels);
   add<Convolution<Transposed>, ConvTranspose>(registry, floats);
 }
 

@@ -10,6 +10,8 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/planned_steps.hpp"
 
 using namespace d5;
 
@@ -54,6 +56,27 @@ TEST_CASE("oneDNN computes forward what the reference computes") {
   for (const CaseLine& one : read_cases(D5_ONEDNN_TEST_DIR "/forward_only.txt")) {
     expect_as_reference(one.line, false);
   }
+}
+
+TEST_CASE("the gradient of a single input channel's data goes to whom the plan asks next") {
+  const auto who_runs = [](std::int64_t channels, bool by_data) {
+    Network network("first layer");
+    network.add_input("x", DType::float32,
+                      {std::int64_t{2}, channels, std::int64_t{8}, std::int64_t{8}});
+    network.add_parameter("w", Tensor::zeros(DType::float32, {4, channels, 3, 3}));
+    network.add_node("Conv", {"x", "w"}, {"y"});
+    network.add_node("ReduceMean", {"y"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+    network.add_output("loss");
+    ExecutorOptions options{.frameworks = {"onednn", "reference"}};
+    if (by_data) options.gradients = {"x"};
+    const auto executor = make_executor(network, options);
+    const Tensor x = Tensor::zeros(DType::float32, {2, channels, 8, 8});
+    (void)executor->inference_and_backprop({{"x", x}}, "loss");
+    return planned_steps(*executor).front().framework;
+  };
+  CHECK(who_runs(1, true) == "reference");
+  CHECK(who_runs(1, false) == "onednn");  // as the first layer of a network is trained
+  CHECK(who_runs(2, true) == "onednn");
 }
 
 TEST_CASE("oneDNN and LibTorch compute the same") {
