@@ -207,3 +207,28 @@ TEST_CASE("every compressor's usual settings go with error feedback, but for a v
     if (name != "sign") CHECK_NOTHROW(exchange_by({{"compressor.name", name}}));
   }
 }
+
+TEST_CASE("descent by random_k is stable while rate times curvature is below 2.68 k / n") {
+  // An element waits T steps, on average n / k, and then moves by rate T times itself: it becomes
+  // 1 - a X of itself, with X = T k / n about exponential and a = rate n / k. The mean of
+  // log|1 - a X| is -exp(-1 / a) Ei(1 / a), which is zero for 1 / a = 0.3725: -0.28 for 2, and 0.28
+  // for 3.5.
+  constexpr double kFraction = 0.05;
+  const auto growth = [&](double a) {  // of the logarithm, in 2000 steps: 100 moves
+    const auto compressor = made("random_k", {{"fraction", kFraction}});
+    Floats at(kCount, 1.0f), kept(kCount);
+    for (std::int64_t step = 0; step < 2000; ++step) {
+      Floats value(kCount);
+      for (std::size_t i = 0; i < value.size(); ++i) value[i] = at[i] + kept[i];
+      kept = rest_of(*compressor, value, step);
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        at[i] -= float(a * kFraction) * (value[i] - kept[i]);
+      }
+    }
+    double sum = 0;
+    for (const float x : at) sum += std::log(std::abs(double{x}) + 1e-300);
+    return sum / kCount;
+  };
+  CHECK(growth(2) < -15);
+  CHECK(growth(3.5) > 15);
+}
