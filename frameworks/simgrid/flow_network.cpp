@@ -15,9 +15,11 @@ int hosts_of(const NetworkDescription& network, int ranks) {
 }  // namespace
 
 FlowNetwork::FlowNetwork(const NetworkDescription& network, int ranks)
+    : FlowNetwork(network, read_topology(network), hosts_of(network, ranks)) {}
+
+FlowNetwork::FlowNetwork(const NetworkDescription& network, const Topology& topology, int hosts)
     : ranks_per_host_(static_cast<int>(network.ranks_per_host)),
-      process_(network, read_topology(network), hosts_of(network, ranks)) {
-  const Topology topology = read_topology(network);
+      process_(network, topology, hosts) {
   between_ = {network.latency.value * topology.shortest / topology.longest,
               1 / network.bandwidth.value};
   inside_ = network.host_bandwidth.value > 0

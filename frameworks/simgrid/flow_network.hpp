@@ -22,6 +22,7 @@ class FlowNetwork final : public SimulatedNetwork {
   bool advance(double limit, std::vector<Change>& changes) override;
 
  private:
+  FlowNetwork(const NetworkDescription& network, const Topology& topology, int hosts);
   struct Path {
     double latency = 0, seconds_per_byte = 0;
   };

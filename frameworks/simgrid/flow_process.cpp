@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 
@@ -118,15 +117,14 @@ FlowProcess::FlowProcess(const NetworkDescription& network, const Topology& topo
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) no("no socket");
   words_ = memfd_create("d5 simgrid", MFD_CLOEXEC);
-  std::fflush(nullptr);  // or both would print it
   process_ = words_ < 0 ? -1 : fork();
   if (process_ == 0) {
     leave_the_parent(ends[1], words_);
     try {
       serve(network, topology, hosts);
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      std::fflush(stderr);
+      // Past stdio, whose locks another thread may have held when the fork was made.
+      (void)!write(STDERR_FILENO, error.what(), std::strlen(error.what()));
       _exit(1);
     }
     _exit(0);  // no destructors: they belong to the parent
