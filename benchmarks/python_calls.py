@@ -86,7 +86,7 @@ class NumpySgd(d5.ThreeStepOptimizer):
     def __init__(self, learning_rate: float = 0.01) -> None:
         self.learning_rate = np.float32(learning_rate)
 
-    def update_rule(self, gradient: d5.Tensor, parameter: d5.Parameter) -> None:  # type: ignore[override]
+    def update_rule(self, gradient: d5.Tensor, parameter: d5.Parameter) -> None:
         value = parameter.value.numpy()
         value -= self.learning_rate * gradient.numpy()
 

@@ -77,7 +77,7 @@ class NumpyExecutor(d5.OperatorVisitor):
         self.network.feed(node.output, x.reshape(int(np.prod(x.shape[: node.axis])), -1))
 
     def visit_Reshape(self, node: nodes.Reshape) -> None:
-        x, shape = self.fetch(node.data), self.fetch(node.shape)
+        x, shape = self.fetch(node.data), self.fetch(str(node.shape))
         dims = [x.shape[i] if dim == 0 else int(dim) for i, dim in enumerate(shape)]
         self.network.feed(node.reshaped, x.reshape(dims))
 

@@ -13,10 +13,11 @@ class ConsistentDecentralized(d5.DistributedOptimizer):
     def step(self, batch: d5.Batch) -> dict[str, Any]:
         self.optimizer.begin_step(batch)  # new_input, prepare_param
         outputs = self.optimizer.run_gradients(batch)
-        if self.optimizer.begin_updates():
-            for i, parameter in enumerate(self.network.parameters):
-                parameter.gradient *= self.share(batch)
-                self.ranks.all_reduce(parameter.gradient)
+        for parameter in self.network.parameters:
+            parameter.gradient *= self.share(batch)
+            self.ranks.all_reduce(parameter.gradient)
+        if self.optimizer.begin_updates():  # modifiers have seen the gradients of all
+            for i in range(len(self.network.parameters)):
                 self.optimizer.update(i)  # update_rule
             self.optimizer.end_step()
         return outputs
@@ -34,7 +35,7 @@ def losses(scheme: str, **parts: Any) -> list[float]:
             "fixed": {"dataset": {"name": "mnist"}, "model": {"name": "lenet"}},
             "mutable": {
                 "optimizer": {"name": "momentum", "learning_rate": 0.05, **parts},
-                "sampler": {"name": "shuffle", "batch_size": 32},
+                "sampler": {"name": "shuffle", "batch_size": 24},
                 "training": {"epochs": 1, "most_batches": 5, "seed": 1},
             },
         }

@@ -143,7 +143,8 @@ class Optimizer(metaclass=abc.ABCMeta):
     def new_input(self) -> None: ...
     def prepare_param(self, parameter: Parameter) -> None: ...
 
-    def update_rule(self, gradient: Tensor, parameter: Parameter, index: int) -> None:
+    def update_rule(self, *arguments: Any, **keywords: Any) -> Any:
+        """`update_rule(gradient, parameter, index)`, once a parameter and step."""
         raise NotImplementedError
 
     def update(self, gradients: GradientSource) -> None:
@@ -198,7 +199,7 @@ class ThreeStepOptimizer(Optimizer):
     def prepare_param(self, parameter: Parameter) -> Any:
         """Before the forward run, once a parameter and step."""
 
-    def update_rule(self, gradient: Tensor, parameter: Parameter) -> Any:  # type: ignore[override]
+    def update_rule(self, gradient: Tensor, parameter: Parameter) -> Any:
         """Once a parameter and step, with its final gradient."""
         raise NotImplementedError
 
@@ -251,10 +252,12 @@ class DistributedOptimizer(Optimizer):
             def step(self, batch):
                 self.optimizer.begin_step(batch)
                 outputs = self.optimizer.run_gradients(batch)
+                for parameter in self.network.parameters:
+                    parameter.gradient *= self.share(batch)
+                    self.ranks.all_reduce(parameter.gradient)
                 if self.optimizer.begin_updates():
-                    for i, parameter in enumerate(self.network.parameters):
-                        parameter.gradient *= self.share(batch)
-                        self.optimizer.update(i, self.ranks.all_reduce(parameter.gradient))
+                    for i in range(len(self.network.parameters)):
+                        self.optimizer.update(i)
                     self.optimizer.end_step()
                 return outputs
         """

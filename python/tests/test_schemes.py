@@ -2,7 +2,7 @@
 """Schemes written in Python, in jobs of several ranks."""
 
 import pytest
-from rank_jobs import run
+from rank_jobs import ROOT, launch, run
 
 SCHEMES = """
 import d5
@@ -69,3 +69,11 @@ tell(ranks.rank, "ended")
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_a_scheme_in_python_trains_as_d5s_own(tmp_path, ranks):
     run(tmp_path, "import pytest\n" + SCHEMES, ranks)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_scheme_with_a_step_of_its_own_has_the_bits_of_d5s_own(ranks):
+    """Plain, with a modifier that wants all gradients, with a schedule; the example asserts it."""
+    job = launch(ROOT / "examples" / "115_own_scheme.py", ranks)
+    assert job.returncode == 0, job.stderr
+    assert job.stdout.count("of d5's own") == 3
