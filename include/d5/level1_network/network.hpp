@@ -140,10 +140,12 @@ class Network {
   /// Throws: TypeError if the parameters are of several types.
   [[nodiscard]] Tensor parameter_arena();
   [[nodiscard]] Tensor gradient_arena();
-  /// The value of a parameter or constant. Throws: NotFound.
+  /// The value of a parameter or constant, or what another tensor was fed. Throws: NotFound.
   [[nodiscard]] const Tensor& fetch(std::string_view name) const;
   /// Overwrites a parameter or constant; a constant that no update overwrites counts as an edit,
-  /// for plans may hold results of it. Throws: NotFound, ShapeError, TypeError.
+  /// for plans may hold results of it. An input, or what a node writes, keeps `value` for `fetch`
+  /// until the next edit: of who computes node by node; executors do not ask.
+  /// Throws: NotFound, ShapeError, TypeError.
   void feed(std::string_view name, const Tensor& value);
 
   /// Counts edits of the graph; an executor compiles again when it changed. Values of parameters do
