@@ -2,8 +2,10 @@
 #include "apps/predict_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
 
 #include "apps/value_checks.hpp"
@@ -23,6 +25,18 @@ NetworkDescription network_of_wire(const std::string& words) {
   network.latency = {std::chrono::duration<double>(wire.latency).count(), "--wire"};
   network.bandwidth = {wire.bytes_per_second, "--wire"};
   return network;
+}
+
+constexpr std::int64_t kProfiledSteps = 30;  // fewer are mistrusted
+
+/// Of one rank: "16", or "16,8" where 1 and 2 ranks share the batch.
+std::string profiled_batches(const PredictOptions& options) {
+  if (!options.strong || options.measure.empty()) return std::to_string(options.batch);
+  std::vector<std::int64_t> sizes;
+  for (const int ranks : ranks_from(options.measure)) {
+    sizes.push_back(std::max<std::int64_t>(1, options.batch / ranks));
+  }
+  return fmt::format("{}", fmt::join(sizes, ","));
 }
 
 }  // namespace
@@ -70,6 +84,10 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
                   "then measured")
       ->option_text("N,...");
   command
+      .add_option("--budget", options.budget,
+                  "time for one simulation; where it is over, the points before stand alone")
+      ->option_text("TIME");
+  command
       .add_option("--keep", options.keep,
                   "profiles and networks of --measure stay here, and are taken from here")
       ->option_text("DIR");
@@ -107,28 +125,33 @@ std::vector<EntryChoice> strategies_of(const std::string& words) {
 LocalCommands local_commands(const PredictOptions& options) {
   const std::string program = own_command().front();
   std::vector<std::string> training = {options.model, "--quiet",
-                                       "--batch",     std::to_string(options.batch),
-                                       "--steps",     std::to_string(options.steps),
                                        "--threads",   std::to_string(threads()),
                                        "--framework", options.frameworks.front(),
                                        "--device",    options.device,
                                        "--optimizer", options.optimizer};
-  for (const std::string& place : options.places)
+  for (const std::string& place : options.places) {
     training.insert(training.end(), {"--place", place});
+  }
   for (const std::string& library : options.load) {
     training.insert(training.end(), {"--load", library});
   }
+  const std::string batches = profiled_batches(options);
   LocalCommands commands{.profile = {program, "profile"},
                          .calibrate = {program, "network", "calibrate", "--quiet"},
                          .measure = {program, "predict"},
                          .keep = options.keep,
-                         .profile_name = fmt::format("{}-batch-{}", options.model, options.batch),
+                         .profile_name = fmt::format("{}-batch-{}", options.model, batches),
                          .threads = threads()};
   for (auto* words : {&commands.profile, &commands.measure}) {
     words->insert(words->end(), training.begin(), training.end());
   }
-  commands.measure.insert(commands.measure.end(),
-                          {"--measure-here", "--distributed", options.scheme});
+  commands.profile.insert(
+      commands.profile.end(),
+      {"--batch", batches, "--steps", std::to_string(std::max(kProfiledSteps, options.steps))});
+  commands.measure.insert(
+      commands.measure.end(),
+      {"--batch", std::to_string(options.batch), "--steps", std::to_string(options.steps),
+       "--measure-here", "--distributed", options.scheme});
   if (options.strong) commands.measure.emplace_back("--strong");
   if (!options.wire.empty()) {
     for (auto* words : {&commands.calibrate, &commands.measure}) {

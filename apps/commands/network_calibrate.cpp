@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "apps/program.hpp"
@@ -39,6 +40,8 @@ int run_calibrate(CalibrateCommand options) {
   const auto ranks = app::ranks_of(options.around);
   if (ranks->rank() == 0 && !options.out.empty()) check_writable(options.out);
   if (ranks->rank() != 0 || options.quiet) Progress::set_quiet(true);
+  auto& ends = options.calibration.ends.repetitions;
+  ends = std::min(ends, options.calibration.repetitions);
   Progress progress("calibrate", 4);
   options.calibration.on_part = [&] { progress.advance(); };
   const NetworkTimes times = time_network(*ranks, options.calibration);

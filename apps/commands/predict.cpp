@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -12,8 +14,10 @@
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/duration.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/plot.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/core/results.hpp"
 #include "d5/core/threads.hpp"
@@ -138,8 +142,14 @@ void publish_curves(const app::PredictOptions& options, const std::vector<Predic
   const auto records = prediction_records(curves);
   if (!options.pictures.empty()) {
     std::filesystem::create_directories(options.pictures);
-    const auto file = std::filesystem::path(options.pictures) / "prediction.svg";
-    write_file(file, to_svg(prediction_plot(curves)));
+    const auto file = std::filesystem::path(options.pictures) / "prediction";
+    const Plot plot = prediction_plot(curves);
+    write_file(file.string() + ".svg", to_svg(plot));
+    try {
+      write_file(file.string() + ".png", to_png(plot));
+    } catch (const Unsupported& error) {
+      app::say(fmt::format("no PNG: {}", error.what()));
+    }
   }
   if (!options.out.empty()) {
     write_results({environment(), records}, options.out);
@@ -197,6 +207,13 @@ int run_predict(const app::PredictOptions& options, bool is_child) {
   SimulatedTrainingOptions training;
   training.batch = options.batch;
   training.scheme = entry_of_words("distributed optimizer", options.scheme);
+  if (!options.wire.empty()) {  // it carries what is sent, whether or not somebody waits for it
+    training.simulation.eager_bytes = std::numeric_limits<std::int64_t>::max();
+  }
+  if (!options.budget.empty()) {
+    training.simulation.most_wall_seconds =
+        std::chrono::duration<double>(duration_of(options.budget)).count();
+  }
   std::vector<PredictedCurve> curves;
   TrainingProfile profile;
   const bool asks_clusters =

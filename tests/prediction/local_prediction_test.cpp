@@ -76,9 +76,10 @@ TEST_CASE("what runs here is predicted from as many copies, before anything is m
 TEST_CASE("curves side by side are told apart by what differs between them") {
   ScalingPredictionOptions options{.ranks = {1, 2}, .what_helps = false};
   options.training.batch = 8;
-  PredictedCurve one{.model = "one piece",
-                     .network = "slow",
-                     .points = predict_scaling(profile_of(1), memory(2), options)};
+  PredictedCurve one;
+  one.model = "one piece";
+  one.network = "slow";
+  one.points = predict_scaling(profile_of(1), memory(2), options);
   PredictedCurve other = one;
   other.network = "fast";
   other.strategy = "compute:factor=2";

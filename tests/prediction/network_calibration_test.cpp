@@ -84,6 +84,7 @@ TEST_CASE(
   CHECK(times.rates.copy_bandwidth == Approx(6e9));
   const NetworkCalibration found = calibrate_network(times, "found");
   CHECK(found.network.segments.empty());
+  CHECK(found.network.calibrated_bytes.value == 1 << 18);
   // The shortest of messages has some bytes, too.
   CHECK(found.network.overhead.value == Approx(3e-6).epsilon(0.01));
   CHECK(found.network.end_bandwidth.value == Approx(8e9).epsilon(0.01));

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "d5/core/error.hpp"
+#include "d5/core/interrupt.hpp"
 #include "d5/prediction/prediction_strategy.hpp"
 #include "d5/prediction/scaling_prediction.hpp"
 
@@ -96,6 +97,64 @@ TEST_CASE("a network's spread widens the interval of a prediction") {
   // Of the last bucket's millisecond half is sure.
   CHECK(unsure.step_interval.low == Approx(0.0305).epsilon(1e-3));
   CHECK(unsure.step_interval.high == Approx(0.0315).epsilon(1e-3));
+}
+
+TEST_CASE("the formula's machine is as much faster as the simulated one") {
+  ScalingPredictionOptions options{.ranks = {1}, .training = ring_by(SimulatedProgressRule::poll)};
+  options.training.compute_factor = 0.5;
+  const auto point = predict_scaling(three_pieces(), fast_ports(), options).front();
+  CHECK(point.step == Approx(0.015));
+  CHECK(point.baseline == Approx(0.015));
+  CHECK(point.exposed == 0);
+}
+
+TEST_CASE("what lies beyond profile or calibration is marked") {
+  NetworkDescription network = fast_ports();
+  ScalingPredictionOptions options{
+      .ranks = {2}, .what_helps = false, .training = ring_by(SimulatedProgressRule::thread)};
+  network.calibrated_bytes = {500'000, "made up"};  // half of a gradient
+  CHECK(predict_scaling(three_pieces(), network, options).front().mistrusted.empty());
+  network.calibrated_bytes.value = 400'000;
+  CHECK_THAT(predict_scaling(three_pieces(), network, options).front().mistrusted,
+             Catch::Contains("messages of 500000 bytes"));
+  network.calibrated_bytes.value = 0;
+  options.training.batch = 9;
+  CHECK_THAT(predict_scaling(three_pieces(), network, options).front().mistrusted,
+             Catch::Contains("a batch of 9"));
+}
+
+TEST_CASE("ranks whose steps differ wait for the slowest of them") {
+  TrainingProfile profile = three_pieces();
+  // Every other step is twice as long: of 8 ranks nearly always one has it, of one every other.
+  profile.batches[0].unobserved = {0.030, 0.060};
+  auto options = ring_by(SimulatedProgressRule::thread);
+  options.draws_steps = true;
+  options.steps = 41;
+  NetworkDescription network = fast_ports();
+  network.bandwidth.value = 1e15;
+  CHECK(simulate_training(profile, 8, network, options).step == Approx(0.060).epsilon(1e-3));
+  profile.batches[0].unobserved = {0.030, 0.030, 0.060};
+  CHECK(simulate_training(profile, 1, network, options).step == Approx(0.030).epsilon(1e-3));
+  options.draws_steps = false;
+  CHECK(simulate_training(profile, 8, network, options).step == Approx(0.030).epsilon(1e-3));
+}
+
+TEST_CASE("a simulation above its time leaves the points before it") {
+  ScalingPredictionOptions options{
+      .ranks = {1, 512}, .what_helps = false, .training = ring_by(SimulatedProgressRule::poll)};
+  options.training.simulation.most_wall_seconds = 1e-6;
+  CHECK_THROWS_AS(simulate_training(three_pieces(), 512, fast_ports(), options.training),
+                  Interrupted);
+}
+
+TEST_CASE("numbers of ranks that no cluster has are refused") {
+  for (const int ranks : {0, -1, 1'000'001}) {
+    CHECK_THROWS_AS(predict_scaling(three_pieces(), fast_ports(), {.ranks = {ranks}}), ValueError);
+  }
+  CHECK_THROWS_AS(predict_scaling(three_pieces(), fast_ports(), {.ranks = {}}), ValueError);
+  ScalingPredictionOptions many{.ranks = {2048}, .training = ring_by(SimulatedProgressRule::poll)};
+  CHECK_THROWS_WITH(predict_scaling(three_pieces(), fast_ports(), many),
+                    Catch::Contains("places for 1024 ranks"));
 }
 
 TEST_CASE("a faster machine's step ends earlier by its computing alone") {

@@ -20,9 +20,10 @@ struct TimedMessage {
   double seconds = 0;
 };
 
-/// A message from rank 0 to rank 1, half of the way there and back, the median of `repetitions`;
-/// other ranks wait. The same on every rank: a collective. Throws: ValueError for fewer than 2
-/// ranks, no repetition or a size that is no multiple of 4.
+/// A message from rank 0 to rank 1, half of the way there and back, the median of `repetitions`, or
+/// of as many as half a second allows, but five; other ranks wait. The same on every rank: a
+/// collective. Throws: ValueError for fewer than 2 ranks, no repetition or a size that is no
+/// multiple of 4.
 [[nodiscard]] std::vector<TimedMessage> time_messages(Communicator& ranks,
                                                       std::span<const std::int64_t> sizes,
                                                       int repetitions);
@@ -77,7 +78,7 @@ struct NetworkCalibration {
   std::vector<HeldOutTime> held_out = {};
 };
 struct CalibrationOptions {
-  std::int64_t least_bytes = 64, most_bytes = std::int64_t{4} << 20;  ///< of messages
+  std::int64_t least_bytes = 64, most_bytes = std::int64_t{16} << 20;  ///< of messages
   int repetitions = 50;
   MessageEndOptions ends = {};
   RankRateOptions rates = {};

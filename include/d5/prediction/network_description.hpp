@@ -49,6 +49,7 @@ struct NetworkDescription {
   NetworkFigure
       end_bandwidth;     ///< of a processor that moves a message, at each end; 0: it need not
   NetworkFigure spread;  ///< of messages' times: they are so much longer or shorter, as a share
+  NetworkFigure calibrated_bytes;        ///< the largest message that a fit has seen; 0: it is none
   NetworkFigure host_latency;            ///< between ranks of one host; 0: none
   NetworkFigure host_bandwidth;          ///< between ranks of one host; 0: as between hosts
   NetworkFigure copy_bandwidth;          ///< between device and host; 0: gradients need no copy

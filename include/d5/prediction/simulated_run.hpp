@@ -48,9 +48,10 @@ struct SimulationReport {
   double seconds = 0;                ///< of virtual time, until the last rank was done
   std::vector<double> rank_seconds;  ///< until each was, or as far as it came
   std::int64_t messages = 0;
-  std::int64_t switches = 0;  ///< between ranks
-  std::string stopped;        ///< why it ended before its end; empty: it did not
-  double wall_seconds = 0;    ///< that the simulation took
+  std::int64_t largest_bytes = 0;  ///< of a message
+  std::int64_t switches = 0;       ///< between ranks
+  std::string stopped;             ///< why it ended before its end; empty: it did not
+  double wall_seconds = 0;         ///< that the simulation took
 };
 
 /// A simulation that ended before what was asked for: its time or its memory was over.

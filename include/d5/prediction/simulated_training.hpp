@@ -24,7 +24,10 @@ struct SimulatedTrainingOptions {
   std::int64_t batch = 1;  ///< of each rank
   /// Of `distributed_optimizers()`: it runs as it is, with its buckets, order and collectives.
   EntryChoice scheme{"consistent_decentralized", {{"all_reduce", "ring"}}};
-  int steps = 4;                      ///< the first of which is left out of every number
+  int steps = 4;  ///< the first of which is left out of every number
+  /// Each step of each rank is as much longer or shorter than the usual one as one of the profile's
+  /// is, drawn for it: ranks wait for the slowest. A step is then the median of all.
+  bool draws_steps = false;
   double compute_factor = 1;          ///< on the profile's times: 0.5 is a machine twice as fast
   SimulationOptions simulation = {};  ///< rates of 0 are the profile's
   /// In their order. Where one is done by no scheme, the training's graph is scheduled, with closed

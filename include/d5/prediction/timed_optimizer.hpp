@@ -22,6 +22,8 @@ struct TimedStep {
   double forward = 0;
   std::vector<Gradient> gradients;  ///< in the order in which they are final
   double rest = 0;                  ///< of backward, after the last of them
+  /// Of all these times, step by step, over and over; empty: 1.
+  std::vector<double> factors = {};
   [[nodiscard]] double seconds() const;
 };
 

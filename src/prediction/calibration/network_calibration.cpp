@@ -87,6 +87,7 @@ NetworkCalibration calibrate_network(const NetworkTimes& times, const std::strin
                                    fitted.back().bytes, times.medium);
   NetworkCalibration calibration{.network = fit_segments(fitted, name, source)};
   NetworkDescription& network = calibration.network;
+  network.calibrated_bytes = {static_cast<double>(fitted.back().bytes), source};
   set_ends(network, times);
   for (const TimedMessage& message : others) {
     calibration.held_out.push_back(

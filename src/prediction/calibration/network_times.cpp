@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-constexpr int kWarmUp = 5;
+constexpr int kWarmUp = 3;
 
 Tensor floats_of(std::int64_t bytes) {
   if (bytes < 4 || bytes % 4 != 0) {
@@ -52,6 +52,16 @@ double round_trip(Communicator& ranks, Tensor& data) {
     ranks.send(data, 0);
   }
   return now_seconds() - begin;
+}
+
+/// How often it is to be done again, after it took so long once: at most `repetitions` times, and
+/// so often that a size takes half a second, or five times. The same on every rank.
+int affordable(Communicator& ranks, double once, int repetitions) {
+  constexpr double kMostSeconds = 0.5;
+  constexpr int kFewest = 5;
+  const double slowest = slowest_median(ranks, {once});
+  if (!(slowest * repetitions > kMostSeconds)) return repetitions;
+  return std::min(repetitions, std::max(kFewest, static_cast<int>(kMostSeconds / slowest)));
 }
 
 /// The mean over ranks, the same on each.
@@ -143,9 +153,13 @@ std::vector<TimedMessage> time_messages(Communicator& ranks, std::span<const std
     Tensor data = floats_of(bytes);
     std::vector<double> seconds;
     ranks.barrier();
-    for (int i = -kWarmUp; ranks.rank() < 2 && i < repetitions; ++i) {
-      const double both = round_trip(ranks, data);
-      if (i >= 0) seconds.push_back(both / 2);
+    double once = 0;
+    for (int i = 0; ranks.rank() < 2 && i < kWarmUp; ++i) once = round_trip(ranks, data);
+    const int count = affordable(ranks, once, repetitions);
+    // Of the first one rank may come late.
+    if (ranks.rank() < 2) (void)round_trip(ranks, data);
+    for (int i = 0; ranks.rank() < 2 && i < count; ++i) {
+      seconds.push_back(round_trip(ranks, data) / 2);
     }
     times.push_back({bytes, slowest_median(ranks, seconds)});
   }
@@ -159,13 +173,16 @@ std::vector<TimedMessage> time_all_reduces(Communicator& ranks, const std::strin
   std::vector<TimedMessage> times;
   for (const std::int64_t bytes : sizes) {
     Tensor data = floats_of(bytes);
-    std::vector<double> seconds;
-    for (int i = -kWarmUp; i < repetitions; ++i) {
+    const auto once = [&] {
       ranks.barrier();
       const double begin = now_seconds();
       all_reduce->start(ranks, data)->wait();
-      if (i >= 0) seconds.push_back(now_seconds() - begin);
-    }
+      return now_seconds() - begin;
+    };
+    for (int i = 1; i < kWarmUp; ++i) (void)once();
+    const int count = affordable(ranks, once(), repetitions);
+    std::vector<double> seconds;
+    for (int i = 0; i < count; ++i) seconds.push_back(once());
     times.push_back({bytes, slowest_median(ranks, seconds)});
   }
   return times;
@@ -181,14 +198,18 @@ std::vector<TimedMessage> time_message_ends(Communicator& ranks,
     const Tensor out = floats_of(bytes);
     Tensor in = floats_of(bytes);
     const int pieces = pieces_beside(ranks, out, in, compute);
-    std::vector<double> longer;
-    for (int i = -kWarmUp; i < options.repetitions; ++i) {
+    const auto once = [&](double& alone) {
       ranks.barrier();
       const double beside = compute_beside(ranks, out, in, pieces, compute);
       ranks.barrier();
-      const double alone = compute_alone(pieces, compute);
-      if (i >= 0) longer.push_back((beside - alone) / 2);
-    }
+      alone = compute_alone(pieces, compute);
+      return beside - alone;
+    };
+    double alone = 0;
+    for (int i = 0; i < kWarmUp; ++i) (void)once(alone);
+    const int count = affordable(ranks, 2 * alone, options.repetitions);
+    std::vector<double> longer;
+    for (int i = 0; i < count; ++i) longer.push_back(once(alone) / 2);
     times.push_back({bytes, std::max(0.0, mean_of(ranks, summarise(longer).median))});
   }
   return times;
@@ -207,7 +228,7 @@ NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options
   const std::array<std::int64_t, 4> of_ends = {sizes.front(),
                                                std::min<std::int64_t>(sizes.back(), 64 << 10),
                                                std::min<std::int64_t>(sizes.back(), 512 << 10),
-                                               std::min<std::int64_t>(sizes.back(), 2 << 20)};
+                                               std::min<std::int64_t>(sizes.back(), 4 << 20)};
   NetworkTimes times{.ranks = ranks.size(), .medium = ranks.medium()};
   times.messages = time_messages(ranks, sizes, options.repetitions);
   told();

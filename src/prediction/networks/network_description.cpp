@@ -38,6 +38,7 @@ constexpr std::array kFigures = {
     FigureRow{"overhead", &NetworkDescription::overhead, "50us", false},
     FigureRow{"end_bandwidth", &NetworkDescription::end_bandwidth, "1.25GB/s", false},
     FigureRow{"spread", &NetworkDescription::spread, "0.05", false},
+    FigureRow{"calibrated_bytes", &NetworkDescription::calibrated_bytes, "4194304", false},
     FigureRow{"host_latency", &NetworkDescription::host_latency, "50us", false},
     FigureRow{"host_bandwidth", &NetworkDescription::host_bandwidth, "1.25GB/s", false},
     FigureRow{"copy_bandwidth", &NetworkDescription::copy_bandwidth, "1.25GB/s", false},

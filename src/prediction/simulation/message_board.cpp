@@ -36,6 +36,7 @@ MessageBoard::MessageBoard(FiberScheduler& scheduler, std::shared_ptr<SimulatedN
 
 std::int64_t MessageBoard::new_flight(const std::shared_ptr<MessageEnd>& send) {
   ++messages_;
+  largest_bytes_ = std::max(largest_bytes_, static_cast<std::int64_t>(send->data.bytes()));
   std::int64_t id = 0;
   if (free_flights_.empty()) {
     id = static_cast<std::int64_t>(flights_.size());

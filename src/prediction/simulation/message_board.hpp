@@ -32,6 +32,7 @@ class MessageBoard final : public TimedChanges {
   void note_change(int rank, double time);
 
   [[nodiscard]] std::int64_t messages() const { return messages_; }
+  [[nodiscard]] std::int64_t largest_bytes() const { return largest_bytes_; }
   /// What `rank` waits for: "send of 12 bytes to rank 3, tag 0", by the world's ranks.
   [[nodiscard]] std::vector<std::string> outstanding(int rank) const;
 
@@ -64,7 +65,7 @@ class MessageBoard final : public TimedChanges {
   std::vector<Flight> flights_;
   std::vector<std::int64_t> free_flights_;
   std::vector<SimulatedNetwork::Change> changes_;
-  std::int64_t messages_ = 0;
+  std::int64_t messages_ = 0, largest_bytes_ = 0;
 };
 
 }  // namespace d5::detail

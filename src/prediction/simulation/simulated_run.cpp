@@ -216,6 +216,7 @@ SimulationReport run_simulated(
   thread.reset();
   report.seconds = std::ranges::max(report.rank_seconds);
   report.messages = world->board.messages();
+  report.largest_bytes = world->board.largest_bytes();
   report.switches = world->scheduler.switches();
   report.wall_seconds = now_seconds() - begin;
   return report;

@@ -23,6 +23,7 @@ void check_times(const TimedStep& times) {
         fmt::format("times of a step: {} takes {} s; expected 0 or more", what, seconds));
   };
   expect("forward", times.forward);
+  for (const double factor : times.factors) expect("a factor of a step that", factor);
   expect("the rest of backward", times.rest);
   if (times.gradients.empty()) throw ValueError("times of a step: there are no gradients");
   for (const auto& gradient : times.gradients) {
@@ -62,6 +63,12 @@ class TimedExecutor final : public GraphExecutor {
     outputs_[kTimedLoss] = Tensor::scalar(0.0F);
   }
 
+  /// Of the step that is under way.
+  void spend(double seconds) {
+    const auto& factors = times_.factors;
+    rank_.spend(factors.empty() ? seconds : seconds * factors[(runs_ - 1) % factors.size()]);
+  }
+
   const ValueMap& inference(const ValueMap&) override {
     rank_.spend(times_.forward);
     return outputs_;
@@ -73,11 +80,12 @@ class TimedExecutor final : public GraphExecutor {
     const auto tell = [&](const auto& hook) {
       for (auto* observer : observers) hook(*observer);
     };
+    ++runs_;
     tell([](ExecutionEvent& of) { of.before_run(Pass::backward); });
     tell([](ExecutionEvent& of) { of.before_pass(Pass::forward); });
     {
       const Span span("network", "forward");
-      rank_.spend(times_.forward);
+      spend(times_.forward);
     }
     tell([](ExecutionEvent& of) { of.after_pass(Pass::forward); });
     tell([](ExecutionEvent& of) { of.before_pass(Pass::backward); });
@@ -85,13 +93,13 @@ class TimedExecutor final : public GraphExecutor {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       {
         const Span span("network", [&] { return "backward to " + parameters[i].name; });
-        rank_.spend(times_.gradients[i].backward);
+        spend(times_.gradients[i].backward);
       }
       tell([&](ExecutionEvent& of) { of.gradient_ready(parameters[i], i, host_stream()); });
     }
     {
       const Span span("network", "backward");
-      rank_.spend(times_.rest);
+      spend(times_.rest);
     }
     tell([](ExecutionEvent& of) { of.after_pass(Pass::backward); });
     tell([](ExecutionEvent& of) { of.after_run(Pass::backward); });
@@ -118,26 +126,27 @@ class TimedExecutor final : public GraphExecutor {
   ValueMap outputs_;
   EventList events_;
   NetworkMode mode_ = NetworkMode::training;
+  std::size_t runs_ = 0;
 };
 
 class TimedOptimizer final : public ThreeStepOptimizer {
  public:
-  TimedOptimizer(SimulatedRank& rank, const TimedStep& times)
-      : ThreeStepOptimizer(std::make_shared<TimedExecutor>(rank, times), kTimedLoss), rank_(rank) {
+  explicit TimedOptimizer(const std::shared_ptr<TimedExecutor>& executor, const TimedStep& times)
+      : ThreeStepOptimizer(executor, kTimedLoss), timed_(*executor) {
     for (const auto& gradient : times.gradients) updates_.push_back(gradient.update);
   }
   bool prepares_params() const override { return false; }
   void update_rule(const Tensor&, Parameter&, std::size_t index) override {
-    rank_.spend(updates_[index]);
+    timed_.spend(updates_[index]);
   }
   void update_parameters(ParameterRange range, double) override {
-    for (std::size_t i = range.begin; i < range.end; ++i) rank_.spend(updates_[i]);
+    for (std::size_t i = range.begin; i < range.end; ++i) timed_.spend(updates_[i]);
   }
   ValueMap rule_state() const override { return {}; }
   void restore_rule(const ValueMap&) override {}
 
  private:
-  SimulatedRank& rank_;
+  TimedExecutor& timed_;
   std::vector<double> updates_;
 };
 
@@ -152,7 +161,7 @@ double TimedStep::seconds() const {
 std::shared_ptr<ThreeStepOptimizer> make_timed_optimizer(SimulatedRank& rank,
                                                          const TimedStep& times) {
   check_times(times);
-  return std::make_shared<TimedOptimizer>(rank, times);
+  return std::make_shared<TimedOptimizer>(std::make_shared<TimedExecutor>(rank, times), times);
 }
 
 Batch timed_batch() {

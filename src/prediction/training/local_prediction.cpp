@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "d5/core/error.hpp"
 
 namespace d5 {
 namespace {
+
+constexpr int kSteps = 41;
 
 /// For a rank alone, which sends nothing.
 NetworkDescription no_network() {
@@ -29,6 +33,8 @@ PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptio
   for (const int ranks : options.ranks) {
     ScalingPredictionOptions one = options;
     one.ranks = {ranks};
+    one.training.draws_steps = true;  // few ranks, whose steps are known one by one
+    one.training.steps = std::max(one.training.steps, kSteps);
     const TrainingProfile profile = here.profile(ranks);
     const NetworkDescription network = ranks == 1 ? no_network() : here.network(ranks);
     curve.points.push_back(predict_scaling(profile, network, one).front());

@@ -99,7 +99,9 @@ double closed_step(const TrainingProfile& profile, const NetworkDescription& net
 
 PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription& network,
                        const ScalingPredictionOptions& options, int ranks, Interval factors) {
-  PredictedPoint point{.ranks = ranks, .batch = batch_of(options, ranks)};
+  PredictedPoint point;
+  point.ranks = ranks;
+  point.batch = batch_of(options, ranks);
   SimulatedTrainingOptions training = options.training;
   training.batch = point.batch;
   const SimulatedTraining simulated = simulate_training(profile, ranks, network, training);
@@ -112,7 +114,16 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
   if (step_times(profile, point.batch).beyond) {
     point.mistrusted = fmt::format("a batch of {} is beyond those that were profiled", point.batch);
   }
-  if (!simulated.report.stopped.empty()) point.mistrusted = simulated.report.stopped;
+  const auto mistrust = [&](const std::string& reason) {
+    point.mistrusted += (point.mistrusted.empty() ? "" : "; ") + reason;
+  };
+  if (!simulated.report.stopped.empty()) mistrust(simulated.report.stopped);
+  const double known = network.calibrated_bytes.value;
+  if (known > 0 && static_cast<double>(simulated.report.largest_bytes) > known) {
+    mistrust(fmt::format(
+        "messages of {} bytes are larger than those that the network was calibrated with, {}",
+        simulated.report.largest_bytes, known));
+  }
   const auto at = [&](double factor, double messages) {
     SimulatedTrainingOptions other = training;
     other.compute_factor *= factor;

@@ -9,6 +9,9 @@
 #include <memory>
 
 #include "d5/core/error.hpp"
+#include "d5/core/interrupt.hpp"
+#include "d5/core/random.hpp"
+#include "d5/core/statistics.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
@@ -59,6 +62,26 @@ RankRates rates_of(const TrainingProfile& profile, const SimulatedTrainingOption
   return {.reduce_bandwidth = rate(&RankRates::reduce_bandwidth),
           .scale_bandwidth = rate(&RankRates::scale_bandwidth),
           .copy_bandwidth = rate(&RankRates::copy_bandwidth)};
+}
+
+/// How long the profile's steps are beside the usual one.
+std::vector<double> factors_of(const TrainingProfile& profile, std::int64_t batch) {
+  const auto& all = profile.batches;
+  const auto nearest = std::ranges::min_element(
+      all, {}, [&](const auto& times) { return std::abs(times.batch - batch); });
+  const auto& steps = nearest->unobserved.empty() ? nearest->steps : nearest->unobserved;
+  const double usual = step_times(profile, nearest->batch).step;
+  std::vector<double> factors;
+  for (const double step : steps) factors.push_back(step / usual);
+  return factors;
+}
+
+/// As many of them as there are steps, by chance, others on each rank.
+std::vector<double> drawn(const std::vector<double>& factors, int steps, int rank) {
+  RandomStream random(static_cast<std::uint64_t>(rank) + 1);
+  std::vector<double> result;
+  for (int i = 0; i < steps; ++i) result.push_back(factors[random.below(factors.size())]);
+  return result;
 }
 
 void expect(const SimulatedTrainingOptions& options) {
@@ -123,15 +146,20 @@ class RankTraining {
   double last_gradient_ = 0;
 };
 
-void summarise(SimulatedTraining& training) {
+void sum_up(SimulatedTraining& training, bool is_drawn) {
   const auto steps = static_cast<double>(training.steps.size() - 1);
   double backward = 0, exchange = 0;
+  std::vector<double> ends;
   for (std::size_t i = 1; i < training.steps.size(); ++i) {
     training.step += training.steps[i].end / steps;
+    ends.push_back(training.steps[i].end);
     backward += training.steps[i].backward_end;
     exchange += training.steps[i].exchange_end;
   }
-  training.exposed = std::max(0.0, training.step - training.computed);
+  if (is_drawn) training.step = summarise(ends).median;
+  constexpr double kRounding = 1e-9;  // of sums of times, as a share of the step
+  training.exposed = training.step - training.computed;
+  if (training.exposed < kRounding * training.step) training.exposed = 0;
   training.alpha = exchange > 0 ? backward / exchange : 1;
 }
 
@@ -147,6 +175,8 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
   const TimedStep times = timed_step(profile, options.batch, options.compute_factor);
   SimulatedTraining training;
   training.computed = times.seconds();
+  const auto factors =
+      options.draws_steps ? factors_of(profile, options.batch) : std::vector<double>{};
   SimulationOptions simulation = options.simulation;
   simulation.rates = rates_of(profile, options);
   Batch batch = timed_batch();
@@ -154,7 +184,9 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
   training.report = run_simulated(
       ranks, network,
       [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
-        RankTraining one(times, rank, all, options.scheme);
+        TimedStep own = times;
+        if (!factors.empty()) own.factors = drawn(factors, options.steps, rank.rank());
+        RankTraining one(own, rank, all, options.scheme);
         std::int64_t before = all->traffic().total().bytes_sent;
         for (int i = 0; i < options.steps; ++i) {
           const SimulatedStep step = one.step(batch);
@@ -172,7 +204,7 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
         "out; raise most_wall_seconds or most_bytes, or simulate fewer ranks",
         training.report.stopped, training.steps.size(), options.steps, ranks));
   }
-  summarise(training);
+  sum_up(training, options.draws_steps);
   return training;
 }
 
