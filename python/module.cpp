@@ -3,6 +3,7 @@
 #include "d5/core/waiting.hpp"
 #include "d5/version.hpp"
 #include "errors.hpp"
+#include "prediction/prediction.hpp"
 
 namespace d5::python {
 void end_long_calls();  // long_call.cpp
@@ -56,6 +57,10 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_python_entries(m);
   d5::python::bind_level3_distributed(m);
   d5::python::bind_distributed_optimizer(m);
+  d5::python::bind_training_profile(m);
+  d5::python::bind_scaling_prediction(m);
+  d5::python::bind_operation_graph(m);
+  d5::python::bind_overlap(m);
   d5::python::bind_comparison(m);
   d5::python::bind_work_list(m);
   d5::python::bind_bench(m);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/operation_graph.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/prediction/closed_cost.hpp"
+#include "d5/prediction/operation_graph_file.hpp"
+#include "d5/prediction/operation_schedule.hpp"
+#include "d5/prediction/training_graph.hpp"
+#include "prediction/prediction.hpp"
+
+namespace d5::python {
+namespace {
+
+using Id = OperationGraph::Id;
+
+Id add(OperationGraph& graph, const std::string& name, const std::string& kind, double seconds,
+       const std::vector<Id>& after, const std::string& lane, int rank, std::int64_t priority) {
+  return graph.add({.name = name,
+                    .kind = kind,
+                    .lane = graph.lane(rank, lane),
+                    .seconds = seconds,
+                    .priority = priority},
+                   after);
+}
+
+/// By id: name, kind, rank, lane, seconds.
+py::dict operations_of(const OperationGraph& graph) {
+  py::dict operations;
+  for (const Id id : graph.ids()) {
+    const Operation& operation = graph.operation(id);
+    const OperationLane& lane = graph.lanes()[operation.lane];
+    operations[py::int_(id)] =
+        py::dict(py::arg("name") = operation.name, py::arg("kind") = operation.kind,
+                 py::arg("rank") = lane.rank, py::arg("lane") = lane.name,
+                 py::arg("seconds") = operation.seconds);
+  }
+  return operations;
+}
+
+OperationGraph training_graph(const TrainingProfile& profile, std::int64_t batch,
+                              std::int64_t ranks, const std::optional<NetworkDescription>& network,
+                              const std::string& algorithm) {
+  OperationGraph graph =
+      data_parallel_graph(profile, {.batch = batch, .ranks = ranks, .algorithm = algorithm});
+  if (network) price(graph, closed_cost(*network));
+  return graph;
+}
+
+}  // namespace
+
+void bind_operation_graph(py::module_& m) {
+  py::class_<OperationSchedule>(m, "OperationSchedule", "When each operation runs, in s.")
+      .def_readonly("seconds", &OperationSchedule::seconds, "When the last is over.")
+      .def_readonly("begin", &OperationSchedule::begin, "By id.")
+      .def_readonly("end", &OperationSchedule::end, "By id.")
+      .def_readonly("order", &OperationSchedule::order, "Ids, as they begin.");
+  py::class_<OperationGraph>(m, "OperationGraph",
+                             "What has to be done, by whom, how long each takes, and what waits "
+                             "for what.")
+      .def(py::init<std::string>(), py::arg("name") = "")
+      .def("add", &add, py::arg("name"), py::arg("kind"), py::arg("seconds"),
+           py::arg("after") = std::vector<Id>{}, py::kw_only(), py::arg("lane") = "compute",
+           py::arg("rank") = 0, py::arg("priority") = 0, "The id of a new operation.")
+      .def("retime", &OperationGraph::retime, py::arg("id"), py::arg("seconds"))
+      .def("remove", &OperationGraph::remove, py::arg("id"))
+      .def("__len__", &OperationGraph::size)
+      .def_property_readonly("operations", &operations_of,
+                             "By id: name, kind, rank, lane and seconds.")
+      .def("schedule", [](const OperationGraph& graph) { return schedule(graph); })
+      .def(
+          "critical_path",
+          [](const OperationGraph& graph) {
+            CriticalPath path = critical_path(graph);
+            return std::pair(path.seconds, std::move(path.operations));
+          },
+          "Its seconds and its ids: the longest chain, lanes left out.")
+      .def(
+          "most_helpful",
+          [](const OperationGraph& graph, double shorter) {
+            std::vector<std::pair<Id, double>> gains;
+            for (const OperationGain& gain : most_helpful(graph, {.shorter = shorter})) {
+              gains.emplace_back(gain.id, gain.seconds);
+            }
+            return gains;
+          },
+          py::arg("shorter") = 0.1,
+          "Ids, and by how many seconds the schedule is shorter if each is, most first.")
+      .def(
+          "write",
+          [](const OperationGraph& graph, const Path& path) { write_operation_graph(graph, path); },
+          py::arg("path"), ".dot, .svg, or JSON.")
+      .def("__repr__", [](const OperationGraph& graph) {
+        return fmt::format("<d5.OperationGraph {}: {} operations>", printable(graph.name()),
+                           graph.size());
+      });
+  m.def(
+      "read_operation_graph", [](const Path& path) { return read_operation_graph(path); },
+      py::arg("path"));
+  m.def("training_graph", &training_graph, py::arg("profile"), py::arg("batch"), py::kw_only(),
+        py::arg("ranks") = 1, py::arg("network") = std::nullopt, py::arg("algorithm") = "ring",
+        "A step of data-parallel training, rank 0's. Without a network sums take no time.");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/scaling_prediction.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/prediction/predicted_curve.hpp"
+#include "d5/prediction/prediction_strategy.hpp"
+#include "long_call.hpp"
+#include "prediction/prediction.hpp"
+
+namespace d5::python {
+namespace {
+
+PredictedScaling scaling_of(const std::string& word) {
+  if (word == "weak") return PredictedScaling::weak;
+  if (word == "strong") return PredictedScaling::strong;
+  throw ValueError(fmt::format("scaling is '{}', expected weak or strong", printable(word)));
+}
+
+PredictedCurve predict(const TrainingProfile& profile, const NetworkDescription& network,
+                       std::vector<int> ranks, std::int64_t batch, const std::string& scheme,
+                       const std::vector<std::string>& strategies, const std::string& scaling) {
+  PlannedTraining plan{{.batch = batch}, network};
+  plan.training.scheme = entry_of_words("distributed optimizer", scheme);
+  PredictedCurve curve;
+  curve.model = profile.model;
+  curve.framework = profile.framework;
+  curve.device = profile.device;
+  curve.network = network.name;
+  for (const std::string& words : strategies) {
+    const EntryChoice choice = entry_of_words("prediction strategy", words);
+    apply_strategies({&choice, 1}, plan);
+    curve.strategy += (curve.strategy.empty() ? "" : ",") + words;
+  }
+  ScalingPredictionOptions options{
+      .ranks = std::move(ranks), .scaling = scaling_of(scaling), .training = plan.training};
+  long_call([&](const Interrupt& interrupt) {
+    options.interrupt = interrupt;
+    curve.points = predict_scaling(profile, plan.network, options);
+  });
+  return curve;
+}
+
+void bind_networks(py::module_& m) {
+  py::class_<NetworkDescription>(m, "NetworkDescription",
+                                 "What joins machines: figures, each with its source.")
+      .def(py::init([](std::string name, double latency, double bandwidth, std::int64_t hosts,
+                       const std::string& source) {
+             NetworkDescription network;
+             network.name = std::move(name);
+             network.hosts = hosts;
+             network.latency = {latency, source};
+             network.bandwidth = {bandwidth, source};
+             return parse_network_description(to_yaml(network), network.name);
+           }),
+           py::arg("name"), py::arg("latency"), py::arg("bandwidth"), py::kw_only(),
+           py::arg("hosts") = 1'000'000, py::arg("source") = "given",
+           "Latency in s, bandwidth of a host's port in bytes a second.")
+      .def_readonly("name", &NetworkDescription::name)
+      .def_readonly("summary", &NetworkDescription::summary)
+      .def_property_readonly("latency",
+                             [](const NetworkDescription& one) { return one.latency.value; })
+      .def_property_readonly("bandwidth",
+                             [](const NetworkDescription& one) { return one.bandwidth.value; })
+      .def_property_readonly("most_ranks", &NetworkDescription::most_ranks)
+      .def("yaml", [](const NetworkDescription& one) { return to_yaml(one); })
+      .def("__repr__", [](const NetworkDescription& one) {
+        return fmt::format("<d5.NetworkDescription {}>", printable(one.name));
+      });
+  m.def("network_description", &load_network_description, py::arg("name_or_file"),
+        "One that d5 carries (\"ethernet-10g\"), or a YAML file.");
+  m.def("network_descriptions", &carried_networks);
+}
+
+}  // namespace
+
+void bind_scaling_prediction(py::module_& m) {
+  bind_networks(m);
+  py::class_<PredictedPoint>(m, "PredictedPoint", "One number of ranks. Units: s, bytes.")
+      .def_readonly("ranks", &PredictedPoint::ranks)
+      .def_readonly("batch", &PredictedPoint::batch, "Of a rank.")
+      .def_readonly("step", &PredictedPoint::step)
+      .def_property_readonly("step_interval",
+                             [](const PredictedPoint& point) {
+                               return std::pair(point.step_interval.low, point.step_interval.high);
+                             })
+      .def_readonly("baseline", &PredictedPoint::baseline,
+                    "The step by closed formulas; NaN: there are none.")
+      .def_readonly("throughput", &PredictedPoint::throughput, "Samples a second of all ranks.")
+      .def_readonly("efficiency", &PredictedPoint::efficiency)
+      .def_readonly("alpha", &PredictedPoint::alpha)
+      .def_readonly("exposed", &PredictedPoint::exposed)
+      .def_readonly("bytes", &PredictedPoint::bytes)
+      .def_readonly("bound_by", &PredictedPoint::bound_by)
+      .def_readonly("mistrusted", &PredictedPoint::mistrusted);
+  py::class_<PredictedCurve>(m, "PredictedCurve", "A scaling curve.")
+      .def_readonly("model", &PredictedCurve::model)
+      .def_readonly("network", &PredictedCurve::network)
+      .def_readonly("strategy", &PredictedCurve::strategy)
+      .def_readonly("points", &PredictedCurve::points)
+      .def("table", [](const PredictedCurve& curve) { return prediction_table({curve}); })
+      .def("plot", [](const PredictedCurve& curve) { return prediction_plot({curve}); })
+      .def("measurements",
+           [](const PredictedCurve& curve) { return Measurements(prediction_records({curve})); })
+      .def("__repr__", [](const PredictedCurve& curve) {
+        return fmt::format("<d5.PredictedCurve {} on {}: {} points>", printable(curve.model),
+                           printable(curve.network), curve.points.size());
+      });
+  m.def("predict", &predict, py::arg("profile"), py::arg("network"), py::arg("ranks"),
+        py::arg("batch"), py::kw_only(),
+        py::arg("scheme") = "consistent_decentralized:all_reduce=ring",
+        py::arg("strategies") = std::vector<std::string>{}, py::arg("scaling") = "weak",
+        "Simulates each number of ranks. `strategies` change the plan one after the other: "
+        "\"compute:factor=2\".");
+  m.def("prediction_table", &prediction_table, py::arg("curves"), "Curves side by side.");
+  m.def("prediction_plot", &prediction_plot, py::arg("curves"));
+  m.def("prediction_strategies", [] { return prediction_strategies().names(); });
+}
+
+}  // namespace d5::python

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/training_profile.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/prediction/profile_from_cost.hpp"
+#include "d5/prediction/profile_table.hpp"
+#include "d5/prediction/profile_training.hpp"
+#include "level3_distributed/job.hpp"
+#include "long_call.hpp"
+#include "prediction/prediction.hpp"
+
+namespace d5::python {
+namespace {
+
+TrainingProfile profile(const std::string& model, std::vector<std::int64_t> batches,
+                        const std::string& framework, std::int64_t steps, std::int64_t warm_up,
+                        const std::string& optimizer) {
+  ProfileOptions options{
+      .batches = std::move(batches), .steps = steps, .warm_up = warm_up, .optimizer = optimizer};
+  const auto ranks = job_of_python();
+  TrainingProfile result;
+  long_call([&](const Interrupt& interrupt) {
+    options.interrupt = interrupt;
+    result = profile_training(model, framework, options, {}, *ranks);
+  });
+  return result;
+}
+
+py::list pieces_of(const TrainingProfile& profile, std::int64_t batch) {
+  const StepTimes times = step_times(profile, batch);
+  py::list pieces;
+  for (std::size_t i = 0; i < profile.pieces.size(); ++i) {
+    pieces.append(py::dict(py::arg("name") = profile.pieces[i].name,
+                           py::arg("kind") = profile.pieces[i].kind,
+                           py::arg("seconds") = times.seconds[i], py::arg("gap") = times.gaps[i]));
+  }
+  return pieces;
+}
+
+}  // namespace
+
+void bind_training_profile(py::module_& m) {
+  py::class_<TrainingProfile>(m, "TrainingProfile",
+                              "What a training step is made of, and how long each piece takes.")
+      .def_readonly("model", &TrainingProfile::model)
+      .def_readonly("framework", &TrainingProfile::framework)
+      .def_readonly("threads", &TrainingProfile::threads)
+      .def_readonly("copies", &TrainingProfile::copies, "That ran at once; samples are of all.")
+      .def_readonly("mistrusted", &TrainingProfile::mistrusted, "Reasons; empty: none.")
+      .def_property_readonly("batches",
+                             [](const TrainingProfile& profile) {
+                               std::vector<std::int64_t> sizes;
+                               for (const auto& times : profile.batches) {
+                                 sizes.push_back(times.batch);
+                               }
+                               return sizes;
+                             })
+      .def(
+          "step",
+          [](const TrainingProfile& profile, std::int64_t batch) {
+            return step_times(profile, batch).step;
+          },
+          py::arg("batch"), "Seconds of a step; interpolated between profiled batch sizes.")
+      .def("pieces", &pieces_of, py::arg("batch"),
+           "In the order in which they run: name, kind, seconds, and the gap before, in seconds.")
+      .def("table",
+           [](const TrainingProfile& profile) { return profile_table(profile, Format::table); })
+      .def(
+          "write",
+          [](const TrainingProfile& profile, const Path& path) {
+            write_training_profile(profile, path);
+          },
+          py::arg("path"))
+      .def("__repr__", [](const TrainingProfile& profile) {
+        return fmt::format("<d5.TrainingProfile {}: {} pieces>", printable(profile.model),
+                           profile.pieces.size());
+      });
+  m.def("profile", &profile, py::arg("model"), py::arg("batches"), py::kw_only(),
+        py::arg("framework") = "reference", py::arg("steps") = 30, py::arg("warm_up") = 3,
+        py::arg("optimizer") = ProfileOptions{}.optimizer,
+        "Observes training steps of a model or recipe, on every rank of the job at once.");
+  m.def(
+      "profile_from_cost",
+      [](const std::string& model, std::int64_t batch, double step_seconds) {
+        const py::gil_scoped_release released;
+        return profile_from_cost(model, {.batch = batch, .step_seconds = step_seconds});
+      },
+      py::arg("model"), py::arg("batch"), py::arg("step_seconds"),
+      "Runs nothing: each operator has its share of a known time by its FLOP.");
+  m.def(
+      "read_profile", [](const Path& path) { return read_training_profile(path); }, py::arg("path"),
+      "Of `write`, or of `d5 profile --out`.");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import pytest
+
+import d5
+
+
+def lenet() -> d5.TrainingProfile:
+    return d5.profile_from_cost("lenet", batch=8, step_seconds=0.010)
+
+
+def test_a_profile_is_written_and_read(tmp_path):
+    profile = lenet()
+    assert profile.batches == [8]
+    assert profile.step(8) == pytest.approx(0.010)
+    pieces = profile.pieces(8)
+    assert {"forward", "backward"} <= {piece["kind"] for piece in pieces}
+    assert sum(piece["seconds"] + piece["gap"] for piece in pieces) == pytest.approx(0.010)
+    profile.write(tmp_path / "p.json")
+    assert d5.read_profile(tmp_path / "p.json").step(8) == profile.step(8)
+    with pytest.raises(d5.ValueError, match="batch"):
+        profile.step(0)
+
+
+def test_steps_are_observed():
+    profile = d5.profile("lenet", [2], steps=3, warm_up=1)
+    assert profile.copies == 1
+    assert profile.step(2) > 0
+    assert "step" in str(profile.table())
+
+
+def test_a_curve_is_predicted():
+    network = d5.NetworkDescription("made up", latency=0.001, bandwidth=1e9)
+    curve = d5.predict(lenet(), network, [1, 2], 8)
+    alone, two = curve.points
+    assert alone.step == pytest.approx(0.010)
+    # A ring's two rounds, of which backpropagation hides what it can.
+    assert 0.010 < two.step < 0.010 + 2 * 0.002
+    assert two.efficiency == pytest.approx(alone.step / two.step)
+    assert two.step_interval[0] <= two.step <= two.step_interval[1]
+    faster = d5.predict(lenet(), network, [1, 2], 8, strategies=["compute:factor=2"])
+    assert faster.points[0].step == pytest.approx(0.005)
+    assert faster.strategy == "compute:factor=2"
+    assert len(d5.prediction_table([curve, faster])) == 4
+    assert "compute:factor=2" in d5.prediction_plot([curve, faster]).svg()
+    assert {row.metric for row in curve.measurements()} == {"predicted_time", "baseline_time"}
+    with pytest.raises(d5.ValueError, match="weak or strong"):
+        d5.predict(lenet(), network, [1], 8, scaling="some")
+
+
+def test_networks_are_known():
+    assert "ethernet-10g" in d5.network_descriptions()
+    assert d5.network_description("ethernet-10g").bandwidth == pytest.approx(1.1e9)
+    with pytest.raises(d5.FormatError, match="bandwidth"):
+        d5.NetworkDescription("none", latency=0, bandwidth=0)
+
+
+def test_a_graph_is_scheduled():
+    graph = d5.OperationGraph("step")
+    back = graph.add("fc", "backward", 2.0)
+    graph.add("conv", "backward", 3.0, [back])
+    graph.add("bucket", "all_reduce", 5.0, [back], lane="network")
+    assert graph.schedule().seconds == 7
+    seconds, path = graph.critical_path()
+    assert seconds == 7
+    assert [graph.operations[id]["name"] for id in path] == ["fc", "bucket"]
+    assert graph.most_helpful(0.5)[0] == (2, pytest.approx(2.0))  # then conv binds
+    with pytest.raises(d5.ValueError):
+        graph.retime(back, math.nan)
+
+
+def test_a_training_graph_takes_the_step():
+    profile = lenet()
+    assert d5.training_graph(profile, 8).schedule().seconds == pytest.approx(0.010)
+    network = d5.network_description("ethernet-10g")
+    assert d5.training_graph(profile, 8, ranks=4, network=network).schedule().seconds > 0.010
+
+
+def test_a_grid_of_settings_is_reported(tmp_path):
+    (tmp_path / "grid.csv").write_text("model,batch,slow,fast\nlenet,8,100,150\n")
+    best, single = d5.overlap_report(tmp_path / "grid.csv", base="slow")
+    assert "fast" in best.rows[0]
+    assert len(single) == 2
