@@ -14,6 +14,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/core/metric.hpp"
 #include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/scenario.hpp"
 #include "d5/level0_ops/operator_matrix.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/graph_executor.hpp"
@@ -195,6 +196,7 @@ std::vector<Kind> kinds() {
           kind_of("topologies", topologies),
           kind_of("partitions", partitions),
           kind_of("pipeline-schedules", pipeline_schedules),
+          kind_of("scenarios", scenarios),
           kind_of("analyses", analyses)};
 }
 
