@@ -30,9 +30,7 @@ struct LoadClockOptions {
   std::int64_t slack_ns = 1;
 };
 
-/// ns on the monotonic clock, as `LoadClock::now` of the machine's says.
-[[nodiscard]] std::int64_t monotonic_ns();
-/// The machine's. One thread waits.
+/// The machine's, `Trace::now_ns`. One thread waits.
 [[nodiscard]] std::shared_ptr<LoadClock> monotonic_load_clock(const LoadClockOptions& options = {});
 
 }  // namespace d5

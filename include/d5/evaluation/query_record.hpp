@@ -10,7 +10,7 @@ namespace d5 {
 
 /// What became of one sample that was asked for.
 ///
-/// Units: nanoseconds on the monotonic clock, which is `now_seconds`'s; 0: it never was.
+/// Units: nanoseconds on the monotonic clock, as `Trace::now_ns`; 0: it never was.
 struct QueryRecord {
   std::int64_t id = 0;         ///< counted from 0 in the order of asking
   std::int64_t sample = 0;     ///< of the data set

@@ -48,8 +48,8 @@ void check_options(const SystemUnderTest& system, const ScenarioOptions& options
 }  // namespace
 
 struct LoadRun::Shared {
-  Shared(std::int64_t most, std::shared_ptr<LoadClock> its_clock)
-      : log(most), clock(std::move(its_clock)) {}
+  Shared(std::int64_t most, std::int64_t ready, std::shared_ptr<LoadClock> its_clock)
+      : log(most, ready), clock(std::move(its_clock)) {}
 
   void hear(std::span<const QueryAnswer> answers) {
     const std::int64_t now = clock->now();
@@ -112,7 +112,8 @@ LoadRun::LoadRun(SystemUnderTest& system, const ScenarioOptions& scenario, const
   std::vector<std::int64_t> loaded(static_cast<std::size_t>(range_));
   std::iota(loaded.begin(), loaded.end(), 0);
   system_.load(loaded);
-  shared_ = std::make_shared<Shared>(most_ * options.samples_per_query, clock_);
+  shared_ = std::make_shared<Shared>(most_ * options.samples_per_query,
+                                     scenario.least_queries * options.samples_per_query, clock_);
   shared_->keep = scenario.mode == Mode::accuracy ? 1 : scenario.keep_answers;
   shared_->tell = options.tell_answered;
   system_.on_complete(

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/evaluation/load_clock.hpp"
 
 namespace d5 {
@@ -32,7 +33,7 @@ class MonotonicLoadClock final : public LoadClock {
   MonotonicLoadClock(const MonotonicLoadClock&) = delete;
   MonotonicLoadClock& operator=(const MonotonicLoadClock&) = delete;
 
-  std::int64_t now() override { return monotonic_ns(); }
+  std::int64_t now() override { return Trace::now_ns(); }
 
   void wait_until(std::int64_t until) override {
     const std::int64_t end_of_sleep = until - options_.spin_ns;
@@ -69,11 +70,6 @@ class MonotonicLoadClock final : public LoadClock {
 };
 
 }  // namespace
-
-std::int64_t monotonic_ns() {
-  const auto since = SteadyClock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
-}
 
 std::shared_ptr<LoadClock> monotonic_load_clock(const LoadClockOptions& options) {
   return std::make_shared<MonotonicLoadClock>(options);

@@ -6,7 +6,12 @@
 
 namespace d5::detail {
 
-QueryLog::QueryLog(std::int64_t most) : pieces_(std::size_t((most + kPiece - 1) / kPiece)) {}
+QueryLog::QueryLog(std::int64_t most, std::int64_t ready)
+    : pieces_(std::size_t((most + kPiece - 1) / kPiece)) {
+  for (std::int64_t id = 0; id < std::min(ready, most); id += kPiece) {
+    pieces_[std::size_t(id / kPiece)] = std::make_unique<Piece>();
+  }
+}
 
 void QueryLog::add(std::int64_t sample, std::int64_t scheduled, std::int64_t issued,
                    std::uintptr_t tag) {

@@ -25,8 +25,9 @@ namespace d5::detail {
 /// Thread safety: `add` and `close` by who asks, `answer` by any thread.
 class QueryLog {
  public:
-  /// For that many queries. Memory is taken as they come, a piece at a time.
-  explicit QueryLog(std::int64_t most);
+  /// For that many queries. Memory for `ready` of them is taken and touched at once, for the others
+  /// as they come, a piece at a time.
+  explicit QueryLog(std::int64_t most, std::int64_t ready = 0);
 
   /// The next query; its id is `size()` before. It may be answered from then on. `tag` is the
   /// asker's own.
@@ -61,7 +62,7 @@ class QueryLog {
     std::uintptr_t tag = 0;
     std::atomic<std::uint8_t> state = waiting;
   };
-  static constexpr std::int64_t kPiece = 1 << 14;
+  static constexpr std::int64_t kPiece = 1 << 12;
   using Piece = std::array<Entry, kPiece>;
 
   Entry& at(std::int64_t id) {

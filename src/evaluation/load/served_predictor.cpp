@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <deque>
@@ -14,7 +15,7 @@
 #include <utility>
 
 #include "d5/core/error.hpp"
-#include "d5/evaluation/load_clock.hpp"
+#include "d5/core/trace.hpp"
 
 namespace d5 {
 
@@ -26,7 +27,7 @@ class ServedPredictor::Line {
         longest_wait_(std::int64_t(options.longest_wait * 1e9)) {}
 
   void add(std::span<const Query> queries) {
-    const std::int64_t now = monotonic_ns();
+    const std::int64_t now = Trace::now_ns();
     {
       const std::lock_guard lock(mutex_);
       for (const Query& query : queries) waiting_.push_back({query, now});
@@ -57,7 +58,7 @@ class ServedPredictor::Line {
       changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
       if (closed_) return false;
       const std::int64_t end = waiting_.front().since + longest_wait_;
-      if (waiting_.size() >= largest_ || flushed_ || monotonic_ns() >= end) break;
+      if (waiting_.size() >= largest_ || flushed_ || Trace::now_ns() >= end) break;
       changed_.wait_until(lock, time_of(end));
     }
     const std::size_t count = std::min(largest_, waiting_.size());
@@ -148,7 +149,7 @@ void ServedPredictor::serve(const AnswerBatch& answer) {
   while (line_->take(batch)) {
     samples.clear();
     for (const Query& query : batch) samples.push_back(query.sample);
-    const std::int64_t begun = monotonic_ns();
+    const std::int64_t begun = Trace::now_ns();
     BatchAnswers bytes;
     std::string fault;
     try {

@@ -71,7 +71,7 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
         patience_(std::int64_t(std::min(options.answer_seconds, 1e9) * 1e9)),
         ids_(next_ids(most)),
         clock_(monotonic_load_clock()),  // sets the slack of this thread, which asks
-        log_(most) {
+        log_(most, most) {               // LoadGen makes all of them ready, too
     watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   }
 
@@ -81,6 +81,7 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
     const std::int64_t issued = clock_->now(), first = log_.size();
     last_news_ = issued;
     queries_.clear();
+    queries_.reserve(samples.size());
     for (const mlperf::QuerySample& sample : samples) {
       const auto index = std::int64_t(sample.index);
       queries_.push_back({.id = ids_ + first + std::int64_t(queries_.size()), .sample = index});
@@ -102,6 +103,7 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
     last_news_ = now;
     thread_local std::vector<mlperf::QuerySampleResponse> ends;
     ends.clear();
+    ends.reserve(answers.size());
     for (const QueryAnswer& answer : answers) {
       const std::int64_t id = answer.id - ids_;
       if (!log_.answer(id, answer, now, is_in_share(keep_, id))) continue;
