@@ -35,6 +35,10 @@ class BatchInFlight {
 };
 
 /// Runs a network.
+///
+/// Thread safety: one run at a time, on any thread. Executors of one network may run at once on
+/// several threads, each with its own number of threads (`ThreadShare`, in which it is made, too),
+/// as long as nobody writes what they share: parameters and constants.
 class GraphExecutor {
  public:
   virtual ~GraphExecutor() = default;
