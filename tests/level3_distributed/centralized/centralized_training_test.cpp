@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <optional>
 #include <thread>
 
 #include "d5/core/error.hpp"
 #include "d5/level2_training/checkpoint.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/rank_role.hpp"
 #include "level1_network/nodes/identical.hpp"
-#include "level3_distributed/communicator/gather_texts.hpp"
+#include "tests/level3_distributed/shared_folder.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
-#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 using testing::rank_count;
+using testing::SharedFolder;
 using testing::this_rank;
 
 namespace {
@@ -40,21 +41,6 @@ std::vector<Measurement> trained(const Recipe& recipe, SessionOptions session = 
   session.checkpoint_every = 2;
   return train(recipe, std::move(session), world());
 }
-
-/// A folder that all ranks see, gone when the last of them has left.
-class SharedFolder {
- public:
-  SharedFolder() {
-    if (this_rank == 0) own_.emplace();
-    path_ = detail::gather_texts(*world(), own_ ? own_->path().string() : "")[0];
-  }
-  ~SharedFolder() { world()->barrier(); }
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::optional<testing::TemporaryFolder> own_;
-  std::string path_;
-};
 
 std::string part(const std::string& file) {
   return this_rank == 0 ? file : file + ".rank-" + std::to_string(this_rank);

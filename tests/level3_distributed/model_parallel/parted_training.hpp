@@ -6,30 +6,17 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "d5/level1_network/network.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
 #include "level1_network/nodes/identical.hpp"
-#include "level3_distributed/communicator/gather_texts.hpp"
+#include "tests/level3_distributed/shared_folder.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5::testing {
-
-/// A folder that all ranks see, gone when the last of them has left.
-class SharedFolder {
- public:
-  SharedFolder();
-  ~SharedFolder();
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::optional<TemporaryFolder> own_;
-  std::string path_;
-};
 
 /// A few steps of a small network on digits.
 struct PartedRecipe {
@@ -65,12 +52,6 @@ struct PartedTraining {
 
 /// The divisors of the number of ranks.
 [[nodiscard]] std::vector<int> parts_to_try();
-
-inline SharedFolder::SharedFolder() {
-  if (this_rank == 0) own_.emplace();
-  path_ = detail::gather_texts(*world(), own_ ? own_->path().string() : "")[0];
-}
-inline SharedFolder::~SharedFolder() { world()->barrier(); }
 
 inline Recipe PartedRecipe::alone() const {
   return Recipe::parse(fmt::format(R"(name: tiny

@@ -10,20 +10,12 @@
 #include "d5/level2_training/training_variant.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "tests/level3_distributed/recipe_for_ranks.hpp"
 
 using namespace d5;
+using testing::recipe_for_ranks;
 
 namespace {
-
-constexpr const char* kRecipe = R"(name: tiny
-fixed:
-  dataset: {name: mnist, subset: sample, train_samples: 36, test_samples: 10}
-  model: {name: lenet}
-mutable:
-  sampler: {batch_size: 12}
-  optimizer: {name: sgd, learning_rate: 0.05}
-  training: {epochs: 1, seed: 1}
-)";
 
 /// The library's all-reduce under a user's name, with an option.
 class NamedAllReduce final : public AllReduce {
@@ -46,7 +38,7 @@ void register_own_all_reduce() {
 
 std::vector<Measurement> trained(const std::string& section,
                                  const std::vector<std::string>& changes = {}) {
-  Recipe recipe = Recipe::parse(kRecipe + section, "tiny.yaml");
+  Recipe recipe = recipe_for_ranks({}, section);
   for (const auto& change : changes) recipe.set(change);
   return train(recipe, {.data = ""}, world());
 }
@@ -93,8 +85,7 @@ TEST_CASE("what nobody chose is recorded as well, and so are an all-reduce's own
 TEST_CASE("an all-reduce of the command line takes the place of the recipe's, map or word") {
   register_own_all_reduce();
   for (const std::string way : {"ring", "{name: ring}"}) {
-    Recipe recipe =
-        Recipe::parse(kRecipe + ("  distributed: {all_reduce: " + way + "}\n"), "tiny.yaml");
+    Recipe recipe = recipe_for_ranks({}, "  distributed: {all_reduce: " + way + "}\n");
     recipe.set("distributed.name=consistent_decentralized:all_reduce=users_own");
     const Settings settings = distributed_options(recipe).scheme.settings;
     CHECK(settings.text("all_reduce", "") == "users_own");
@@ -108,7 +99,7 @@ TEST_CASE("where one rank has reached what it was after, all end after that epoc
     void after_test(Trainer&) override { reached = world()->rank() == 0; }
     bool wants_stop() const override { return reached; }
   };
-  Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
+  Recipe recipe = recipe_for_ranks();
   recipe.set("training.epochs=4");
   const auto results = train(recipe, {.observers = {std::make_shared<Reached>()}}, world());
   CHECK(std::ranges::find(results, "loss", &Measurement::metric)->samples.size() == 3);
@@ -122,7 +113,7 @@ TEST_CASE("where one rank has enough within an epoch, all end after that epoch")
     bool wants_stop() const override { return world()->rank() == 0 && batches >= 4; }
   };
   const auto enough = std::make_shared<Enough>();
-  Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
+  Recipe recipe = recipe_for_ranks();
   recipe.set("training.epochs=4");
   (void)train(recipe, {.observers = {enough}}, world());
   CHECK(enough->epochs == 2);
@@ -144,7 +135,7 @@ TEST_CASE("several ranks are judged by what they print together") {
 }
 
 TEST_CASE("each of several variants trains with its own scheme and all-reduce") {
-  Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
+  Recipe recipe = recipe_for_ranks();
   const auto variants = vary(recipe, "distributed.all_reduce=ring,mpi");
   if (world()->size() == 1) return;
   for (const auto& variant : variants) {
@@ -154,10 +145,8 @@ TEST_CASE("each of several variants trains with its own scheme and all-reduce") 
 }
 
 TEST_CASE("another scheme begins with options of its own, and shares batches as before") {
-  Recipe recipe = Recipe::parse(
-      kRecipe + std::string("  distributed: {name: consistent_decentralized, all_reduce: ring, "
-                            "scaling: weak}\n"),
-      "tiny.yaml");
+  Recipe recipe = recipe_for_ranks(
+      {}, "  distributed: {name: consistent_decentralized, all_reduce: ring, scaling: weak}\n");
   Recipe same = recipe;
   same.set("distributed.name=consistent_decentralized:bucket_bytes=4096");
   CHECK(distributed_options(same).scheme.settings.text("all_reduce", "") == "ring");

@@ -12,6 +12,7 @@
 #include "d5/level2_training/trainer.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/training_step.hpp"
+#include "tests/level3_distributed/recipe_for_ranks.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;
@@ -19,18 +20,7 @@ using testing::last_rank, testing::rank_count, testing::this_rank;
 
 namespace {
 
-Recipe tiny(const std::string& seed = "1") {
-  return Recipe::parse(R"(name: tiny
-fixed:
-  dataset: {name: mnist, subset: sample, train_samples: 48, test_samples: 10}
-  model: {name: lenet}
-mutable:
-  sampler: {batch_size: 12}
-  optimizer: {name: sgd, learning_rate: 0.05}
-  training: {epochs: 1, seed: )" +
-                           seed + "}\n",
-                       "tiny.yaml");
-}
+Recipe tiny(int seed = 1) { return testing::recipe_for_ranks({.train = 48, .seed = seed}); }
 
 /// Changes one number of one parameter after a step, and keeps the steps that it saw.
 class Meddler final : public TrainingEvent {
@@ -111,7 +101,7 @@ TEST_CASE("what ends the training of ranks is thrown as the type that it was") {
 
 TEST_CASE("ranks with different recipes are refused before training, all differences named") {
   if (rank_count < 2) return;
-  Recipe recipe = tiny(this_rank == last_rank ? "2" : "1");
+  Recipe recipe = tiny(this_rank == last_rank ? 2 : 1);
   if (this_rank == last_rank) recipe.set("optimizer.learning_rate=0.1");
   CHECK_THROWS_AS(StartComparison(recipe, {}, world()).compare_recipes(), CommunicationError);
   const std::string error = error_of([&] { (void)train(recipe, {}, world()); });
@@ -135,7 +125,7 @@ TEST_CASE("a recipe that can be made on some ranks alone is refused on all, in t
 TEST_CASE("ranks that begin with different parameters are refused") {
   if (rank_count < 2) return;
   // A seed of its own, of which the recipes' comparison was not asked.
-  const Recipe recipe = tiny(this_rank == last_rank ? "2" : "1");
+  const Recipe recipe = tiny(this_rank == last_rank ? 2 : 1);
   SessionOptions session;
   StartComparison(recipe, session, world()).add_to(session);
   const std::string error =
@@ -145,17 +135,7 @@ TEST_CASE("ranks that begin with different parameters are refused") {
 
 TEST_CASE("ranks with different data are refused by what differs") {
   if (rank_count < 2) return;
-  Recipe recipe = this_rank == last_rank ? Recipe::parse(R"(name: tiny
-fixed:
-  dataset: {name: mnist, subset: sample, train_samples: 36, test_samples: 10}
-  model: {name: lenet}
-mutable:
-  sampler: {batch_size: 12}
-  optimizer: {name: sgd, learning_rate: 0.05}
-  training: {epochs: 1, seed: 2}
-)",
-                                                         "tiny.yaml")
-                                         : tiny();
+  Recipe recipe = this_rank == last_rank ? testing::recipe_for_ranks({.seed = 2}) : tiny();
   SessionOptions session;
   StartComparison(recipe, session, world()).add_to(session);
   const std::string error =

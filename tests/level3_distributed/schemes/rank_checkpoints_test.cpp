@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/models.hpp"
@@ -11,9 +10,10 @@
 #include "d5/level3_distributed/distributed_training.hpp"
 #include "level1_network/nodes/identical.hpp"
 #include "tests/level2_training/tiny_recipe.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/level3_distributed/shared_folder.hpp"
 
 using namespace d5;
+using testing::SharedFolder;
 
 namespace {
 
@@ -69,26 +69,6 @@ mutable:
   recipe.set("training.most_batches=" + std::to_string(batches));
   return recipe;
 }
-
-/// A folder that all ranks see, gone when the last of them has left.
-class SharedFolder {
- public:
-  SharedFolder() {
-    if (world()->rank() == 0) own_.emplace();
-    std::string path = own_ ? own_->path().string() : "";
-    path.resize(4096);
-    Tensor text = Tensor::empty(DType::uint8, {4096});
-    std::ranges::copy(path, static_cast<char*>(text.raw()));
-    world()->broadcast(text, 0);
-    path_ = static_cast<const char*>(text.raw());
-  }
-  ~SharedFolder() { world()->barrier(); }
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::optional<testing::TemporaryFolder> own_;
-  std::string path_;
-};
 
 std::vector<Measurement> trained_on_ranks(int batches, SessionOptions session) {
   session.checkpoint_every = 2;

@@ -8,20 +8,11 @@
 #include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
 #include "level3_distributed/schemes/mean_model.hpp"
+#include "tests/level3_distributed/recipe_for_ranks.hpp"
 
 using namespace d5;
 
 namespace {
-
-constexpr const char* kRecipe = R"(name: tiny
-fixed:
-  dataset: {name: mnist, subset: sample, train_samples: 36, test_samples: 10}
-  model: {name: lenet}
-mutable:
-  sampler: {batch_size: 12}
-  optimizer: {name: sgd, learning_rate: 0.05}
-  training: {epochs: 1, seed: 1}
-)";
 
 /// The last rank serves: it hears each worker's last word.
 class Served final : public DistributedOptimizer {
@@ -78,7 +69,7 @@ std::vector<Measurement> trained_by(const std::string& scheme, SessionOptions se
     distributed_optimizers().add("served", DistributedOptimizerEntry::of<Served>("of this test"));
     distributed_optimizers().add("apart", DistributedOptimizerEntry::of<Apart>("of this test"));
   }
-  Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
+  Recipe recipe = testing::recipe_for_ranks();
   recipe.set("distributed.name=" + scheme);
   return train(recipe, std::move(session), world());
 }

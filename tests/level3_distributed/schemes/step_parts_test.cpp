@@ -6,6 +6,7 @@
 #include "d5/level2_training/training_session.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
+#include "tests/level3_distributed/recipe_for_ranks.hpp"
 
 using namespace d5;
 using detail::parts_of;
@@ -14,16 +15,6 @@ using detail::TimeRange;
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-
-constexpr const char* kTiny = R"(name: tiny
-fixed:
-  dataset: {name: mnist, subset: sample, train_samples: 120, test_samples: 12}
-  model: {name: lenet}
-mutable:
-  sampler: {batch_size: 12}
-  optimizer: {name: sgd}
-  training: {epochs: 1, seed: 1}
-)";
 
 TimeRange seconds(std::int64_t begin, std::int64_t end) { return {begin * kSecond, end * kSecond}; }
 
@@ -55,7 +46,7 @@ TEST_CASE("calls outside of the optimizer are no overlap, and a wait there is ex
 TEST_CASE("waits for an algorithm of several calls are exposed, whatever it is made of") {
   if (world()->size() == 1) return;
   for (const std::string all_reduce : {"ring", "node_memory"}) {
-    Recipe recipe = Recipe::parse(kTiny, "tiny.yaml");
+    Recipe recipe = testing::recipe_for_ranks({.train = 120, .test = 12});
     recipe.set("distributed.name=consistent_decentralized:all_reduce=" + all_reduce);
     SessionOptions session;
     session.metrics.emplace_back("exposed_time");
@@ -71,7 +62,7 @@ TEST_CASE("waits for an algorithm of several calls are exposed, whatever it is m
 }
 
 TEST_CASE("the parts of every step of a training sum to it") {
-  Recipe recipe = Recipe::parse(kTiny, "tiny.yaml");
+  Recipe recipe = testing::recipe_for_ranks({.train = 120, .test = 12});
   SessionOptions session;
   for (const char* name : {"compute_time", "overlapped_time", "exposed_time", "idle_time",
                            "exposed_share", "batch_time"}) {
