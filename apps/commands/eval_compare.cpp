@@ -19,23 +19,29 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kEvalCompareExamples =
-    R"(  d5 eval compare 3f9ac2d1 77b0e512      two runs of the database: numbers, answers, layers
+    R"(  d5 eval compare 3f9ac2d1 77b0e512      two runs of the database: the numbers that both hold
   d5 eval compare torch.json openvino.json
+  d5 eval compare 3f9ac2d1 77b0e512 --answers
+                                         which samples one alone has right, and McNemar's test
   d5 eval compare torch.json openvino.json --layers
                                          the layers that made the difference, by their share of it:
                                          of profiles (net bench --profile), or runs with traces
 
-Answers are compared sample by sample where both runs kept them. The runs were not measured
-interleaved: intervals are joined conservatively.)";
+The runs were not measured interleaved: intervals are joined conservatively.)";
 
 struct EvalCompareOptions : app::OutputOptions {
   std::string database, a, b;
-  bool layers = false;
+  bool layers = false, answers = false;
   std::int64_t most = 15;
 };
 
-/// Pieces with answers that both runs have: by name, or the only one of each.
-void say_answers(const EvalCompareOptions& options) {
+/// Of the pieces with answers that both runs have: by name, or the only one of each.
+std::vector<NamedAnswerDifference> answer_differences(const EvalCompareOptions& options) {
+  if (app::is_file(options.a) || app::is_file(options.b)) {
+    throw ValueError(
+        "eval compare --answers: a results file has no answers; give the ids of two runs of a "
+        "database");
+  }
   const auto database = app::open_database(options.database);
   std::vector<std::string> pieces[2];
   const std::string runs[2] = {database->run_id(options.a), database->run_id(options.b)};
@@ -44,19 +50,33 @@ void say_answers(const EvalCompareOptions& options) {
       if (piece.kind == "answers") pieces[side].push_back(piece.name);
     }
   }
-  const auto say = [&](const std::string& a, const std::string& b) {
-    app::say(fmt::format("answers of '{}'{}: {}", printable(a),
-                         a == b ? "" : fmt::format(" and '{}'", printable(b)),
-                         to_string(answer_difference(database->answers(runs[0], a),
-                                                     database->answers(runs[1], b)))));
+  std::vector<NamedAnswerDifference> differences;
+  const auto add = [&](const std::string& name, const std::string& a, const std::string& b) {
+    differences.push_back(
+        {name, answer_difference(database->answers(runs[0], a), database->answers(runs[1], b))});
   };
-  if (pieces[0].size() == 1 && pieces[1].size() == 1) return say(pieces[0][0], pieces[1][0]);
-  for (const auto& piece : pieces[0]) {
-    if (std::ranges::find(pieces[1], piece) != pieces[1].end()) say(piece, piece);
+  if (pieces[0].size() == 1 && pieces[1].size() == 1) {
+    const std::string &a = pieces[0][0], &b = pieces[1][0];
+    add(a == b ? a : a + " / " + b, a, b);
+    return differences;
   }
+  for (const auto& piece : pieces[0]) {
+    if (std::ranges::find(pieces[1], piece) != pieces[1].end()) add(piece, piece, piece);
+  }
+  if (differences.empty()) {
+    throw ValueError("eval compare --answers: the runs kept no answers of the same name");
+  }
+  return differences;
 }
 
 int run_eval_compare(const EvalCompareOptions& options) {
+  if (options.layers && options.answers) {
+    throw ValueError("eval compare: choose one of --layers and --answers");
+  }
+  if (options.answers) {
+    app::print(to_table(answer_differences(options)), options.format);
+    return app::kPassed;
+  }
   const auto runs = app::analysed_runs({options.a, options.b}, options.database);
   if (options.layers) {
     const auto differences = layer_differences(runs.at(0), runs.at(1));
@@ -76,7 +96,6 @@ int run_eval_compare(const EvalCompareOptions& options) {
     throw ValueError("eval compare: there is no measurement that both runs hold");
   }
   app::print(to_table(pairs), options.format);
-  if (!options.quiet && !app::is_file(options.a) && !app::is_file(options.b)) say_answers(options);
   return app::kPassed;
 }
 
@@ -90,6 +109,7 @@ void register_eval_compare(app::Program& program) {
   command.add_option("A", options->a, "a results file, or the id of a run")->required();
   command.add_option("B", options->b, "what is held against it")->required();
   command.add_flag("--layers", options->layers, "which layers made the difference");
+  command.add_flag("--answers", options->answers, "sample by sample, and which flipped");
   command.add_option("--most", options->most, "layers that are shown")->option_text("N");
   app::add_database_option(command, options->database);
   app::add_format_options(command, *options);

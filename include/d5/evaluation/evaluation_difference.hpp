@@ -40,7 +40,12 @@ struct AnswerDifference {
 /// Right is a score of 0.5 or more. Throws: ValueError for a sample that is answered twice.
 [[nodiscard]] AnswerDifference answer_difference(std::span<const SampleAnswer> a,
                                                  std::span<const SampleAnswer> b);
-/// "88 both right, 7 both wrong, 3 right in A alone (samples 4, 9, 12), ...: p = 0.62".
-[[nodiscard]] std::string to_string(const AnswerDifference& difference);
+/// A row: what was answered, how many are right in both, in none, in one alone, and which these
+/// are.
+struct NamedAnswerDifference {
+  std::string name;
+  AnswerDifference difference;
+};
+[[nodiscard]] TextTable to_table(std::span<const NamedAnswerDifference> differences);
 
 }  // namespace d5

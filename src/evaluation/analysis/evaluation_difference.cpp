@@ -38,11 +38,10 @@ std::map<std::int64_t, bool> rights(std::span<const SampleAnswer> answers, const
 
 std::string samples_text(const std::vector<std::int64_t>& samples) {
   constexpr std::size_t kMost = 20;
-  if (samples.empty()) return "";
   const std::size_t shown = std::min(samples.size(), kMost);
-  return fmt::format(" (sample{} {}{})", samples.size() == 1 ? "" : "s",
-                     fmt::join(samples.begin(), samples.begin() + std::ptrdiff_t(shown), ", "),
-                     shown < samples.size() ? ", ..." : "");
+  return fmt::format("{}{}",
+                     fmt::join(samples.begin(), samples.begin() + std::ptrdiff_t(shown), " "),
+                     shown < samples.size() ? " ..." : "");
 }
 
 }  // namespace
@@ -125,13 +124,25 @@ AnswerDifference answer_difference(std::span<const SampleAnswer> a,
   return difference;
 }
 
-std::string to_string(const AnswerDifference& d) {
-  return fmt::format(
-      "{} samples right in both, {} wrong in both, {} right in A alone{}, {} right in B alone{}{}: "
-      "McNemar's p = {:.2g}",
-      d.both_right, d.both_wrong, d.only_a.size(), samples_text(d.only_a), d.only_b.size(),
-      samples_text(d.only_b),
-      d.not_in_both > 0 ? fmt::format(", {} not in both", d.not_in_both) : "", d.p_value);
+TextTable to_table(std::span<const NamedAnswerDifference> differences) {
+  using enum TextTable::Align;
+  TextTable table({"answers",
+                   {"right in both", right},
+                   {"wrong in both", right},
+                   {"A alone right", right},
+                   {"B alone right", right},
+                   {"not in both", right},
+                   {"McNemar's p", right},
+                   "samples of A alone",
+                   "samples of B alone"});
+  for (const auto& [name, d] : differences) {
+    table.add({name, std::to_string(d.both_right), std::to_string(d.both_wrong),
+               std::to_string(d.only_a.size()), std::to_string(d.only_b.size()),
+               d.not_in_both > 0 ? std::to_string(d.not_in_both) : "",
+               fmt::format("{:.2g}", d.p_value), samples_text(d.only_a), samples_text(d.only_b)});
+  }
+  table.drop_empty_columns();
+  return table;
 }
 
 }  // namespace d5
