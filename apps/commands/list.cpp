@@ -13,7 +13,10 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/metric.hpp"
+#include "d5/evaluation/accuracy_measure.hpp"
 #include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/answer_step.hpp"
+#include "d5/evaluation/predictor.hpp"
 #include "d5/evaluation/scenario.hpp"
 #include "d5/level0_ops/operator_matrix.hpp"
 #include "d5/level1_network/executor_word.hpp"
@@ -196,6 +199,9 @@ std::vector<Kind> kinds() {
           kind_of("topologies", topologies),
           kind_of("partitions", partitions),
           kind_of("pipeline-schedules", pipeline_schedules),
+          kind_of("predictors", predictors),
+          kind_of("answer-steps", answer_steps),
+          kind_of("accuracies", accuracy_measures),
           kind_of("scenarios", scenarios),
           kind_of("analyses", analyses)};
 }

@@ -13,6 +13,8 @@
 #include "d5/evaluation/evaluation_sink.hpp"
 #include "d5/evaluation/manifest_place.hpp"
 #include "d5/evaluation/model_manifest.hpp"
+#include "d5/evaluation/query_record.hpp"
+#include "d5/evaluation/sample_answer.hpp"
 
 namespace d5 {
 
@@ -30,9 +32,12 @@ struct FixedEvaluation {
 [[nodiscard]] FixedEvaluation fix_evaluation(const EvaluationManifest& manifest);
 
 struct EvaluateOptions {
-  std::string out = {};              ///< results file, with a journal beside it; empty: none
-  bool resume = false;               ///< what `out` holds is not run again
-  EvaluationSink* sink = nullptr;    ///< for queries, answers and traces; outlives the run
+  std::string out = {};  ///< results file, with a journal beside it; empty: none
+  bool resume = false;   ///< what `out` holds is not run again
+  /// Told of each piece's queries, answers and trace, and then of its records; outlives the run.
+  EvaluationSink* sink = nullptr;
+  std::string run = {};  ///< its id there: of `EvaluationSink::evaluation`, which the caller calls
+  bool steps = false;    ///< a record a step of the pipeline, too: its time, its queue, who waited
   std::string command_options = {};  ///< at the end of every record's command
   Interrupt interrupt = {};
 };

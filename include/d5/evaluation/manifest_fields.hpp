@@ -22,8 +22,9 @@ struct FieldRule {
   std::string expected = {};  ///< what messages say of the pattern: "64 hexadecimal digits"
   /// Of a text: what is wrong with it that no pattern tells; empty: nothing.
   std::function<std::string(const std::string&)> fault_of = {};
-  bool local =
-      false;  ///< names code or a path of this machine: refused in a manifest that was fetched
+  /// Of a text: whether it names code or a place of this machine, which a manifest that was fetched
+  /// must not; empty: it never does.
+  std::function<bool(const std::string&)> is_local = {};
 };
 
 /// What a part of a manifest is made of. A part tells each of its fields once, with the member that

@@ -10,6 +10,8 @@
 #include "d5/core/option.hpp"
 #include "d5/core/value.hpp"
 #include "d5/evaluation/answer_step.hpp"
+#include "d5/evaluation/pipeline.hpp"
+#include "d5/evaluation/predictor.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/transformed_dataset.hpp"
 
@@ -59,14 +61,27 @@ class ModelPipeline {
   /// Throws: ShapeError for outputs without that row; what steps throw.
   [[nodiscard]] ValueMap answer(const ValueMap& outputs, std::int64_t row) const;
 
+  /// The same, taken apart for a `Pipeline`: reading, then each step of each input; and each step
+  /// of the answer. `threads` of each; the results are those of `prepare` and `answer` to the bit.
+  /// The stages use this object while they run.
+  [[nodiscard]] std::vector<PipelineStage> stages_before(int threads) const;
+  [[nodiscard]] std::vector<PipelineStage> stages_after(int threads) const;
+  /// Batches for `predictor`, whose outputs are cut into answers.
+  [[nodiscard]] static Pipeline::Predict predict_with(Predictor& predictor);
+
  private:
   class HeldSamples;
+  void shape_input(std::size_t i, PipelineItem& item) const;
   std::shared_ptr<const Dataset> samples_;
   std::shared_ptr<HeldSamples> held_;
   std::vector<PipelineInput> inputs_;
   std::vector<std::unique_ptr<TransformedDataset>> transformed_;  ///< one an input
   std::vector<std::size_t> fields_;                               ///< theirs, in the data set
-  std::vector<std::shared_ptr<const AnswerStep>> answer_;
+  struct NamedStep {
+    std::string name;
+    std::shared_ptr<const AnswerStep> step;
+  };
+  std::vector<NamedStep> answer_;
 };
 
 }  // namespace d5

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "evaluation/accuracy/judged_tensor.hpp"
 
 namespace d5::detail {
 namespace {
@@ -13,17 +14,10 @@ namespace {
 /// Integers that an answer or a data set holds under `name`.
 const Tensor& integers_called(const std::string& name, const ValueMap& values,
                               const std::string& measure, const char* who) {
-  const auto place = values.find(name);
-  if (place == values.end()) {
-    throw NotFound(fmt::format("accuracy {}: {} has no '{}'{}", measure, who, name,
-                               name == "classes" ? "; the answer's step top_k makes it" : ""));
-  }
-  const Tensor& tensor = place->second.tensor();
-  if (tensor.dtype() != DType::int64) {
-    throw TypeError(fmt::format("accuracy {}: '{}' is {}, expected int64", measure, name,
-                                to_string(tensor.desc())));
-  }
-  return tensor;
+  const Tensor& tensor = judged_tensor(name, values, measure, who);
+  if (tensor.dtype() == DType::int64) return tensor;
+  throw TypeError(fmt::format("accuracy {}: '{}' is {}, expected int64", measure, name,
+                              to_string(tensor.desc())));
 }
 
 }  // namespace

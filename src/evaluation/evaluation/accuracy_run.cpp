@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "d5/core/error.hpp"
 #include "d5/evaluation/accuracy_measure.hpp"
@@ -17,12 +18,17 @@ struct NamedMeasure {
   const AccuracyClaim* claim = nullptr;  ///< of the manifest, for this data set
 };
 
+/// Whether a claim's word, a name or a path, means the data set.
+bool names_dataset(const std::string& word, const DatasetManifest& dataset) {
+  if (!is_manifest_path(word)) return word == dataset.name || word == dataset.reference();
+  return find_manifest<DatasetManifest>(word).manifest.reference() == dataset.reference();
+}
+
 /// What somebody claims for the data set; without any, how often the first class is right.
 std::vector<NamedMeasure> measures_for(const EvaluatedModel& model) {
   std::vector<NamedMeasure> measures;
-  const std::string dataset = model.dataset().reference();
   for (const AccuracyClaim& claim : model.manifest().accuracy) {
-    if (claim.dataset != dataset && claim.dataset != model.dataset().name) continue;
+    if (!names_dataset(claim.dataset, model.dataset())) continue;
     measures.push_back({claim.measure, accuracy_measures().at(claim.measure).make(), &claim});
   }
   if (measures.empty()) measures.push_back({"top1", accuracy_measures().at("top1").make()});
@@ -39,65 +45,35 @@ void hold_against_claim(Measurement& record, const AccuracyClaim& claim) {
                   record.samples.size(), claim.value, claim.tolerance, claim.source);
 }
 
-/// Samples [begin, end) answered together; where that fails each alone, so that one broken sample
-/// spoils no other's answer.
-std::vector<ValueMap> answers_of(EvaluatedModel& model, std::int64_t begin, std::int64_t end,
-                                 std::int64_t batch, std::vector<std::string>& faults) {
-  const ModelPipeline& pipeline = model.pipeline();
-  std::vector<ValueMap> answers(std::size_t(end - begin)), prepared;
-  faults.assign(answers.size(), {});
-  std::vector<std::size_t> rows;
-  for (std::int64_t sample = begin; sample < end; ++sample) {
-    try {
-      prepared.push_back(pipeline.prepare(sample));
-      rows.push_back(std::size_t(sample - begin));
-    } catch (const Interrupted&) {
-      throw;
-    } catch (const Error& error) {
-      faults[std::size_t(sample - begin)] = error.what();
-    }
-  }
-  if (prepared.empty()) return answers;
-  const ValueMap outputs = model.predictor(batch).predict(ModelPipeline::batch(prepared));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    try {
-      answers[rows[i]] = pipeline.answer(outputs, std::int64_t(i));
-    } catch (const Error& error) {
-      faults[rows[i]] = error.what();
-    }
-  }
-  return answers;
-}
-
 }  // namespace
 
-AccuracyRun run_accuracy(EvaluatedModel& model, std::int64_t batch, const Interrupt& interrupt,
-                         const std::function<void()>& sampled) {
+AccuracyRun run_accuracy(EvaluatedModel& model, const AccuracyOptions& options) {
   AccuracyRun run;
   auto measures = measures_for(model);
-  const std::int64_t size = model.pipeline().size();
-  std::vector<std::string> faults;
+  const ModelPipeline& way = model.pipeline();
+  Pipeline pipeline(way.stages_before(options.stage_threads),
+                    ModelPipeline::predict_with(model.predictor(options.batch)),
+                    way.stages_after(1),
+                    {.batch = options.batch,
+                     .queue = std::max<std::int64_t>(4, 2 * options.stage_threads),
+                     .interrupt = options.interrupt});
+  std::vector<std::int64_t> samples(std::size_t(way.size()));
+  std::iota(samples.begin(), samples.end(), std::int64_t{0});
   std::string first_fault;
   std::int64_t missed = 0;
-  for (std::int64_t begin = 0; begin < size; begin += batch) {
-    interrupt.check("accuracy of " + model.manifest().reference());
-    const std::int64_t end = std::min(begin + batch, size);
-    const auto answers = answers_of(model, begin, end, batch, faults);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      SampleAnswer kept{.sample = begin + std::int64_t(i)};
-      const ValueMap right = model.pipeline().right(kept.sample);
-      for (std::size_t m = 0; m < measures.size(); ++m) {
-        double score = 0;
-        if (faults[i].empty()) score = measures[m].measure->judge(answers[i], right);
-        if (!faults[i].empty()) measures[m].measure->miss(right);
-        if (m == 0) kept.score = score;
-      }
-      kept.answer = faults[i].empty() ? answer_text(answers[i]) : "fault: " + faults[i];
-      if (!faults[i].empty() && missed++ == 0) first_fault = faults[i];
-      run.answers.push_back(std::move(kept));
-      if (sampled) sampled();
+  run.pipeline = pipeline.run(samples, [&](PipelineItem& item) {
+    SampleAnswer kept{.sample = item.sample};
+    for (std::size_t m = 0; m < measures.size(); ++m) {
+      double score = 0;
+      if (item.fault.empty()) score = measures[m].measure->judge(item.answer, item.fields);
+      if (!item.fault.empty()) measures[m].measure->miss(item.fields);
+      if (m == 0) kept.score = score;
     }
-  }
+    kept.answer = item.fault.empty() ? answer_text(item.answer) : "fault: " + item.fault;
+    if (!item.fault.empty() && missed++ == 0) first_fault = item.fault;
+    run.answers.push_back(std::move(kept));
+    if (options.sampled) options.sampled();
+  });
   for (const NamedMeasure& named : measures) {
     Measurement record = model.record();
     Measurement judged = named.measure->record();
@@ -107,7 +83,7 @@ AccuracyRun run_accuracy(EvaluatedModel& model, std::int64_t batch, const Interr
     judged.framework_version = record.framework_version;
     judged.conditions.merge(record.conditions);
     judged.artefacts = record.artefacts;
-    judged.conditions["batch"] = std::to_string(batch);
+    judged.conditions["batch"] = std::to_string(options.batch);
     if (named.claim) hold_against_claim(judged, *named.claim);
     if (missed > 0) {
       judged.status = Status::failed;

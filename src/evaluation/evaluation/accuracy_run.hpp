@@ -13,13 +13,17 @@ namespace d5::detail {
 struct AccuracyRun {
   std::vector<Measurement> records;   ///< one a measure; a claim that is missed failed
   std::vector<SampleAnswer> answers;  ///< by sample; the score is the first measure's
+  PipelineReport pipeline;
 };
 
-/// `batch` samples at once; `sampled` is called after each.
+struct AccuracyOptions {
+  std::int64_t batch = 1;
+  int stage_threads = 1;               ///< of each step before the network
+  std::function<void()> sampled = {};  ///< called after each sample
+  Interrupt interrupt = {};
+};
 /// Throws: what opening throws, and Interrupted. A sample that cannot be answered is wrong, and
 /// why stands in its answer.
-[[nodiscard]] AccuracyRun run_accuracy(EvaluatedModel& model, std::int64_t batch,
-                                       const Interrupt& interrupt,
-                                       const std::function<void()>& sampled);
+[[nodiscard]] AccuracyRun run_accuracy(EvaluatedModel& model, const AccuracyOptions& options);
 
 }  // namespace d5::detail

@@ -3,150 +3,133 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
+#include <algorithm>
 
 #include "d5/core/command_line.hpp"
 #include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/scenario.hpp"
 #include "evaluation/evaluation/accuracy_run.hpp"
-#include "evaluation/evaluation/pipeline_system.hpp"
+#include "evaluation/evaluation/cell_run.hpp"
 
 namespace d5 {
 namespace {
 
+using detail::Cell;
 using detail::EvaluatedModel;
 
-/// One scenario with one batch and one level of trace.
-struct Cell {
-  EntryChoice scenario;
-  std::int64_t batch = 1, repetition = 0;
-  std::string trace_level = "none";
+/// The pieces of one model in one framework.
+class ModelPieces {
+ public:
+  ModelPieces(const FixedEvaluation& evaluation, std::size_t m, const std::string& word,
+              const EvaluateOptions& options)
+      : manifest_(evaluation.manifest),
+        options_(options),
+        samples_(std::int64_t(evaluation.datasets[m].manifest.samples.size())),
+        model_(std::make_shared<EvaluatedModel>(evaluation, m, word, options.interrupt)),
+        who_(model_->manifest().reference() + " " + word),
+        line_(CommandLine("eval run").word(manifest_.models[m]).option("--framework", word)) {
+    if (!manifest_.dataset.empty()) line_.option("--dataset", manifest_.dataset);
+    if (!manifest_.split.empty()) line_.option("--split", manifest_.split);
+  }
+
+  [[nodiscard]] WorkPiece accuracy() const {
+    const std::int64_t batch = manifest_.batches.front();
+    WorkPiece piece = piece_called("accuracy", "top1");
+    piece.samples = std::max<std::int64_t>(samples_, 1);
+    piece.record.command =
+        CommandLine(line_).option("--batch", batch).append(options_.command_options).text();
+    piece.run = [&manifest = manifest_, &options = options_, model = model_, batch,
+                 line = piece.record.command,
+                 name = piece.name](const std::function<void()>& sampled) {
+      auto run =
+          detail::run_accuracy(*model, {.batch = batch,
+                                        .stage_threads = static_cast<int>(manifest.stage_threads),
+                                        .sampled = sampled,
+                                        .interrupt = options.interrupt});
+      if (options.steps) detail::add_step_records(model->record(), run.pipeline, run.records);
+      for (Measurement& one : run.records) one.command = line;
+      if (options.sink) {
+        options.sink->answers(options.run, name, run.answers);
+        options.sink->measurements(options.run, name, run.records);
+      }
+      return run.records;
+    };
+    return piece;
+  }
+
+  [[nodiscard]] WorkPiece cell(const Cell& cell) const {
+    const std::string scenario = to_words(cell.scenario);
+    WorkPiece piece = piece_called(fmt::format("{} batch {}", scenario, cell.batch), "latency");
+    piece.record.unit = "s";
+    piece.record.quantity = Quantity::time;
+    piece.record.conditions["scenario"] = scenario;
+    piece.record.conditions["batch"] = std::to_string(cell.batch);
+    CommandLine line =
+        CommandLine(line_).option("--scenario", scenario).option("--batch", cell.batch);
+    const EvaluationManifest usual;
+    if (manifest_.queries != usual.queries) line.option("--queries", manifest_.queries);
+    if (manifest_.seconds != usual.seconds) line.option("--seconds", manifest_.seconds);
+    if (cell.trace_level != "none") {
+      piece.record.conditions["trace level"] = cell.trace_level;
+      piece.name += " trace " + cell.trace_level;
+      line.option("--trace-level", cell.trace_level);
+    }
+    if (manifest_.repetitions > 1) {
+      piece.record.conditions["repetition"] = std::to_string(cell.repetition + 1);
+      piece.name += fmt::format(" repetition {}", cell.repetition + 1);
+    }
+    piece.record.command = line.append(options_.command_options).text();
+    piece.run = [&manifest = manifest_, &options = options_, model = model_, cell,
+                 record = piece.record, name = piece.name](const std::function<void()>& sampled) {
+      auto records = detail::run_cell(*model, manifest, cell, record, options, name);
+      if (options.sink) options.sink->measurements(options.run, name, records);
+      sampled();
+      return records;
+    };
+    return piece;
+  }
+
+ private:
+  [[nodiscard]] WorkPiece piece_called(const std::string& name, const std::string& metric) const {
+    WorkPiece piece;
+    piece.record = model_->record();
+    piece.record.metric = metric;
+    piece.name = who_ + " " + name;
+    return piece;
+  }
+
+  const EvaluationManifest& manifest_;
+  const EvaluateOptions& options_;
+  std::int64_t samples_;
+  std::shared_ptr<EvaluatedModel> model_;
+  std::string who_;
+  CommandLine line_;
 };
 
-Measurement cold_start_record(const Measurement& record, const char* metric, double seconds) {
-  Measurement cold = record;
-  cold.metric = metric;
-  cold.unit = "s";
-  cold.quantity = Quantity::time;
-  cold.statistic = {.of = Statistic::Of::single};
-  cold.samples = {seconds};
-  return cold;
-}
-
-void add_cold_start(EvaluatedModel& model, const Measurement& record,
-                    std::vector<Measurement>& records) {
-  if (const auto cold = model.take_cold_start()) {
-    records.push_back(cold_start_record(record, "cold_start", cold->open_seconds));
-    records.push_back(cold_start_record(record, "first_predict", cold->first_seconds));
-  }
-}
-
-std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifest& manifest,
-                                  const Cell& cell, Measurement record,
-                                  const EvaluateOptions& options, const std::string& piece) {
-  Predictor& predictor = model.predictor(cell.batch);
-  record.framework_version = predictor_version(model.word());
-  detail::PipelineSystem system(model.pipeline(), predictor, cell.batch);
-  std::vector<std::int64_t> samples(std::size_t(system.samples()));
-  std::iota(samples.begin(), samples.end(), std::int64_t{0});
-  system.load(samples);
-  auto scenario = scenarios().at(cell.scenario.name).make(cell.scenario.settings);
-  const ScenarioResult run =
-      scenario->run(system, {.least_seconds = manifest.seconds,
-                             .least_queries = manifest.queries,
-                             .seed = std::uint64_t(manifest.seed + cell.repetition),
-                             .interrupt = options.interrupt});
-  system.unload();
-  std::vector<Measurement> records;
-  add_cold_start(model, record, records);
-  for (const Measurement& measured : run.measurements) {
-    Measurement one = measured;
-    one.subject = record.subject;
-    one.level = record.level;
-    one.framework = record.framework;
-    one.framework_version = record.framework_version;
-    one.command = record.command;
-    one.artefacts = record.artefacts;
-    for (const auto& [name, text] : record.conditions) one.conditions[name] = text;
-    for (const auto& [name, text] : run.conditions) one.conditions.try_emplace(name, text);
-    if (one.status == Status::passed && run.status != Status::passed) {
-      one.status = run.status;
-      one.reason = run.reason;
+/// Each scenario with each batch, level of trace and repetition.
+std::vector<Cell> cells_of(const EvaluationManifest& manifest) {
+  std::vector<Cell> cells;
+  for (const EntryChoice& scenario : manifest.scenarios) {
+    for (const std::int64_t batch : manifest.batches) {
+      for (const std::string& level : manifest.trace_levels) {
+        for (std::int64_t i = 0; i < manifest.repetitions; ++i) {
+          cells.push_back({scenario, batch, i, level});
+        }
+      }
     }
-    if (!model.fault.empty()) mistrust(one, "its answers are not right: " + model.fault);
-    records.push_back(std::move(one));
   }
-  if (options.sink) options.sink->queries(manifest.reference(), piece, run.queries);
-  return records;
+  return cells;
 }
 
 }  // namespace
 
 std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
                                        const EvaluateOptions& options) {
-  const EvaluationManifest& manifest = evaluation.manifest;
   std::vector<WorkPiece> pieces;
   for (std::size_t m = 0; m < evaluation.models.size(); ++m) {
-    for (const std::string& word : manifest.frameworks) {
-      auto model = std::make_shared<EvaluatedModel>(evaluation, m, word, options.interrupt);
-      const std::string who = model->manifest().reference() + " " + word;
-      const CommandLine line =
-          CommandLine("eval run").word(manifest.models[m]).option("--framework", word);
-      if (manifest.accuracy) {
-        WorkPiece piece;
-        piece.record = model->record();
-        piece.record.metric = "top1";
-        piece.record.command = CommandLine(line).append(options.command_options).text();
-        piece.name = who + " accuracy";
-        piece.samples = evaluation.datasets[m].manifest.samples.empty()
-                            ? 1
-                            : std::int64_t(evaluation.datasets[m].manifest.samples.size());
-        const std::int64_t batch = manifest.batches.front();
-        piece.run = [=, &options, record = piece.record, name = piece.name,
-                     &manifest](const std::function<void()>& sampled) {
-          auto run = detail::run_accuracy(*model, batch, options.interrupt, sampled);
-          for (Measurement& one : run.records) one.command = record.command;
-          if (options.sink) options.sink->answers(manifest.reference(), name, run.answers);
-          return run.records;
-        };
-        pieces.push_back(std::move(piece));
-      }
-      for (const EntryChoice& scenario : manifest.scenarios) {
-        for (const std::int64_t batch : manifest.batches) {
-          for (const std::string& level : manifest.trace_levels) {
-            for (std::int64_t i = 0; i < manifest.repetitions; ++i) {
-              const Cell cell{scenario, batch, i, level};
-              WorkPiece piece;
-              piece.record = model->record();
-              piece.record.metric = "latency";
-              piece.record.unit = "s";
-              piece.record.quantity = Quantity::time;
-              piece.record.conditions["scenario"] = to_words(scenario);
-              piece.record.conditions["batch"] = std::to_string(batch);
-              if (level != "none") piece.record.conditions["trace level"] = level;
-              if (manifest.repetitions > 1) {
-                piece.record.conditions["repetition"] = std::to_string(i + 1);
-              }
-              piece.record.command = CommandLine(line)
-                                         .option("--scenario", to_words(scenario))
-                                         .option("--batch", batch)
-                                         .append(options.command_options)
-                                         .text();
-              piece.name = fmt::format("{} {} batch {}", who, to_words(scenario), batch);
-              if (manifest.trace_levels.size() > 1) piece.name += " trace " + level;
-              if (manifest.repetitions > 1) piece.name += fmt::format(" repetition {}", i + 1);
-              piece.run = [=, &options, &manifest, record = piece.record,
-                           name = piece.name](const std::function<void()>& sampled) {
-                auto records = run_cell(*model, manifest, cell, record, options, name);
-                sampled();
-                return records;
-              };
-              pieces.push_back(std::move(piece));
-            }
-          }
-        }
-      }
+    for (const std::string& word : evaluation.manifest.frameworks) {
+      const ModelPieces model(evaluation, m, word, options);
+      if (evaluation.manifest.accuracy) pieces.push_back(model.accuracy());
+      for (const Cell& cell : cells_of(evaluation.manifest)) pieces.push_back(model.cell(cell));
     }
   }
   return pieces;

@@ -21,6 +21,9 @@ class PipelineSystem final : public SystemUnderTest {
 
  private:
   void answer(std::span<const Query> queries);
+  const ValueMap& predict(std::span<const ValueMap> prepared);
+  [[nodiscard]] std::string answer_to(const ValueMap& outputs, std::int64_t row) const;
+  static void trace_request(const Query& query, std::int64_t begun);
   ModelPipeline& pipeline_;
   Predictor& predictor_;
   std::int64_t batch_;

@@ -56,12 +56,6 @@ const YamlNode* ManifestReader::take(const std::string& name, const FieldRule& r
   told_.insert(name);
   const YamlNode* node = map_.find(name);
   if (!node && rule.required) fault(map_, fmt::format("'{}' is missing", name));
-  if (node && rule.local && origin_ == ManifestOrigin::fetched) {
-    fault(*node, fmt::format("'{}' names code or a place of this machine, which a manifest that "
-                             "was fetched must not; keep a copy of your own to use it",
-                             name));
-    return nullptr;
-  }
   return node;
 }
 
@@ -80,6 +74,11 @@ bool ManifestReader::is_scalar(const YamlNode& node, const std::string& name,
 void ManifestReader::read_text(const YamlNode& node, const std::string& name, const FieldRule& rule,
                                std::string& value) {
   if (!is_scalar(node, name, "a text")) return;
+  if (origin_ == ManifestOrigin::fetched && rule.is_local && rule.is_local(node.text)) {
+    return fault(node, fmt::format("'{}' names code or a place of this machine, which a manifest "
+                                   "that was fetched must not; use a copy of your own",
+                                   name));
+  }
   if (!rule.words.empty() && std::ranges::find(rule.words, node.text) == rule.words.end()) {
     const auto nearest = nearest_names(node.text, rule.words);
     std::string known;

@@ -10,6 +10,7 @@
 #include <shared_mutex>
 
 #include "d5/core/error.hpp"
+#include "evaluation/pipeline/step_stage.hpp"
 
 namespace d5 {
 namespace {
@@ -88,7 +89,8 @@ ModelPipeline::ModelPipeline(std::shared_ptr<const Dataset> samples,
     transformed_.push_back(std::make_unique<TransformedDataset>(held_, input.steps, input.field));
   }
   for (const EntryChoice& choice : answer) {
-    answer_.push_back(answer_steps().at(choice.name).make(choice.settings));
+    auto step = answer_steps().at(choice.name).make(choice.settings);
+    answer_.push_back({choice.name, std::move(step)});
   }
 }
 
@@ -155,8 +157,81 @@ ValueMap ModelPipeline::batch(std::span<const ValueMap> prepared) {
 ValueMap ModelPipeline::answer(const ValueMap& outputs, std::int64_t row) const {
   ValueMap values;
   for (const auto& [name, value] : outputs) values[name] = row_of(value.tensor(), row, name);
-  for (const auto& step : answer_) step->run(values);
+  for (const NamedStep& step : answer_) step.step->run(values);
   return values;
+}
+
+std::vector<PipelineStage> ModelPipeline::stages_before(int threads) const {
+  std::vector<PipelineStage> stages;
+  stages.push_back({"read", threads, [this](PipelineItem& item) {
+                      std::vector<Tensor> read = empty_batch(*held_, 1);
+                      held_->read({&item.sample, 1}, {}, read);
+                      for (std::size_t f = 0; f < read.size(); ++f) {
+                        const auto& name = samples_->fields()[f].name;
+                        item.fields[name] = row_of(read[f], 0, name);
+                      }
+                      for (const auto& input : inputs_) {  // a step may change its own in place
+                        item.inputs[input.name] = item.fields.at(input.field).tensor().copy();
+                      }
+                    }});
+  for (const PipelineInput& input : inputs_) {
+    const std::string before = inputs_.size() > 1 ? input.name + "." : "";
+    for (const auto& step : detail::step_stages(input.steps)) {
+      stages.push_back(
+          {before + step->name(), threads, [step, name = input.name](PipelineItem& item) {
+             Value& value = item.inputs.at(name);
+             value = step->run(std::move(value.tensor()), item.sample, {});
+           }});
+    }
+  }
+  // The first dimension is the batch's. The steps' descriptions are held against what came.
+  auto [name, count, run] = std::move(stages.back());
+  stages.back() = {name, count, [this, run](PipelineItem& item) {
+                     run(item);
+                     for (std::size_t i = 0; i < inputs_.size(); ++i) shape_input(i, item);
+                   }};
+  return stages;
+}
+
+void ModelPipeline::shape_input(std::size_t i, PipelineItem& item) const {
+  Value& value = item.inputs.at(inputs_[i].name);
+  const Tensor& tensor = value.tensor();
+  const TensorDesc told = prepared_desc(i);
+  const auto dims = tensor.shape().dims();
+  bool fits = tensor.dtype() == told.dtype && dims.size() == told.shape.rank();
+  for (std::size_t d = 0; fits && d < dims.size(); ++d) {
+    fits = told.shape[d] == kUnknownDim || told.shape[d] == dims[d];
+  }
+  if (!fits) {
+    throw ContractError(fmt::format("pipeline: steps of input '{}' gave {}, but described {}",
+                                    printable(inputs_[i].name), to_string(tensor.desc()),
+                                    to_string(told)));
+  }
+  std::vector<std::int64_t> sizes{1};
+  sizes.insert(sizes.end(), dims.begin(), dims.end());
+  value = tensor.reshaped(Shape(std::move(sizes)));
+}
+
+std::vector<PipelineStage> ModelPipeline::stages_after(int threads) const {
+  std::vector<PipelineStage> stages;
+  for (const NamedStep& step : answer_) {
+    stages.push_back(
+        {step.name, threads, [step = step.step](PipelineItem& item) { step->run(item.answer); }});
+  }
+  return stages;
+}
+
+Pipeline::Predict ModelPipeline::predict_with(Predictor& predictor) {
+  return [&predictor](std::span<PipelineItem*> items) {
+    std::vector<ValueMap> prepared;
+    for (const PipelineItem* item : items) prepared.push_back(item->inputs);
+    const ValueMap& outputs = predictor.predict(batch(prepared));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      for (const auto& [name, value] : outputs) {
+        items[i]->answer[name] = row_of(value.tensor(), std::int64_t(i), name);
+      }
+    }
+  };
 }
 
 }  // namespace d5

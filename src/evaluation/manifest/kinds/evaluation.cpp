@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/evaluation_manifest.hpp"
 
+#include "d5/evaluation/manifest_place.hpp"
 #include "d5/evaluation/scenario.hpp"
 
 namespace d5 {
 
 void EvaluationManifest::declare(ManifestFields& fields) {
   ManifestIdentity::declare(fields);
-  fields.add("models", models, "NAME, NAME@VERSION or a manifest's path", {.required = true});
-  fields.add("dataset", dataset, "the same of the data set; empty: that of the first claim");
+  const FieldRule word{.is_local = is_manifest_path};
+  FieldRule words = word;
+  words.required = true;
+  fields.add("models", models, "NAME, NAME@VERSION or a manifest's path", words);
+  fields.add("dataset", dataset, "the same of the data set; empty: that of the first claim", word);
   fields.add("split", split, "of the data set; empty: all samples");
-  fields.add("frameworks", frameworks, "predictors' words, or the same of frameworks");
-  fields.add("systems", systems, "the same of systems, one of which this must be; empty: any");
+  fields.add("frameworks", frameworks, "predictors' words, or the same of frameworks", word);
+  fields.add("systems", systems, "the same of systems, one of which this must be; empty: any",
+             word);
   fields.add("scenarios", scenarios, "ways of asking", ::d5::scenarios());
   fields.add("batches", batches, "samples that are computed together",
              {.range = {.least = 1, .most = 65536}});
@@ -20,6 +25,8 @@ void EvaluationManifest::declare(ManifestFields& fields) {
   fields.add("repetitions", repetitions, "of every cell", {.range = {.least = 1, .most = 1000}});
   fields.add("threads", threads, "of a predictor; 0: as many as there are cores",
              {.range = {.least = 0, .most = 4096}});
+  fields.add("stage_threads", stage_threads, "of each step before the network",
+             {.range = {.least = 1, .most = 256}});
   fields.add("queries", queries, "of a scenario, at least", {.range = {.least = 1}});
   fields.add("seconds", seconds, "of a scenario, at least", {.range = {.least = 0}});
   fields.add("seed", seed, "of samples and arrivals", {.range = {.least = 0}});

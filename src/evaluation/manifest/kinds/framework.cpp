@@ -8,7 +8,7 @@ void FrameworkManifest::declare(ManifestFields& fields) {
   fields.add("word", word, "of a predictor: torch, onnxruntime:session", {.required = true});
   fields.add("requires", requires_version, "versions of it that will do: '>=2.4 <3'", range_rule());
   fields.add("plugin", plugin, "path of a plug-in that brings it; empty: d5's own",
-             {.local = true});
+             {.is_local = [](const std::string& path) { return !path.empty(); }});
   FieldRule digest = digest_rule();
   digest.pattern += "|";
   fields.add("plugin_sha256", plugin_sha256, "of the plug-in's file", digest);

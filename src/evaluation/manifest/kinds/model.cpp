@@ -25,7 +25,9 @@ FieldRule type_rule() {
 
 /// An address that a download takes; one of this machine is another rule's.
 FieldRule url_rule() {
-  return {.pattern = "(https?|file)://[^\\s]+", .expected = "an address of https, http or file"};
+  return {.pattern = "(https?|file)://[^\\s]+",
+          .expected = "an address of https, http or file",
+          .is_local = [](const std::string& url) { return !url.starts_with("http"); }};
 }
 
 }  // namespace
@@ -37,7 +39,8 @@ void ManifestAsset::declare(ManifestFields& fields) {
   fields.add("urls", urls, "where it may be had, tried in order", url_rule());
   fields.add("bytes", bytes, "of the file", {.required = true, .range = {.least = 0}});
   fields.add("sha256", sha256, "of its bytes", digest);
-  fields.add("made_by", made_by, "the command that makes it, where it can be had nowhere");
+  fields.add("made_by", made_by, "the command that makes it, where it can be had nowhere",
+             {.is_local = [](const std::string&) { return true; }});
   if (urls.empty() && made_by.empty()) fields.expect("neither 'urls' nor 'made_by' is given");
 }
 

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "d5/core/error.hpp"
 #include "d5/core/image.hpp"
+#include "level2_training/data/image/exif_orientation.hpp"
 #include "level2_training/data/image/framing_step.hpp"
 
 namespace d5 {
@@ -17,6 +19,7 @@ struct DecodeOptions {
   bool region = true;
   bool scaled = false;
   std::int64_t most_pixels = kMostImagePixels;
+  enum class Orientation { keep, upright } orientation = Orientation::keep;
 
   void declare(OptionList& options) {
     options.add("region", region,
@@ -24,6 +27,10 @@ struct DecodeOptions {
     options.add("scaled", scaled,
                 "decode a JPEG at the smallest of 1/8, 1/4 and 1/2 of its size that a resize which "
                 "follows at once does not enlarge: other pixels, sooner");
+    options.add("orientation", orientation,
+                "of a JPEG whose camera says how it was held (EXIF): as it lies in the file, or "
+                "turned upright",
+                {"keep", "upright"});
     options.add("most_pixels", most_pixels, "larger images are refused", {.least = 1});
   }
 };
@@ -43,6 +50,7 @@ void expect_encoded(const TensorDesc& in) {
 
 struct DecodeMemory : StepRun::Memory {
   ImageDecoder decoder;
+  std::vector<std::uint8_t> lying;  ///< before it is turned
 };
 
 /// The image that an encoded one stands for, RGB.
@@ -60,9 +68,18 @@ class DecodeStep final : public SampleStep {
   }
   void run(StepRun& run) const override {
     auto& decoder = run.memory<DecodeMemory>().decoder;
-    const auto [height, width] = decoder.open(encoded(run.input()), options_.most_pixels);
-    const SampleView out = run.output(DType::uint8, {height, width, 3});
-    decoder.read({.height = height, .width = width}, out.span<std::uint8_t>());
+    const ImageSize size = decoder.open(encoded(run.input()), options_.most_pixels);
+    const int orientation = options_.orientation == Options::Orientation::upright
+                                ? detail::exif_orientation(encoded(run.input()))
+                                : 1;
+    const ImageSize upright = detail::upright_size(size, orientation);
+    const SampleView out = run.output(DType::uint8, {upright.height, upright.width, 3});
+    const ImagePart all{.height = size.height, .width = size.width};
+    if (orientation == 1) return decoder.read(all, out.span<std::uint8_t>());
+    auto& lying = run.memory<DecodeMemory>().lying;
+    lying.resize(out.bytes());
+    decoder.read(all, lying);
+    detail::write_upright(lying.data(), size, orientation, out.as<std::uint8_t>());
   }
   std::shared_ptr<const SampleStep> joined_with(
       const std::shared_ptr<const SampleStep>& next) const override;
@@ -173,7 +190,8 @@ class FramedDecodeStep final : public SampleStep {
 std::shared_ptr<const SampleStep> DecodeStep::joined_with(
     const std::shared_ptr<const SampleStep>& next) const {
   auto framing = std::dynamic_pointer_cast<const FramingStep>(next);
-  if (!framing || !(options_.region || options_.scaled)) return nullptr;
+  const bool turns = options_.orientation == Options::Orientation::upright;
+  if (!framing || turns || !(options_.region || options_.scaled)) return nullptr;
   return std::make_shared<FramedDecodeStep>(options_, std::move(framing));
 }
 

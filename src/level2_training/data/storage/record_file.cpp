@@ -13,13 +13,13 @@
 namespace d5::detail {
 namespace {
 
-constexpr std::size_t kLength = sizeof(std::uint64_t), kSum = sizeof(std::uint32_t);
+constexpr std::size_t kLengthBytes = sizeof(std::uint64_t), kSumBytes = sizeof(std::uint32_t);
 
 /// Whether a record's length stands at the begin of `bytes`, by its checksum.
 bool begins_with_length(std::string_view bytes) {
-  return bytes.size() >= kLength + kSum &&
-         from_little_endian<std::uint32_t>(bytes.data() + kLength) ==
-             masked_crc32c(bytes.substr(0, kLength));
+  return bytes.size() >= kLengthBytes + kSumBytes &&
+         from_little_endian<std::uint32_t>(bytes.data() + kLengthBytes) ==
+             masked_crc32c(bytes.substr(0, kLengthBytes));
 }
 
 /// How `bytes` are packed, if they are.
@@ -59,8 +59,8 @@ SampleIndex RecordFile::index(const Interrupt& interrupt) const {
       fail(
           fmt::format("its length has the masked CRC-32C {:08x}, but {:08x} is written; it is "
                       "damaged, or no TFRecord file",
-                      masked_crc32c(rest.substr(0, kLength)),
-                      from_little_endian<std::uint32_t>(rest.data() + kLength)));
+                      masked_crc32c(rest.substr(0, kLengthBytes)),
+                      from_little_endian<std::uint32_t>(rest.data() + kLengthBytes)));
     }
     const auto length = from_little_endian<std::uint64_t>(rest.data());
     const std::size_t left = rest.size() - kBefore;

@@ -42,7 +42,7 @@ void expect_map(const std::string& file, const std::string& name, const YamlNode
 }
 
 /// What a list of values is as one text: "0.485,0.456,0.406".
-std::string joined(const std::string& file, const YamlNode& list) {
+std::string joined_values(const std::string& file, const YamlNode& list) {
   std::string text;
   for (const auto& [index, item] : list.entries) {
     if (item.text.find(',') != std::string::npos || item.text.empty()) {
@@ -72,7 +72,8 @@ void flatten(const std::string& file, const std::string& prefix, const YamlNode&
       continue;
     }
     const auto [place, fresh] = into.try_emplace(
-        name, Recipe::Value{is_values ? joined(file, child) : child.text, fixed, child.line});
+        name,
+        Recipe::Value{is_values ? joined_values(file, child) : child.text, fixed, child.line});
     if (!fresh) {
       fail(file, child.line,
            fmt::format("'{}' is given twice, first in line {}", printable(name),

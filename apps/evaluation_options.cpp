@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/evaluation_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "apps/work_list.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/evaluation/manifest_place.hpp"
+#include "d5/level0_ops/size_range.hpp"
+#include "d5/level1_network/executor_word.hpp"
+
+namespace d5::app {
+namespace {
+
+/// Whether a word names the manifest of an evaluation, not of a model.
+bool is_evaluation(const std::string& word) {
+  if (!is_manifest_path(word)) {
+    const auto known = carried_manifests("evaluation");
+    return std::find(known.begin(), known.end(), word.substr(0, word.find('@'))) != known.end();
+  }
+  const std::string text = detail::read_manifest_file(manifest_file("model", word));
+  return manifest_kind_of(text, word) == "evaluation";
+}
+
+}  // namespace
+
+EvaluationManifest evaluation_of(const EvaluationOptions& options, const RunOptions& run) {
+  if (options.what.empty()) throw ValueError("no model is named, nor an evaluation");
+  const RunOptions untold;
+  EvaluationManifest manifest;
+  if (options.what.size() == 1 && is_evaluation(options.what.front())) {
+    manifest = find_manifest<EvaluationManifest>(options.what.front()).manifest;
+    manifest.frameworks = executor_words(manifest.frameworks);
+    if (run.frameworks != untold.frameworks) manifest.frameworks = run.frameworks;
+  } else {
+    manifest.name = "command-line";
+    manifest.version = "0.0.0-dev";
+    manifest.models = options.what;
+    manifest.frameworks = run.frameworks;
+    manifest.scenarios = {{"single_stream"}};
+  }
+  if (!options.scenarios.empty()) manifest.scenarios.clear();
+  for (const auto& word : options.scenarios) {
+    manifest.scenarios.push_back(entry_of_words("scenario", word));
+  }
+  if (!options.trace_levels.empty()) manifest.trace_levels = options.trace_levels;
+  if (!options.dataset.empty()) manifest.dataset = options.dataset;
+  if (!options.split.empty()) manifest.split = options.split;
+  if (!options.batches.empty()) manifest.batches = sizes_from(options.batches);
+  if (options.stage_threads > 0) manifest.stage_threads = options.stage_threads;
+  if (options.queries > 0) manifest.queries = options.queries;
+  if (options.seconds >= 0) manifest.seconds = options.seconds;
+  if (options.no_accuracy) manifest.accuracy = false;
+  if (run.seed != untold.seed) manifest.seed = static_cast<std::int64_t>(run.seed);
+  return manifest;
+}
+
+void add_evaluation_options(CLI::App& command, EvaluationOptions& options) {
+  command.add_option("WHAT", options.what,
+                     "models, or one evaluation: NAME, NAME@VERSION or a manifest's file");
+  command.add_option("--scenario", options.scenarios, "how queries come ('d5 list scenarios')")
+      ->delimiter(',')
+      ->option_text("NAME[:KEY=VALUE]...,...");
+  command
+      .add_option("--batch", options.batches,
+                  "samples that are computed together, as 1,4 or 1..64*2")
+      ->option_text("N,...")
+      ->group(kManyGroup);
+  command.add_option("--dataset", options.dataset, "else that of the model's first claim")
+      ->option_text("NAME");
+  command.add_option("--split", options.split, "of the data set; else all samples")
+      ->option_text("NAME");
+  command.add_option("--stage-threads", options.stage_threads, "of each step before the network")
+      ->option_text("N");
+  command.add_option("--queries", options.queries, "of a scenario, at least")->option_text("N");
+  command.add_option("--seconds", options.seconds, "of a scenario, at least")->option_text("S");
+  command.add_option("--trace-level", options.trace_levels, "none, model, framework")
+      ->delimiter(',')
+      ->option_text("LEVEL,...");
+  command.add_flag("--no-accuracy", options.no_accuracy, "time alone");
+}
+
+}  // namespace d5::app

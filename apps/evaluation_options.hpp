@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/options.hpp"
+#include "d5/evaluation/evaluation_manifest.hpp"
+
+namespace d5::app {
+
+/// What is evaluated, and how. The same in all commands that run or lock an evaluation.
+struct EvaluationOptions {
+  std::vector<std::string> what;  ///< models, or one evaluation
+  std::vector<std::string> scenarios, trace_levels;
+  std::string dataset, split, batches;
+  std::int64_t queries = 0, stage_threads = 0;
+  double seconds = -1;
+  bool no_accuracy = false;
+};
+void add_evaluation_options(CLI::App& command, EvaluationOptions& options);
+/// What the command line says, on top of an evaluation's manifest where one is named.
+/// Throws: NotFound, FormatError, ValueError.
+[[nodiscard]] EvaluationManifest evaluation_of(const EvaluationOptions& options,
+                                               const RunOptions& run);
+
+}  // namespace d5::app

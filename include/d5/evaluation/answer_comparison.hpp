@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "d5/core/text_table.hpp"
+#include "d5/evaluation/sample_answer.hpp"
+
+namespace d5 {
+
+/// Two runs over one data set, sample by sample: an accuracy that is equal may hide answers that
+/// are not.
+struct AnswerComparison {
+  /// A sample that one run has right and the other wrong.
+  struct Flip {
+    std::int64_t sample = 0;
+    std::string a, b;  ///< answers
+    double score_a = 0, score_b = 0;
+  };
+  std::int64_t samples = 0;                                    ///< that both answered
+  std::int64_t both = 0, only_a = 0, only_b = 0, neither = 0;  ///< right: a score of 0.5 or more
+  std::int64_t same_answers = 0;                               ///< to the letter
+  /// How likely flips would be as uneven if each were a's or b's with equal chance: exact,
+  /// two-sided.
+  double p_value = 1;
+  std::vector<Flip> flips = {};  ///< by sample
+};
+
+/// Source: McNemar, "Note on the Sampling Error of the Difference Between Correlated Proportions or
+/// Percentages" (1947), with the exact binomial test in place of the approximation.
+[[nodiscard]] AnswerComparison compare_answers(std::span<const SampleAnswer> a,
+                                               std::span<const SampleAnswer> b);
+
+/// "180 and 179 of 200 right, 3 and 2 alone: McNemar p = 1".
+[[nodiscard]] std::string to_string(const AnswerComparison& comparison);
+/// A row a flip.
+[[nodiscard]] TextTable flips_table(const AnswerComparison& comparison);
+
+}  // namespace d5

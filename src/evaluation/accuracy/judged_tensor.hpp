@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/value.hpp"
+
+namespace d5::detail {
+
+/// The numbers of the tensor `name` of an answer or a data set, of any real type.
+/// Throws: NotFound where `values` has none of that name, `who` has it not; TypeError.
+[[nodiscard]] std::vector<double> judged_numbers(const std::string& name, const ValueMap& values,
+                                                 const std::string& measure,
+                                                 const std::string& who);
+/// Its shape. Throws: as above.
+[[nodiscard]] const Tensor& judged_tensor(const std::string& name, const ValueMap& values,
+                                          const std::string& measure, const std::string& who);
+
+}  // namespace d5::detail
