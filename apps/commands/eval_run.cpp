@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/evaluation_options.hpp"
+#include "apps/kept_results.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
+#include "apps/say.hpp"
 #include "apps/work_list.hpp"
+#include "d5/core/command_line.hpp"
+#include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/evaluation/evaluate.hpp"
+#include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/evaluation_lock.hpp"
 #include "d5/level1_network/executor_word.hpp"
 
@@ -43,13 +51,50 @@ FixedEvaluation fixed(const EvalRunOptions& options) {
   return locked_evaluation(options.locked);
 }
 
+/// All of it, as it was asked for.
+std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
+  CommandLine line("eval run");
+  for (const auto& what : options.what) line.word(what);
+  const auto add = [&](const char* name, const std::string& text) {
+    if (!text.empty()) line.option(name, text);
+  };
+  add("--locked", options.locked);
+  add("--scenario", fmt::format("{}", fmt::join(options.scenarios, ",")));
+  add("--batch", options.batches);
+  add("--dataset", options.dataset);
+  add("--split", options.split);
+  add("--trace-level", fmt::format("{}", fmt::join(options.trace_levels, ",")));
+  if (options.locked.empty()) line.runs_in(options.frameworks);
+  return line.append(how.command_options).text();
+}
+
+/// Where `--database` says, with all queries, answers and traces; null where it says nothing. What
+/// a resumed run does not repeat is in the database with the run before.
+std::unique_ptr<EvaluationDatabase> kept(const FixedEvaluation& evaluation,
+                                         const EvalRunOptions& options, EvaluateOptions& how) {
+  const std::string address = app::take_database();
+  if (address.empty()) return nullptr;
+  auto database = EvaluationDatabase::open(address);
+  how.sink = database.get();
+  how.run = new_run_id();
+  database->evaluation({.id = how.run,
+                        .key = evaluation.key,
+                        .manifest = evaluation.canonical,
+                        .command = line_of(options, how),
+                        .environment = environment()});
+  return database;
+}
+
 int run_eval_run(EvalRunOptions options) {
   app::apply(options, executor_words);
   pin_threads();
   const FixedEvaluation evaluation = fixed(options);
-  const EvaluateOptions how{
+  EvaluateOptions how{
       .steps = options.steps, .command_options = app::to_line(options), .interrupt = app::ctrl_c()};
-  return app::run_list(evaluation_work(evaluation, how), options, options);
+  const auto database = kept(evaluation, options, how);
+  const int status = app::run_list(evaluation_work(evaluation, how), options, options);
+  if (database && !options.quiet) app::say(fmt::format("kept as run {}", how.run.substr(0, 8)));
+  return status;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using namespace d5;
 namespace {
 
 /// Each sample's answer is its number, after `seconds`.
-AnswerBatch numbers(double seconds = 0) {
+AnswerBatch served_numbers(double seconds = 0) {
   return [seconds](std::span<const std::int64_t> samples) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     BatchAnswers answers;
@@ -40,7 +40,7 @@ std::int32_t largest_batch(const ScenarioResult& result) {
 TEST_CASE("a served predictor answers each sample, whatever the batches") {
   const int instances = GENERATE(1, 3);
   const std::int64_t largest = GENERATE(1, 4, 64);
-  ServedPredictor served("numbers", 50, [](int) { return numbers(1e-4); },
+  ServedPredictor served("served_numbers", 50, [](int) { return served_numbers(1e-4); },
                          {.instances = instances, .largest_batch = largest, .longest_wait = 1e-3});
   const auto result =
       ask_served(served, "closed_loop", {{"users", 10}}, {.mode = ScenarioOptions::Mode::accuracy});
@@ -58,7 +58,7 @@ TEST_CASE("a served predictor answers each sample, whatever the batches") {
 }
 
 TEST_CASE("a batch waits until it is full, and no longer") {
-  ServedPredictor served("numbers", 8, [](int) { return numbers(); },
+  ServedPredictor served("served_numbers", 8, [](int) { return served_numbers(); },
                          {.largest_batch = 8, .longest_wait = 1000});
   const auto result = ask_served(served, "batched", {{"batch", 8}}, {.least_queries = 20});
   CHECK(result.queries.size() == 160);
@@ -66,7 +66,7 @@ TEST_CASE("a batch waits until it is full, and no longer") {
 }
 
 TEST_CASE("a batch that does not fill is taken when its first query has waited") {
-  ServedPredictor served("numbers", 8, [](int) { return numbers(); },
+  ServedPredictor served("served_numbers", 8, [](int) { return served_numbers(); },
                          {.largest_batch = 8, .longest_wait = 0.05});
   const auto result = ask_served(served, "batched", {{"batch", 3}}, {.least_queries = 3});
   REQUIRE(result.queries.size() == 9);
@@ -78,7 +78,7 @@ TEST_CASE("a batch that does not fill is taken when its first query has waited")
 }
 
 TEST_CASE("nobody waits for a fuller batch after the last query") {
-  ServedPredictor served("numbers", 8, [](int) { return numbers(); },
+  ServedPredictor served("served_numbers", 8, [](int) { return served_numbers(); },
                          {.largest_batch = 100, .longest_wait = 1000});
   const auto result =
       ask_served(served, "constant", {{"rate", 1000}}, {.least_queries = 7, .answer_seconds = 30});
@@ -91,7 +91,7 @@ TEST_CASE("each instance is opened and used on a thread of its own") {
   std::set<std::thread::id> opened;
   std::atomic<int> strangers = 0;
   {
-    ServedPredictor served("numbers", 10,
+    ServedPredictor served("served_numbers", 10,
                            [&](int) -> AnswerBatch {
                              const auto home = std::this_thread::get_id();
                              const std::lock_guard lock(mutex);
@@ -136,13 +136,14 @@ TEST_CASE("an instance that cannot be opened, and options that do not fit, are r
   CHECK_THROWS_WITH(ServedPredictor("broken", 1,
                                     [](int instance) -> AnswerBatch {
                                       if (instance == 1) throw IoError("no such file");
-                                      return numbers();
+                                      return served_numbers();
                                     },
                                     {.instances = 3}),
                     "no such file");
   const auto refuse = [](const ServedOptions& options) {
-    CHECK_THROWS_AS(
-        ServedPredictor("numbers", 1, [](int) { return numbers(); }, options), ValueError);
+    CHECK_THROWS_AS(ServedPredictor(
+                        "served_numbers", 1, [](int) { return served_numbers(); }, options),
+                    ValueError);
   };
   refuse({.instances = 0});
   refuse({.largest_batch = 0});
