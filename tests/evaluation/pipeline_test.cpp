@@ -31,7 +31,7 @@ std::vector<std::int64_t> numbers(std::int64_t count) {
 double number_in(const PipelineItem& item) { return item.answer.at("x").tensor().item<double>(); }
 
 /// Stages that add their place in a way that does not commute, and take longer for some items.
-PipelineStage stage(const std::string& name, int threads, double factor) {
+StreamStage stage(const std::string& name, int threads, double factor) {
   return {name, threads, [factor](PipelineItem& item) {
             if (item.sample % 7 == 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
             const auto x = item.answer.contains("x") ? number_in(item) : double(item.sample);

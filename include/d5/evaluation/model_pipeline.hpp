@@ -64,8 +64,8 @@ class ModelPipeline {
   /// The same, taken apart for a `Pipeline`: reading, then each step of each input; and each step
   /// of the answer. `threads` of each; the results are those of `prepare` and `answer` to the bit.
   /// The stages use this object while they run.
-  [[nodiscard]] std::vector<PipelineStage> stages_before(int threads) const;
-  [[nodiscard]] std::vector<PipelineStage> stages_after(int threads) const;
+  [[nodiscard]] std::vector<StreamStage> stages_before(int threads) const;
+  [[nodiscard]] std::vector<StreamStage> stages_after(int threads) const;
   /// Batches for `predictor`, whose outputs are cut into answers.
   [[nodiscard]] static Pipeline::Predict predict_with(Predictor& predictor);
 

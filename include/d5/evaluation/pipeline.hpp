@@ -23,7 +23,7 @@ struct PipelineItem {
 };
 
 /// What is done with each item, on threads of its own.
-struct PipelineStage {
+struct StreamStage {
   std::string name;
   int threads = 1;
   /// Called by several threads at once, each with another item. What it throws becomes the item's
@@ -74,7 +74,7 @@ class Pipeline {
   using Predict = std::function<void(std::span<PipelineItem*> batch)>;
 
   /// Throws: ValueError for a stage without threads, a batch or a queue below 1.
-  Pipeline(std::vector<PipelineStage> before, Predict predict, std::vector<PipelineStage> after,
+  Pipeline(std::vector<StreamStage> before, Predict predict, std::vector<StreamStage> after,
            PipelineOptions options = {});
 
   /// Sends the samples through. `on_answer` is called once an item, in their order, by a thread of
@@ -84,7 +84,7 @@ class Pipeline {
                      const std::function<void(PipelineItem&)>& on_answer);
 
  private:
-  std::vector<PipelineStage> before_, after_;
+  std::vector<StreamStage> before_, after_;
   Predict predict_;
   PipelineOptions options_;
 };

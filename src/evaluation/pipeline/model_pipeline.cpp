@@ -161,8 +161,8 @@ ValueMap ModelPipeline::answer(const ValueMap& outputs, std::int64_t row) const 
   return values;
 }
 
-std::vector<PipelineStage> ModelPipeline::stages_before(int threads) const {
-  std::vector<PipelineStage> stages;
+std::vector<StreamStage> ModelPipeline::stages_before(int threads) const {
+  std::vector<StreamStage> stages;
   stages.push_back({"read", threads, [this](PipelineItem& item) {
                       std::vector<Tensor> read = empty_batch(*held_, 1);
                       held_->read({&item.sample, 1}, {}, read);
@@ -212,8 +212,8 @@ void ModelPipeline::shape_input(std::size_t i, PipelineItem& item) const {
   value = tensor.reshaped(Shape(std::move(sizes)));
 }
 
-std::vector<PipelineStage> ModelPipeline::stages_after(int threads) const {
-  std::vector<PipelineStage> stages;
+std::vector<StreamStage> ModelPipeline::stages_after(int threads) const {
+  std::vector<StreamStage> stages;
   for (const NamedStep& step : answer_) {
     stages.push_back(
         {step.name, threads, [step = step.step](PipelineItem& item) { step->run(item.answer); }});

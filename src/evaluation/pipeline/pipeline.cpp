@@ -34,8 +34,8 @@ void guarded(PipelineItem& item, const Work& work) {
 /// One run: queue q lies before place q, of stages, predict among them, and of who hears answers.
 class PipelineRun {
  public:
-  PipelineRun(const std::vector<PipelineStage>& before, const Pipeline::Predict& predict,
-              const std::vector<PipelineStage>& after, const PipelineOptions& options,
+  PipelineRun(const std::vector<StreamStage>& before, const Pipeline::Predict& predict,
+              const std::vector<StreamStage>& after, const PipelineOptions& options,
               std::span<const std::int64_t> samples)
       : before_(before),
         predict_(predict),
@@ -77,7 +77,7 @@ class PipelineRun {
   }
 
  private:
-  [[nodiscard]] const PipelineStage& stage(std::size_t s) const {
+  [[nodiscard]] const StreamStage& stage(std::size_t s) const {
     return s < before_.size() ? before_[s] : after_[s - before_.size() - 1];
   }
 
@@ -88,7 +88,7 @@ class PipelineRun {
   }
 
   void work(std::size_t s) {
-    const PipelineStage& own = stage(s);
+    const StreamStage& own = stage(s);
     StageReport mine;
     while (auto taken = queues_[s]->take(mine.waited_for_input)) {
       auto& [number, item] = *taken;
@@ -179,9 +179,9 @@ class PipelineRun {
     all.waited_for_room += mine.waited_for_room;
   }
 
-  const std::vector<PipelineStage>& before_;
+  const std::vector<StreamStage>& before_;
   const Pipeline::Predict& predict_;
-  const std::vector<PipelineStage>& after_;
+  const std::vector<StreamStage>& after_;
   const PipelineOptions& options_;
   std::span<const std::int64_t> samples_;
   std::size_t places_;
@@ -214,14 +214,14 @@ TextTable to_table(const PipelineReport& report, Format format) {
   return table;
 }
 
-Pipeline::Pipeline(std::vector<PipelineStage> before, Predict predict,
-                   std::vector<PipelineStage> after, PipelineOptions options)
+Pipeline::Pipeline(std::vector<StreamStage> before, Predict predict, std::vector<StreamStage> after,
+                   PipelineOptions options)
     : before_(std::move(before)),
       after_(std::move(after)),
       predict_(std::move(predict)),
       options_(std::move(options)) {
   for (const auto* stages : {&before_, &after_}) {
-    for (const PipelineStage& stage : *stages) {
+    for (const StreamStage& stage : *stages) {
       if (stage.threads >= 1) continue;
       throw ValueError(fmt::format("pipeline: stage '{}' has {} threads, expected 1 or more",
                                    printable(stage.name), stage.threads));
