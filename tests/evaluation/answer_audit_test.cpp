@@ -15,9 +15,9 @@ namespace {
 
 /// Answers each sample with its number, in a time that varies by a factor of e, as busy machines
 /// do.
-class Candidate final : public SystemUnderTest {
+class AuditedSystem final : public SystemUnderTest {
  public:
-  Candidate(std::shared_ptr<VirtualLoadClock> clock, std::uint64_t seed)
+  AuditedSystem(std::shared_ptr<VirtualLoadClock> clock, std::uint64_t seed)
       : clock_(std::move(clock)), random_(seed) {}
   std::string name() const override { return "candidate"; }
   std::int64_t samples() const override { return 120; }
@@ -45,7 +45,7 @@ class Candidate final : public SystemUnderTest {
 struct Audited {
   Measurement differ, ratio;
 };
-Audited audit(Candidate& candidate, std::shared_ptr<VirtualLoadClock> clock) {
+Audited audit(AuditedSystem& candidate, std::shared_ptr<VirtualLoadClock> clock) {
   AuditOptions options;
   options.run.clock = std::move(clock);
   auto records = audit_answers(candidate, options);
@@ -58,7 +58,7 @@ TEST_CASE("no alarm is raised in a hundred honest runs") {
   const auto clock = std::make_shared<VirtualLoadClock>();
   int alarms = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    Candidate honest(clock, seed);
+    AuditedSystem honest(clock, seed);
     const auto [differ, ratio] = audit(honest, clock);
     alarms += differ.status != Status::passed || ratio.status != Status::passed;
   }
@@ -68,7 +68,7 @@ TEST_CASE("no alarm is raised in a hundred honest runs") {
 TEST_CASE("a system that remembers what it was asked is caught") {
   const auto clock = std::make_shared<VirtualLoadClock>();
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    Candidate caching(clock, seed);
+    AuditedSystem caching(clock, seed);
     caching.known_share = 0.5;
     const auto [differ, ratio] = audit(caching, clock);
     CHECK(differ.status == Status::passed);
@@ -80,7 +80,7 @@ TEST_CASE("a system that remembers what it was asked is caught") {
 TEST_CASE("a system that answers otherwise when it is timed is caught") {
   const auto clock = std::make_shared<VirtualLoadClock>();
   const std::int64_t honest = GENERATE(0, 5, 150, 250);
-  Candidate lying(clock, 1);
+  AuditedSystem lying(clock, 1);
   lying.honest = honest;
   const auto [differ, ratio] = audit(lying, clock);
   CAPTURE(honest, differ.reason);
@@ -91,7 +91,7 @@ TEST_CASE("a system that answers otherwise when it is timed is caught") {
 
 TEST_CASE("whoever compares answers says what is the same") {
   const auto clock = std::make_shared<VirtualLoadClock>();
-  Candidate lying(clock, 1);
+  AuditedSystem lying(clock, 1);
   lying.honest = 150;
   AuditOptions options;
   options.run.clock = clock;
