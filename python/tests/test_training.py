@@ -305,8 +305,6 @@ def test_a_sampler_in_python_is_iterated_as_any_other():
     assert sampler.__next__().index == 2
     with pytest.raises(d5.ValueError, match="Rows: batch 4 of epoch 0"):
         sampler.seek(0, 4)
-    with pytest.raises(d5.Unsupported, match="reads in its own way"):
-        sampler.read_ahead(2)
 
 
 def test_a_sampler_in_python_that_gives_something_else_is_refused():

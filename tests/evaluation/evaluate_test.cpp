@@ -19,7 +19,7 @@ EvaluationManifest evaluation_of(const testing::ToyEvaluation& toy) {
   manifest.version = "1.0.0-dev";
   manifest.models = {toy.model()};
   manifest.frameworks = {"reference"};
-  manifest.scenarios = {{"single_stream"}};
+  manifest.scenarios = {{"closed_loop"}};
   manifest.queries = 10;
   return manifest;
 }
