@@ -80,6 +80,10 @@ int compare_maps(const OverlapMapCommand& options) {
   if (options.compared.size() != 2) throw ValueError("overlap map: --compare takes two maps");
   const OverlapMapAgreement agreement =
       compare_overlap_maps(read_results(options.compared[0]), read_results(options.compared[1]));
+  if (agreement.cells.empty()) {
+    throw ValueError(fmt::format("'{}' and '{}' have no cell in common that both measured",
+                                 printable(options.compared[0]), printable(options.compared[1])));
+  }
   using enum TextTable::Align;
   TextTable table({"kernel", "resources", "metric", {"first", right}, {"second", right}, "agree"});
   const auto words = [](const Estimate& one) {
