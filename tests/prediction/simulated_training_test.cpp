@@ -112,11 +112,11 @@ TEST_CASE("what lies beyond profile or calibration is marked") {
   NetworkDescription network = fast_ports();
   ScalingPredictionOptions options{
       .ranks = {2}, .what_helps = false, .training = ring_by(SimulatedProgressRule::thread)};
-  network.calibrated_bytes = {500'000, "made up"};  // half of a gradient
+  network.calibrated_bytes = {1'000'000, "made up"};  // a whole gradient: nothing is larger
   CHECK(predict_scaling(three_pieces(), network, options).front().mistrusted.empty());
   network.calibrated_bytes.value = 400'000;
   CHECK_THAT(predict_scaling(three_pieces(), network, options).front().mistrusted,
-             Catch::Contains("messages of 500000 bytes"));
+             Catch::Contains("messages of 1000000 bytes"));
   network.calibrated_bytes.value = 0;
   options.training.batch = 9;
   CHECK_THAT(predict_scaling(three_pieces(), network, options).front().mistrusted,
@@ -144,7 +144,7 @@ TEST_CASE("a simulation above its time leaves the points before it") {
       .ranks = {1, 512}, .what_helps = false, .training = ring_by(SimulatedProgressRule::poll)};
   options.training.simulation.most_wall_seconds = 1e-6;
   CHECK_THROWS_AS(simulate_training(three_pieces(), 512, fast_ports(), options.training),
-                  Interrupted);
+                  SimulationBudget);
 }
 
 TEST_CASE("numbers of ranks that no cluster has are refused") {
