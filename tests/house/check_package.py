@@ -161,11 +161,11 @@ def frameworks_absent() -> Iterator[str]:
     for file in needs.values():
         own = str(PACKAGE), "/lib/", "/usr/lib/", "not found"
         linked = [line.split(" => ") for line in run("ldd", file.with_suffix(".so")).stdout.splitlines()]
-        # MPI comes with the system, and is missing on another.
+        # These come with the system, and are missing on another.
         for name in (
             words[0].strip()
             for words in linked
-            if len(words) == 2 and (not words[1].startswith(own) or words[0].strip().startswith("libmpi"))
+            if len(words) == 2 and (not words[1].startswith(own) or words[0].strip().startswith(("libmpi", "libsimgrid")))
         ):
             (hidden / name).touch()  # found first, and no library
     used = run(sys.executable, "-c", WITHOUT_LIBRARIES, *needs, LD_LIBRARY_PATH=str(hidden))
