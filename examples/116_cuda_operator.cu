@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operator of one's own for the host and for NVIDIA's GPUs: y = x / (1 + exp(-x)), Swish.
 //
-//   d5 op check --load 111_cuda_operator.cu "example.Swish 1000"                  on the host
-//   d5 op check --load 111_cuda_operator.cu "example.Swish 1000" --device cuda:0  on a GPU
+//   d5 op check --load 116_cuda_operator.cu "example.Swish 1000"                  on the host
+//   d5 op check --load 116_cuda_operator.cu "example.Swish 1000" --device cuda:0  on a GPU
 //
 // compiles it with nvcc. Source: Ramachandran et al., "Searching for Activation Functions" (2017).
 #include <cmath>
