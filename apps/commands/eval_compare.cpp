@@ -13,6 +13,7 @@
 #include "apps/say.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/result_comparison.hpp"
+#include "d5/evaluation/answer_comparison.hpp"
 #include "d5/evaluation/evaluation_difference.hpp"
 
 namespace d5::command {
@@ -36,7 +37,7 @@ struct EvalCompareOptions : app::OutputOptions {
 };
 
 /// Of the pieces with answers that both runs have: by name, or the only one of each.
-std::vector<NamedAnswerDifference> answer_differences(const EvalCompareOptions& options) {
+std::vector<NamedAnswerComparison> answer_differences(const EvalCompareOptions& options) {
   if (app::is_file(options.a) || app::is_file(options.b)) {
     throw ValueError(
         "eval compare --answers: a results file has no answers; give the ids of two runs of a "
@@ -50,10 +51,10 @@ std::vector<NamedAnswerDifference> answer_differences(const EvalCompareOptions& 
       if (piece.kind == "answers") pieces[side].push_back(piece.name);
     }
   }
-  std::vector<NamedAnswerDifference> differences;
+  std::vector<NamedAnswerComparison> differences;
   const auto add = [&](const std::string& name, const std::string& a, const std::string& b) {
     differences.push_back(
-        {name, answer_difference(database->answers(runs[0], a), database->answers(runs[1], b))});
+        {name, compare_answers(database->answers(runs[0], a), database->answers(runs[1], b))});
   };
   if (pieces[0].size() == 1 && pieces[1].size() == 1) {
     const std::string &a = pieces[0][0], &b = pieces[1][0];

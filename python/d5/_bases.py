@@ -315,7 +315,7 @@ class StepModifier:
 
 
 class Schedule(metaclass=abc.ABCMeta):
-    """What a hyper-parameter is at each time. Base of a schedule written in Python: `at` says what a hyper-parameter is at each time, which
+    """What a hyper-parameter is at each time. Base of one written in Python: `at` says it, and time
     counts steps, or epochs where `every` is "epoch".
 
     One whose `observes` is "training_loss" or "test_loss" is told these, and has a `state`.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "d5/core/error.hpp"
+#include "d5/evaluation/answer_comparison.hpp"
 #include "d5/evaluation/evaluation_choice.hpp"
 #include "d5/evaluation/evaluation_difference.hpp"
 #include "d5/evaluation/result_history.hpp"
@@ -245,20 +246,20 @@ TEST_CASE("answers are compared sample by sample, by McNemar's exact test") {
     b.push_back({i, "x", i < 10 || i >= 16 ? 1.0 : 0.0});
   }
   b.push_back({99, "x", 1});
-  const auto difference = answer_difference(a, b);
-  CHECK(difference.both_right == 10);
-  CHECK(difference.both_wrong == 4);
-  CHECK(difference.only_a == std::vector<std::int64_t>{10, 11});
-  CHECK(difference.only_b == std::vector<std::int64_t>{16, 17, 18, 19});
+  const auto difference = compare_answers(a, b);
+  CHECK(difference.both == 10);
+  CHECK(difference.neither == 4);
+  CHECK(difference.right_in_a_alone() == std::vector<std::int64_t>{10, 11});
+  CHECK(difference.right_in_b_alone() == std::vector<std::int64_t>{16, 17, 18, 19});
   CHECK(difference.not_in_both == 1);
   // 2 sum of C(6, k) / 2^6 for k = 0, 1, 2.
   CHECK(difference.p_value == Approx(2 * (1 + 6 + 15) / 64.0));
-  const std::vector<NamedAnswerDifference> named = {{"top1", difference}};
+  const std::vector<NamedAnswerComparison> named = {{"top1", difference}};
   CHECK(cell_of(to_table(named), 0, "samples of A alone") == "10 11");
   CHECK(cell_of(to_table(named), 0, "McNemar's p") == "0.69");  // 0.6875
   a.push_back({0, "x", 1});
-  CHECK_THROWS_AS(answer_difference(a, b), ValueError);
-  CHECK(answer_difference({}, {}).p_value == 1);
+  CHECK_THROWS_AS(compare_answers(a, b), ValueError);
+  CHECK(compare_answers({}, {}).p_value == 1);
 }
 
 TEST_CASE("the best version is the last that was better than all before") {

@@ -12,7 +12,7 @@
 namespace d5 {
 
 /// Two runs over one data set, sample by sample: an accuracy that is equal may hide answers that
-/// are not.
+/// are not. Right is a score of 0.5 or more.
 struct AnswerComparison {
   /// A sample that one run has right and the other wrong.
   struct Flip {
@@ -21,22 +21,30 @@ struct AnswerComparison {
     double score_a = 0, score_b = 0;
   };
   std::int64_t samples = 0;                                    ///< that both answered
-  std::int64_t both = 0, only_a = 0, only_b = 0, neither = 0;  ///< right: a score of 0.5 or more
+  std::int64_t both = 0, only_a = 0, only_b = 0, neither = 0;  ///< right
   std::int64_t same_answers = 0;                               ///< to the letter
+  std::int64_t not_in_both = 0;                                ///< samples that one alone answered
   /// How likely flips would be as uneven if each were a's or b's with equal chance: exact,
   /// two-sided.
   double p_value = 1;
   std::vector<Flip> flips = {};  ///< by sample
+
+  /// Samples that one alone has right.
+  [[nodiscard]] std::vector<std::int64_t> right_in_a_alone() const;
+  [[nodiscard]] std::vector<std::int64_t> right_in_b_alone() const;
 };
 
 /// Source: McNemar, "Note on the Sampling Error of the Difference Between Correlated Proportions or
 /// Percentages" (1947), with the exact binomial test in place of the approximation.
+/// Throws: ValueError for a sample that is answered twice.
 [[nodiscard]] AnswerComparison compare_answers(std::span<const SampleAnswer> a,
                                                std::span<const SampleAnswer> b);
 
-/// "180 and 179 of 200 right, 3 and 2 alone: McNemar p = 1".
-[[nodiscard]] std::string to_string(const AnswerComparison& comparison);
-/// A row a flip.
-[[nodiscard]] TextTable flips_table(const AnswerComparison& comparison);
+/// A row: how many are right in both, in none, in one alone, and which these are.
+struct NamedAnswerComparison {
+  std::string name;
+  AnswerComparison comparison;
+};
+[[nodiscard]] TextTable to_table(std::span<const NamedAnswerComparison> comparisons);
 
 }  // namespace d5

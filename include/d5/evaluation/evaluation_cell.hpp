@@ -26,6 +26,8 @@ struct EvaluationCell {
   /// From all latencies: seconds. Nothing where none were measured.
   [[nodiscard]] std::optional<Estimate> latency(double quantile) const;
   [[nodiscard]] std::optional<Estimate> throughput() const;  ///< samples a second
+  /// Of one of its records; nothing of null, and of one without samples.
+  [[nodiscard]] static std::optional<Estimate> estimate_of(const Measurement* record);
   /// The worst status of its records, with the reason.
   [[nodiscard]] Status status() const;
   [[nodiscard]] std::string reason() const;

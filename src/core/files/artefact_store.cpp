@@ -113,8 +113,7 @@ void check_digest(const std::string& sha256, const std::string& who) {
 }
 
 std::string ArtefactStore::usual_folder() {
-  const char* named = std::getenv("D5_CACHE_DIR");
-  const fs::path cache = named && *named ? fs::path(named) : detail::user_cache();
+  const fs::path cache = detail::kept_folder();
   if (cache.empty()) {
     throw IoError("there is no folder for artefacts: set HOME, or D5_CACHE_DIR to a folder");
   }

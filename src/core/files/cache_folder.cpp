@@ -22,6 +22,11 @@ fs::path user_cache() {
   return home && *home ? fs::path(home) / ".cache" / "d5" : fs::path();
 }
 
+fs::path kept_folder() {
+  const char* named = std::getenv("D5_CACHE_DIR");
+  return named && *named ? fs::path(named) : user_cache();
+}
+
 std::string cache_folder(std::string_view part) {
   const fs::path cache = user_cache();
   if (cache.empty()) {
@@ -40,8 +45,7 @@ std::string cache_folder(std::string_view part) {
 }
 
 fs::path measured_file(std::string_view kind, std::string_view words) {
-  const char* named = std::getenv("D5_CACHE_DIR");
-  const fs::path folder = named && *named ? fs::path(named) : user_cache();
+  const fs::path folder = kept_folder();
   if (folder.empty()) return {};
   constexpr std::size_t kDigits = 12;
   return folder / fmt::format("{}-{}.json", kind, sha256(words).substr(0, kDigits));

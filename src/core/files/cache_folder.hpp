@@ -11,7 +11,11 @@ namespace d5::detail {
 /// Empty where there is no home; nothing is made.
 [[nodiscard]] std::filesystem::path user_cache();
 
-/// The folder `part` of it, made if it is not there, readable by the user alone.
+/// $D5_CACHE_DIR, or else `user_cache`: where d5 keeps what it measured, and files by their digest.
+/// Empty where there is neither; nothing is made.
+[[nodiscard]] std::filesystem::path kept_folder();
+
+/// The folder `part` of `user_cache`, made if it is not there, readable by the user alone.
 /// Throws: IoError if it cannot be, or there is no home.
 [[nodiscard]] std::string cache_folder(std::string_view part);
 

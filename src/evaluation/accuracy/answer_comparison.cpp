@@ -2,9 +2,10 @@
 #include "d5/evaluation/answer_comparison.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <boost/math/distributions/binomial.hpp>
 #include <map>
 
 #include "d5/core/error.hpp"
@@ -12,54 +13,89 @@
 namespace d5 {
 namespace {
 
-/// P(X <= k) twice, of X with `n` throws of a fair coin; at most 1.
-double two_sided_binomial(std::int64_t k, std::int64_t n) {
-  double sum = 0;
-  for (std::int64_t i = 0; i <= k; ++i) {
-    sum += std::exp(std::lgamma(double(n + 1)) - std::lgamma(double(i + 1)) -
-                    std::lgamma(double(n - i + 1)) - double(n) * std::log(2.0));
+constexpr double kRight = 0.5;
+
+std::map<std::int64_t, const SampleAnswer*> by_sample(std::span<const SampleAnswer> answers,
+                                                      const char* who) {
+  std::map<std::int64_t, const SampleAnswer*> places;
+  for (const SampleAnswer& answer : answers) {
+    if (places.emplace(answer.sample, &answer).second) continue;
+    throw ValueError(fmt::format("{} answers sample {} twice", who, answer.sample));
   }
-  return std::min(1.0, 2 * sum);
+  return places;
+}
+
+std::vector<std::int64_t> samples_right_by(const AnswerComparison& comparison,
+                                           double AnswerComparison::Flip::* score) {
+  std::vector<std::int64_t> samples;
+  for (const auto& flip : comparison.flips) {
+    if (flip.*score >= kRight) samples.push_back(flip.sample);
+  }
+  return samples;
+}
+
+std::string samples_text(const std::vector<std::int64_t>& samples) {
+  constexpr std::size_t kMost = 20;
+  const std::size_t shown = std::min(samples.size(), kMost);
+  return fmt::format("{}{}",
+                     fmt::join(samples.begin(), samples.begin() + std::ptrdiff_t(shown), " "),
+                     shown < samples.size() ? " ..." : "");
 }
 
 }  // namespace
 
+std::vector<std::int64_t> AnswerComparison::right_in_a_alone() const {
+  return samples_right_by(*this, &Flip::score_a);
+}
+std::vector<std::int64_t> AnswerComparison::right_in_b_alone() const {
+  return samples_right_by(*this, &Flip::score_b);
+}
+
 AnswerComparison compare_answers(std::span<const SampleAnswer> a, std::span<const SampleAnswer> b) {
-  std::map<std::int64_t, const SampleAnswer*> of_b;
-  for (const SampleAnswer& answer : b) of_b[answer.sample] = &answer;
+  const auto of_a = by_sample(a, "A"), of_b = by_sample(b, "B");
   AnswerComparison result;
-  for (const SampleAnswer& one : a) {
-    const auto place = of_b.find(one.sample);
+  for (const auto& [sample, one] : of_a) {
+    const auto place = of_b.find(sample);
     if (place == of_b.end()) continue;
     const SampleAnswer& other = *place->second;
-    const bool right = one.score >= 0.5, other_right = other.score >= 0.5;
+    const bool right = one->score >= kRight, other_right = other.score >= kRight;
     ++result.samples;
     ++(right         ? other_right ? result.both : result.only_a
        : other_right ? result.only_b
                      : result.neither);
-    result.same_answers += one.answer == other.answer ? 1 : 0;
+    result.same_answers += one->answer == other.answer ? 1 : 0;
     if (right != other_right) {
-      result.flips.push_back({one.sample, one.answer, other.answer, one.score, other.score});
+      result.flips.push_back({sample, one->answer, other.answer, one->score, other.score});
     }
   }
-  std::ranges::sort(result.flips, {}, &AnswerComparison::Flip::sample);
-  const std::int64_t flips = result.only_a + result.only_b;
-  if (flips > 0) result.p_value = two_sided_binomial(std::min(result.only_a, result.only_b), flips);
+  result.not_in_both = std::int64_t(of_a.size() + of_b.size()) - 2 * result.samples;
+  if (!result.flips.empty()) {
+    const boost::math::binomial_distribution<double> even(double(result.flips.size()), 0.5);
+    const double fewer = double(std::min(result.only_a, result.only_b));
+    result.p_value = std::min(1.0, 2 * boost::math::cdf(even, fewer));
+  }
   return result;
 }
 
-std::string to_string(const AnswerComparison& comparison) {
-  return fmt::format("{} and {} of {} right, {} and {} alone: McNemar p = {:.3g}",
-                     comparison.both + comparison.only_a, comparison.both + comparison.only_b,
-                     comparison.samples, comparison.only_a, comparison.only_b, comparison.p_value);
-}
-
-TextTable flips_table(const AnswerComparison& comparison) {
-  TextTable table({"sample", "a", "b", "answer of a", "answer of b"});
-  for (const auto& flip : comparison.flips) {
-    table.add({std::to_string(flip.sample), flip.score_a >= 0.5 ? "right" : "wrong",
-               flip.score_b >= 0.5 ? "right" : "wrong", printable(flip.a), printable(flip.b)});
+TextTable to_table(std::span<const NamedAnswerComparison> comparisons) {
+  using enum TextTable::Align;
+  TextTable table({"answers",
+                   {"right in both", right},
+                   {"wrong in both", right},
+                   {"A alone right", right},
+                   {"B alone right", right},
+                   {"not in both", right},
+                   {"McNemar's p", right},
+                   "samples of A alone",
+                   "samples of B alone"});
+  for (const auto& [name, one] : comparisons) {
+    table.add({name, std::to_string(one.both), std::to_string(one.neither),
+               std::to_string(one.only_a), std::to_string(one.only_b),
+               one.not_in_both > 0 ? std::to_string(one.not_in_both) : "",
+               fmt::format("{:.2g}", one.p_value), samples_text(one.right_in_a_alone()),
+               samples_text(one.right_in_b_alone())});
   }
+  table.drop_empty_columns();
   return table;
 }
 

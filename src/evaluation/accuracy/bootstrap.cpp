@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "d5/core/random.hpp"
+#include "evaluation/accuracy/accuracy_record.hpp"
 
 namespace d5::detail {
 
@@ -36,11 +37,7 @@ Interval bootstrap_interval(std::size_t samples,
 
 Measurement accuracy_record(const std::string& metric, std::size_t samples,
                             const std::function<double(std::span<const std::size_t>)>& statistic) {
-  Measurement record;
-  record.metric = metric;
-  record.unit = "1";
-  record.quantity = Quantity::accuracy;
-  record.direction = Direction::higher_is_better;
+  Measurement record = accuracy_record(metric);
   record.statistic = {.of = Statistic::Of::single};
   std::vector<std::size_t> all(samples);
   std::iota(all.begin(), all.end(), std::size_t{0});

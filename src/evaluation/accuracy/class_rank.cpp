@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "evaluation/accuracy/accuracy_record.hpp"
 #include "evaluation/accuracy/judged_tensor.hpp"
 
 namespace d5::detail {
@@ -36,11 +37,7 @@ double ClassRank::judge(const ValueMap& answer, const ValueMap& right) {
 }
 
 Measurement ClassRank::record() const {
-  Measurement record;
-  record.metric = name_;
-  record.unit = "1";
-  record.quantity = Quantity::accuracy;
-  record.direction = Direction::higher_is_better;
+  Measurement record = accuracy_record(name_);
   record.statistic = {.of = Statistic::Of::share};
   record.samples = right_;
   return record;

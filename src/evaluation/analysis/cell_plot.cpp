@@ -26,17 +26,21 @@ std::string interval_text(const std::optional<Estimate>& estimate, const std::st
                      with_prefix(estimate->interval.high, unit));
 }
 
-Plot rows_plot(Plot plot, const std::vector<std::string>& rows,
-               const std::vector<RowSeries>& series) {
-  for (const auto& row : rows) plot.rows.push_back({.label = row, .lanes = series.size()});
-  for (std::size_t s = 0; s < series.size(); ++s) {
-    plot.series.push_back(series.size() > 1 ? series[s].name : "");
+void RowsPlot::add(std::string row, std::vector<std::optional<Estimate>> values) {
+  rows_.push_back({std::move(row), std::move(values)});
+}
+
+void RowsPlot::draw(Plot plot, std::vector<Plot>& plots) const {
+  if (rows_.empty()) return;
+  for (const Row& row : rows_) plot.rows.push_back({.label = row.name, .lanes = series_.size()});
+  for (std::size_t s = 0; s < series_.size(); ++s) {
+    plot.series.push_back(series_.size() > 1 ? series_[s] : "");
     PlotMark dots{.shape = PlotMark::Shape::dots, .series = s};
     PlotMark intervals{.shape = PlotMark::Shape::interval, .series = s};
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      const auto& value = series[s].values[row];
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      const auto& value = rows_[row].values[s];
       if (!value) continue;
-      const double y = double(row) + (double(s) + 0.5) / double(series.size());
+      const double y = double(row) + (double(s) + 0.5) / double(series_.size());
       dots.points.push_back({value->value, y});
       if (!has_interval(*value)) continue;
       intervals.points.push_back({value->interval.low, y});
@@ -45,7 +49,7 @@ Plot rows_plot(Plot plot, const std::vector<std::string>& rows,
     plot.marks.push_back(std::move(intervals));
     plot.marks.push_back(std::move(dots));
   }
-  return plot;
+  plots.push_back(std::move(plot));
 }
 
 Plot curves_plot(Plot plot, const std::vector<Curve>& curves) {

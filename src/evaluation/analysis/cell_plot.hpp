@@ -16,14 +16,23 @@ namespace d5::detail {
 [[nodiscard]] std::string interval_text(const std::optional<Estimate>& estimate,
                                         const std::string& unit);
 
-/// One series of numbers, one for each row of a plot; those that are not there are left out.
-struct RowSeries {
-  std::string name;
-  std::vector<std::optional<Estimate>> values;
-};
 /// Rows with a dot and an interval for each series, over an axis of numbers.
-[[nodiscard]] Plot rows_plot(Plot plot, const std::vector<std::string>& rows,
-                             const std::vector<RowSeries>& series);
+class RowsPlot {
+ public:
+  explicit RowsPlot(std::vector<std::string> series) : series_(std::move(series)) {}
+  /// `values` has one number a series; those that are not there are left out.
+  void add(std::string row, std::vector<std::optional<Estimate>> values);
+  /// `plot` with what was added, behind `plots`; nothing where there are no rows.
+  void draw(Plot plot, std::vector<Plot>& plots) const;
+
+ private:
+  struct Row {
+    std::string name;
+    std::vector<std::optional<Estimate>> values;
+  };
+  std::vector<std::string> series_;
+  std::vector<Row> rows_;
+};
 
 /// A line with dots and intervals.
 struct Curve {

@@ -55,8 +55,11 @@ std::optional<Estimate> EvaluationCell::latency(double quantile) const {
 }
 
 std::optional<Estimate> EvaluationCell::throughput() const {
-  const Measurement* record = find("throughput");
-  if (!record) return std::nullopt;
+  return estimate_of(find("throughput"));
+}
+
+std::optional<Estimate> EvaluationCell::estimate_of(const Measurement* record) {
+  if (!record || record->samples.empty()) return std::nullopt;
   return estimate(*record);
 }
 

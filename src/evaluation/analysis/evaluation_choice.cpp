@@ -17,11 +17,6 @@ namespace {
 constexpr double kSecondsInHour = 3600;
 constexpr double kMillion = 1e6;
 
-std::optional<Estimate> estimate_of(const Measurement* record) {
-  if (!record || record->samples.empty()) return std::nullopt;
-  return estimate(*record);
-}
-
 double price_of(const EvaluationCell& cell, double given) {
   if (given > 0) return given;
   for (const Measurement* record : cell.records) {
@@ -101,9 +96,9 @@ std::optional<Estimate> choice_number(const EvaluationCell& cell, const std::str
   for (const auto& [name, quantile] : kPercentiles) {
     if (number == name) return cell.latency(quantile);
   }
-  if (number == "accuracy") return estimate_of(cell.accuracy);
+  if (number == "accuracy") return EvaluationCell::estimate_of(cell.accuracy);
   if (number == "throughput") return cell.throughput();
-  if (number == "cold_start") return estimate_of(cell.cold_start);
+  if (number == "cold_start") return EvaluationCell::estimate_of(cell.cold_start);
   if (number == "cost") return cost_of(cell, price_per_hour);
   throw_unknown_name("number of an evaluation", number, choice_numbers());
 }

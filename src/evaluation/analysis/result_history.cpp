@@ -10,6 +10,7 @@
 #include <set>
 
 #include "d5/core/results.hpp"
+#include "evaluation/analysis/cell_plot.hpp"
 
 namespace d5 {
 namespace {
@@ -129,15 +130,10 @@ TextTable history_table(const std::vector<HistoryEntry>& history) {
   const Differences differences(history);
   for (const auto& [stored, series, is_record, is_best] : history) {
     const Measurement& m = stored.record;
-    const Interval& interval = stored.estimate.interval;
-    const bool has_value = !std::isnan(stored.estimate.value);
     table.add({stored.time, stored.run.substr(0, 8), m.subject, m.framework, m.device,
                differences.conditions(stored), m.metric, to_string(m.statistic),
-               has_value ? with_prefix(stored.estimate.value, m.unit) : "",
-               interval.low <= interval.high
-                   ? fmt::format("[{}, {}]", with_prefix(interval.low, m.unit),
-                                 with_prefix(interval.high, m.unit))
-                   : "",
+               detail::value_text(stored.estimate, m.unit),
+               detail::interval_text(stored.estimate, m.unit),
                is_best     ? "best"
                : is_record ? "then"
                            : "",
@@ -167,24 +163,16 @@ std::vector<Plot> history_plots(const std::vector<HistoryEntry>& history) {
               .note = fmt::format("{} to {}", numbers.begin()->first, numbers.rbegin()->first),
               .x = {.label = "run", .unit = "", .scale = PlotAxis::Scale::whole},
               .y = {.label = metric, .unit = first.unit}};
+    std::vector<detail::Curve> curves;
     for (const auto& [series, entries] : lines) {
-      const std::size_t index = plot.series.size();
-      plot.series.push_back(differences.words(entries.front()->stored));
-      PlotMark line{.shape = PlotMark::Shape::line, .series = index};
-      PlotMark dots{.shape = PlotMark::Shape::dots, .series = index};
-      PlotMark intervals{.shape = PlotMark::Shape::interval, .series = index};
+      detail::Curve& curve = curves.emplace_back();
+      curve.name = differences.words(entries.front()->stored);
       for (const HistoryEntry* entry : entries) {
-        const double x = numbers.at(entry->stored.time);
-        const Estimate& e = entry->stored.estimate;
-        line.points.push_back({x, e.value});
-        dots.points.push_back({x, e.value});
-        if (!(e.interval.low <= e.interval.high)) continue;
-        intervals.points.push_back({x, e.interval.low});
-        intervals.points.push_back({x, e.interval.high});
+        curve.x.push_back(numbers.at(entry->stored.time));
+        curve.y.push_back(entry->stored.estimate);
       }
-      for (auto* mark : {&line, &dots, &intervals}) plot.marks.push_back(std::move(*mark));
     }
-    plots.push_back(std::move(plot));
+    plots.push_back(detail::curves_plot(std::move(plot), curves));
   }
   return plots;
 }

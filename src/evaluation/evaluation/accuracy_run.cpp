@@ -75,14 +75,7 @@ AccuracyRun run_accuracy(EvaluatedModel& model, const AccuracyOptions& options) 
     if (options.sampled) options.sampled();
   });
   for (const NamedMeasure& named : measures) {
-    Measurement record = model.record();
-    Measurement judged = named.measure->record();
-    judged.subject = record.subject;
-    judged.level = record.level;
-    judged.framework = record.framework;
-    judged.framework_version = record.framework_version;
-    judged.conditions.merge(record.conditions);
-    judged.artefacts = record.artefacts;
+    Measurement judged = measured_of(model.record(), named.measure->record());
     judged.conditions["batch"] = std::to_string(options.batch);
     if (named.claim) hold_against_claim(judged, *named.claim);
     if (missed > 0) {

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "d5/core/results.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/evaluation/scenario.hpp"
@@ -13,21 +11,22 @@
 namespace d5::detail {
 namespace {
 
-Measurement cold_start_record(const Measurement& record, const char* metric, double seconds) {
-  Measurement cold = record;
-  cold.metric = metric;
-  cold.unit = "s";
-  cold.quantity = Quantity::time;
-  cold.statistic = {.of = Statistic::Of::single};
-  cold.samples = {seconds};
-  return cold;
+/// `record` with one time.
+Measurement time_record(const Measurement& record, const char* metric, double seconds) {
+  Measurement time = record;
+  time.metric = metric;
+  time.unit = "s";
+  time.quantity = Quantity::time;
+  time.statistic = {.of = Statistic::Of::single};
+  time.samples = {seconds};
+  return time;
 }
 
 void add_cold_start(EvaluatedModel& model, const Measurement& record,
                     std::vector<Measurement>& records) {
   if (const auto cold = model.take_cold_start()) {
-    records.push_back(cold_start_record(record, "cold_start", cold->open_seconds));
-    records.push_back(cold_start_record(record, "first_predict", cold->first_seconds));
+    records.push_back(time_record(record, "cold_start", cold->open_seconds));
+    records.push_back(time_record(record, "first_predict", cold->first_seconds));
   }
 }
 
@@ -41,12 +40,8 @@ void keep_level(Timeline& timeline, const std::string& level) {
 void add_step_records(const Measurement& record, const PipelineReport& report,
                       std::vector<Measurement>& records) {
   for (const StageReport& stage : report.stages) {
-    Measurement one = record;
-    one.metric = "step_time";
-    one.unit = "s";
-    one.quantity = Quantity::time;
-    one.statistic = {.of = Statistic::Of::single};
-    one.samples = {stage.items > 0 ? stage.busy / double(stage.items) : 0};
+    Measurement one =
+        time_record(record, "step_time", stage.items > 0 ? stage.busy / double(stage.items) : 0);
     one.conditions["step"] = stage.name;
     one.conditions["step threads"] = std::to_string(stage.threads);
     one.conditions["queue"] = fmt::format("{:.2g}, {} at most", stage.mean_depth, stage.deepest);
@@ -62,9 +57,6 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifes
   Predictor& predictor = model.predictor(cell.batch);
   record.framework_version = predictor_version(model.word());
   PipelineSystem system(model.pipeline(), predictor, cell.batch);
-  std::vector<std::int64_t> samples(std::size_t(system.samples()));
-  std::iota(samples.begin(), samples.end(), std::int64_t{0});
-  system.load(samples);
   const bool traces = cell.trace_level != "none" && !Trace::on();
   if (traces) Trace::start();
   auto scenario = scenarios().at(cell.scenario.name).make(cell.scenario.settings);
@@ -73,7 +65,6 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifes
                              .least_queries = manifest.queries,
                              .seed = std::uint64_t(manifest.seed + cell.repetition),
                              .interrupt = options.interrupt});
-  system.unload();
   if (traces) {
     Trace::stop();
     Timeline timeline = Trace::timeline();
@@ -83,14 +74,8 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifes
   std::vector<Measurement> records;
   add_cold_start(model, record, records);
   for (const Measurement& measured : run.measurements) {
-    Measurement one = measured;
-    one.subject = record.subject;
-    one.level = record.level;
-    one.framework = record.framework;
-    one.framework_version = record.framework_version;
+    Measurement one = measured_of(record, measured);
     one.command = record.command;
-    one.artefacts = record.artefacts;
-    for (const auto& [name, text] : record.conditions) one.conditions[name] = text;
     for (const auto& [name, text] : run.conditions) one.conditions.try_emplace(name, text);
     if (one.status == Status::passed && run.status != Status::passed) {
       one.status = run.status;

@@ -82,4 +82,14 @@ Measurement EvaluatedModel::record() const {
   return record;
 }
 
+Measurement measured_of(const Measurement& record, Measurement measured) {
+  measured.subject = record.subject;
+  measured.level = record.level;
+  measured.framework = record.framework;
+  measured.framework_version = record.framework_version;
+  measured.artefacts = record.artefacts;
+  for (const auto& [name, text] : record.conditions) measured.conditions[name] = text;
+  return measured;
+}
+
 }  // namespace d5::detail

@@ -51,4 +51,7 @@ class EvaluatedModel {
   std::optional<ColdStart> cold_start_;
 };
 
+/// `measured` as a number of what `record` tells: of that model, framework and data set.
+[[nodiscard]] Measurement measured_of(const Measurement& record, Measurement measured);
+
 }  // namespace d5::detail

@@ -3,11 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <filesystem>
-
-#include "core/files/cache_folder.hpp"
-#include "d5/core/download.hpp"
+#include "d5/core/artefact_store.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/semantic_version.hpp"
 #include "d5/level1_network/executor_word.hpp"
@@ -15,33 +11,19 @@
 namespace d5 {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string artefact_path(const std::string& sha256) {
-  const char* named = std::getenv("D5_CACHE_DIR");
-  const fs::path cache = named ? fs::path(named) : detail::user_cache();
-  return (cache / "artefacts" / "sha256" / sha256).string();
-}
-
 std::string fetched(const ManifestAsset& asset, const std::string& reference,
                     const Interrupt& interrupt) {
-  const std::string path = artefact_path(asset.sha256);
-  const Download what{.urls = asset.urls, .sha256 = asset.sha256, .sum_of = Download::Sum::file};
-  std::error_code absent;
-  if (fs::exists(path, absent)) {
-    const std::string fault = fault_of(path, what, interrupt);
-    if (fault.empty()) return path;
-    if (asset.urls.empty()) {
-      throw FormatError(fmt::format("{}: '{}' of the store: {}", reference, asset.name, fault));
-    }
-  } else if (asset.urls.empty()) {
+  const ArtefactStore store;
+  if (asset.urls.empty() && !store.has(asset.sha256)) {
     throw NotFound(
         fmt::format("{}: '{}' (SHA-256 {}) is not in the store of artefacts; make it by: {}",
                     reference, asset.name, asset.sha256, printable(asset.made_by)));
   }
-  fs::create_directories(fs::path(path).parent_path(), absent);
-  download(what, path, interrupt);
-  return path;
+  return store.fetch({.name = asset.name,
+                      .urls = asset.urls,
+                      .bytes = std::uint64_t(asset.bytes),
+                      .sha256 = asset.sha256},
+                     interrupt);
 }
 
 }  // namespace

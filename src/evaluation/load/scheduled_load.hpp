@@ -12,4 +12,19 @@ namespace d5::detail {
                                              const ScenarioOptions& options,
                                              ArrivalStream& arrivals);
 
+/// The scenario of an arrival stream: `O` is its options, and `arrivals(seed)` makes the stream.
+template <class O>
+class ScheduledScenario final : public Scenario {
+ public:
+  using Options = O;
+  explicit ScheduledScenario(const Options& options) : options_(options) {}
+  ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
+    const auto arrivals = options_.arrivals(options.seed);
+    return ask_on_schedule(system, options, *arrivals);
+  }
+
+ private:
+  Options options_;
+};
+
 }  // namespace d5::detail

@@ -23,8 +23,7 @@ constexpr std::size_t kMostManifestBytes = std::size_t{64} << 20;
 
 /// Where d5 remembers what it saw; empty where there is no home.
 fs::path ledger_folder() {
-  const char* named = std::getenv("D5_CACHE_DIR");
-  const fs::path cache = named ? fs::path(named) : detail::user_cache();
+  const fs::path cache = detail::kept_folder();
   return cache.empty() ? cache : cache / "manifests";
 }
 

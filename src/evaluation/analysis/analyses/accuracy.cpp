@@ -18,8 +18,7 @@ class AccuracyAnalysis final : public Analysis {
                                               {"95% interval", right},
                                               {"claimed", right},
                                               "status"})};
-    std::vector<std::string> rows;
-    std::vector<detail::RowSeries> series = {{"accuracy", {}}};
+    detail::RowsPlot rows({"accuracy"});
     for (const AnalysedRun& run : runs) {
       for (const Measurement& m : run.results.measurements) {
         if (m.level != "evaluation" || m.quantity != Quantity::accuracy || m.samples.empty()) {
@@ -30,18 +29,17 @@ class AccuracyAnalysis final : public Analysis {
                           condition_of(m, "dataset"), m.metric, detail::value_text(value, "1"),
                           detail::interval_text(value, "1"), condition_of(m, "claimed"),
                           std::string(name_of(m.status))});
-        rows.push_back(m.subject + " " + m.framework + " " + m.metric +
-                       (runs.size() > 1 ? " in " + run.name : ""));
-        series[0].values.push_back(value);
+        rows.add(m.subject + " " + m.framework + " " + m.metric +
+                     (runs.size() > 1 ? " in " + run.name : ""),
+                 {value});
       }
     }
     result.table.drop_empty_columns();
-    if (rows.empty()) return result;
-    result.plots.push_back(detail::rows_plot({.name = "evaluation-accuracy",
-                                              .title = "Accuracy",
-                                              .note = "with its 95% interval",
-                                              .x = {.label = "accuracy", .unit = "1"}},
-                                             rows, series));
+    rows.draw({.name = "evaluation-accuracy",
+               .title = "Accuracy",
+               .note = "with its 95% interval",
+               .x = {.label = "accuracy", .unit = "1"}},
+              result.plots);
     return result;
   }
 };

@@ -9,11 +9,6 @@
 namespace d5 {
 namespace {
 
-std::optional<Estimate> estimate_of(const Measurement* record) {
-  if (!record || record->samples.empty()) return std::nullopt;
-  return estimate(*record);
-}
-
 class ColdStartAnalysis final : public Analysis {
  public:
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
@@ -25,28 +20,23 @@ class ColdStartAnalysis final : public Analysis {
                                               {"first predict", right},
                                               {"p50", right},
                                               {"first / p50", right}})};
-    std::vector<std::string> rows;
-    std::vector<detail::RowSeries> series = {{"open", {}}, {"first predict", {}}, {"p50", {}}};
+    detail::RowsPlot rows({"open", "first predict", "p50"});
     std::set<const Measurement*> seen;  // a model is opened once for several cells
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const auto open = estimate_of(cells[i].cold_start);
+      const auto open = EvaluationCell::estimate_of(cells[i].cold_start);
       if (!open || !seen.insert(cells[i].cold_start).second) continue;
-      const auto first = estimate_of(cells[i].first_predict), later = cells[i].latency(0.5);
+      const auto first = EvaluationCell::estimate_of(cells[i].first_predict),
+                 later = cells[i].latency(0.5);
       result.table.add({names[i], detail::value_text(open, "s"), detail::value_text(first, "s"),
                         detail::value_text(later, "s"),
                         first && later ? fmt::format("{:.3g}", first->value / later->value) : ""});
-      rows.push_back(names[i]);
-      series[0].values.push_back(open);
-      series[1].values.push_back(first);
-      series[2].values.push_back(later);
+      rows.add(names[i], {open, first, later});
     }
-    if (rows.empty()) return result;
-    result.plots.push_back(detail::rows_plot(
-        {.name = "evaluation-cold-start",
-         .title = "Cold start",
-         .note = "opening a model, its first answer, and the median of later ones",
-         .x = {.label = "time", .unit = "s", .scale = PlotAxis::Scale::logarithmic}},
-        rows, series));
+    rows.draw({.name = "evaluation-cold-start",
+               .title = "Cold start",
+               .note = "opening a model, its first answer, and the median of later ones",
+               .x = {.label = "time", .unit = "s", .scale = PlotAxis::Scale::logarithmic}},
+              result.plots);
     return result;
   }
 };

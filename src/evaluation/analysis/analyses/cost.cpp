@@ -28,21 +28,18 @@ class CostAnalysis final : public Analysis {
                                               {"throughput", right},
                                               {"cost of a million", right},
                                               {"95% interval", right}})};
-    std::vector<std::string> rows;
-    std::vector<detail::RowSeries> series = {{"cost", {}}};
+    detail::RowsPlot rows({"cost"});
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto cost = choice_number(cells[i], "cost", price_);
       if (!cost) continue;
       result.table.add({names[i], detail::value_text(cells[i].throughput(), "sample/s"),
                         detail::value_text(cost, "1"), detail::interval_text(cost, "1")});
-      rows.push_back(names[i]);
-      series[0].values.push_back(cost);
+      rows.add(names[i], {cost});
     }
-    if (rows.empty()) return result;
-    result.plots.push_back(detail::rows_plot({.name = "evaluation-cost",
-                                              .title = "Cost of a million predictions",
-                                              .x = {.label = "cost", .unit = ""}},
-                                             rows, series));
+    rows.draw({.name = "evaluation-cost",
+               .title = "Cost of a million predictions",
+               .x = {.label = "cost", .unit = ""}},
+              result.plots);
     return result;
   }
 

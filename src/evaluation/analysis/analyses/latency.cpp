@@ -24,29 +24,27 @@ class LatencyAnalysis final : public Analysis {
                                               {"p99", right},
                                               {"95% interval", right},
                                               "status"})};
-    std::vector<std::string> rows;
-    std::vector<detail::RowSeries> series = {{"p50", {}}, {"p90", {}}, {"p99", {}}};
+    detail::RowsPlot rows({"p50", "p90", "p99"});
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const Measurement* record = cells[i].find("latency");
       if (!record) continue;
       std::vector<std::string> row = {names[i], std::to_string(record->samples.size())};
-      for (std::size_t p = 0; p < series.size(); ++p) {
-        const auto latency = cells[i].latency(kPercentiles[p]);
+      std::vector<std::optional<Estimate>> latencies;
+      for (const double percentile : kPercentiles) {
+        const auto latency = cells[i].latency(percentile);
         row.push_back(detail::value_text(latency, "s"));
         row.push_back(detail::interval_text(latency, "s"));
-        series[p].values.push_back(latency);
+        latencies.push_back(latency);
       }
       row.emplace_back(name_of(cells[i].status()));
-      rows.push_back(names[i]);
+      rows.add(names[i], std::move(latencies));
       result.table.add(std::move(row));
     }
-    if (rows.empty()) return result;
-    result.plots.push_back(detail::rows_plot(
-        {.name = "evaluation-latency",
-         .title = "Latency",
-         .note = "percentiles with their 95% intervals, of all queries",
-         .x = {.label = "latency", .unit = "s", .scale = PlotAxis::Scale::logarithmic}},
-        rows, series));
+    rows.draw({.name = "evaluation-latency",
+               .title = "Latency",
+               .note = "percentiles with their 95% intervals, of all queries",
+               .x = {.label = "latency", .unit = "s", .scale = PlotAxis::Scale::logarithmic}},
+              result.plots);
     return result;
   }
 };

@@ -76,7 +76,7 @@ class LayersAnalysis final : public Analysis {
         add_row(runs.size() > 1 ? run.name : "", layer, totals[layer.subject + layer.framework],
                 result.table);
       }
-      if (!layers.empty()) result.plots.push_back(plot_of(run, layers, runs.size() > 1));
+      draw(run, layers, runs.size() > 1, result.plots);
     }
     result.table.drop_empty_columns();
     return result;
@@ -94,20 +94,16 @@ class LayersAnalysis final : public Analysis {
                number(layer.flop / layer.seconds.value, "flop/s"), number(layer.bytes, "byte"),
                number(layer.memory, "byte")});
   }
-  [[nodiscard]] Plot plot_of(const AnalysedRun& run, const std::vector<LayerTime>& layers,
-                             bool named) const {
-    std::vector<std::string> rows;
-    std::vector<detail::RowSeries> series = {{"time", {}}};
-    for (const auto& layer : layers) {
-      rows.push_back(layer.name + " " + layer.framework);
-      series[0].values.push_back(layer.seconds);
-    }
+  void draw(const AnalysedRun& run, const std::vector<LayerTime>& layers, bool named,
+            std::vector<Plot>& plots) const {
+    detail::RowsPlot rows({"time"});
+    for (const auto& layer : layers) rows.add(layer.name + " " + layer.framework, {layer.seconds});
     const std::string by = options_.by == Options::By::node ? "node" : "type";
-    return detail::rows_plot({.name = "layers-by-" + by,
-                              .title = "Time by " + by + (named ? ", " + run.name : ""),
-                              .note = "of one run of the model",
-                              .x = {.label = "time", .unit = "s"}},
-                             rows, series);
+    rows.draw({.name = "layers-by-" + by,
+               .title = "Time by " + by + (named ? ", " + run.name : ""),
+               .note = "of one run of the model",
+               .x = {.label = "time", .unit = "s"}},
+              plots);
   }
   Options options_;
 };

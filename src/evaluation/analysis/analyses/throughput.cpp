@@ -13,22 +13,19 @@ class ThroughputAnalysis final : public Analysis {
     const auto names = names_of(cells);
     AnalysisResult result{
         .table = TextTable({"what", {"throughput", right}, {"95% interval", right}, "status"})};
-    std::vector<std::string> rows;
-    std::vector<detail::RowSeries> series = {{"throughput", {}}};
+    detail::RowsPlot rows({"throughput"});
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto rate = cells[i].throughput();
       if (!rate) continue;
       result.table.add({names[i], detail::value_text(rate, "sample/s"),
                         detail::interval_text(rate, "sample/s"),
                         std::string(name_of(cells[i].status()))});
-      rows.push_back(names[i]);
-      series[0].values.push_back(rate);
+      rows.add(names[i], {rate});
     }
-    if (rows.empty()) return result;
-    result.plots.push_back(detail::rows_plot({.name = "evaluation-throughput",
-                                              .title = "Throughput",
-                                              .x = {.label = "throughput", .unit = "sample/s"}},
-                                             rows, series));
+    rows.draw({.name = "evaluation-throughput",
+               .title = "Throughput",
+               .x = {.label = "throughput", .unit = "sample/s"}},
+              result.plots);
     return result;
   }
 };

@@ -18,6 +18,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/files/scratch_folder.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/loadgen.hpp"
 #include "d5/evaluation/query_summary.hpp"
@@ -60,24 +61,18 @@ class OnlyRun {
 /// Where LoadGen writes; one that nobody named is removed at the end.
 class LogFolder {
  public:
-  explicit LogFolder(const std::string& named) : path_(named) {
+  explicit LogFolder(const std::string& named)
+      : path_(named.empty() ? make_scratch_folder("loadgen") : named), is_ours_(named.empty()) {
     std::error_code error;
-    if (!named.empty()) {
-      std::filesystem::create_directories(named, error);
-    } else {
-      path_ = (std::filesystem::temp_directory_path() / "d5-loadgen-XXXXXX").string();
-      if (!mkdtemp(path_.data())) error = {errno, std::generic_category()};
-    }
+    if (!is_ours_) std::filesystem::create_directories(named, error);
     // LoadGen ends the process where it cannot write.
     if (error || access(path_.c_str(), W_OK) != 0) {
       throw IoError(fmt::format("LoadGen: cannot write its logs to {}: {}", printable(path_),
                                 error ? error.message() : "no right to"));
     }
-    is_ours_ = named.empty();
   }
   ~LogFolder() {
-    std::error_code ignored;
-    if (is_ours_) std::filesystem::remove_all(path_, ignored);
+    if (is_ours_) remove_scratch_folder(path_);
   }
   LogFolder(const LogFolder&) = delete;
   LogFolder& operator=(const LogFolder&) = delete;
@@ -85,7 +80,7 @@ class LogFolder {
 
  private:
   std::string path_;
-  bool is_ours_ = false;
+  bool is_ours_;
 };
 
 void take_report(const LoadGenReport& report, bool accuracy, ScenarioResult& result) {

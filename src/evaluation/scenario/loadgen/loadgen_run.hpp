@@ -35,4 +35,19 @@ struct LoadGenOptions {
 [[nodiscard]] ScenarioResult run_loadgen(const LoadGenOptions& loadgen, SystemUnderTest& system,
                                          const ScenarioOptions& options);
 
+/// One of LoadGen's scenarios: `O` is `LoadGenOptions`, with which of them it is, and what of them
+/// it has.
+template <class O>
+class LoadGenScenario final : public Scenario {
+ public:
+  using Options = O;
+  explicit LoadGenScenario(const Options& options) : options_(options) {}
+  ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
+    return run_loadgen(options_, system, options);
+  }
+
+ private:
+  Options options_;
+};
+
 }  // namespace d5::detail

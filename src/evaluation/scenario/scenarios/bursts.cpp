@@ -5,6 +5,7 @@
 namespace d5::scenario {
 namespace {
 
+/// Nothing for long, and then all at once.
 struct BurstsOptions {
   double rate = 100, on = 1, off = 9;
   void declare(OptionList& options) {
@@ -12,28 +13,16 @@ struct BurstsOptions {
     options.add("on", on, "s, mean length of a burst", {.above = 0});
     options.add("off", off, "s, mean length of a silence", {.above = 0});
   }
-};
-
-/// Nothing for long, and then all at once.
-class Bursts final : public Scenario {
- public:
-  using Options = BurstsOptions;
-  explicit Bursts(const Options& options) : options_(options) {}
-  ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
-    const auto arrivals = burst_arrivals(
-        {.rate = options_.rate, .on_seconds = options_.on, .off_seconds = options_.off},
-        options.seed);
-    return detail::ask_on_schedule(system, options, *arrivals);
+  [[nodiscard]] auto arrivals(std::uint64_t seed) const {
+    return burst_arrivals({.rate = rate, .on_seconds = on, .off_seconds = off}, seed);
   }
-
- private:
-  Options options_;
 };
 
 }  // namespace
 
 void register_bursts(Registry<ScenarioEntry>& registry) {
-  registry.add("bursts", ScenarioEntry::of<Bursts>("bursts of queries with silence between"));
+  registry.add("bursts", ScenarioEntry::of<detail::ScheduledScenario<BurstsOptions>>(
+                             "bursts of queries with silence between"));
 }
 
 }  // namespace d5::scenario

@@ -5,29 +5,18 @@
 namespace d5::scenario {
 namespace {
 
+/// A metronome: what a camera or a sensor asks.
 struct ConstantOptions {
   double rate = 10;
   void declare(OptionList& options) { options.add("rate", rate, "queries a second", {.above = 0}); }
-};
-
-/// A metronome: what a camera or a sensor asks.
-class Constant final : public Scenario {
- public:
-  using Options = ConstantOptions;
-  explicit Constant(const Options& options) : options_(options) {}
-  ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
-    const auto arrivals = constant_arrivals(options_.rate);
-    return detail::ask_on_schedule(system, options, *arrivals);
-  }
-
- private:
-  Options options_;
+  [[nodiscard]] auto arrivals(std::uint64_t) const { return constant_arrivals(rate); }
 };
 
 }  // namespace
 
 void register_constant(Registry<ScenarioEntry>& registry) {
-  registry.add("constant", ScenarioEntry::of<Constant>("queries at equal distances"));
+  registry.add("constant", ScenarioEntry::of<detail::ScheduledScenario<ConstantOptions>>(
+                               "queries at equal distances"));
 }
 
 }  // namespace d5::scenario

@@ -5,7 +5,9 @@
 namespace d5::scenario {
 namespace {
 
+/// Several cameras at once. By LoadGen.
 struct MultiStreamOptions : detail::LoadGenOptions {
+  MultiStreamOptions() : LoadGenOptions{Scenario::multi_stream} {}
   void declare(OptionList& options) {
     options.add("expected_latency", expected_latency,
                 "s of a query; 0: found by asking a few before", {.least = 0});
@@ -14,25 +16,10 @@ struct MultiStreamOptions : detail::LoadGenOptions {
   }
 };
 
-/// Several cameras at once. By LoadGen.
-class MultiStream final : public Scenario {
- public:
-  using Options = MultiStreamOptions;
-  explicit MultiStream(const Options& options) : options_(options) {
-    options_.scenario = detail::LoadGenOptions::Scenario::multi_stream;
-  }
-  ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
-    return detail::run_loadgen(options_, system, options);
-  }
-
- private:
-  Options options_;
-};
-
 }  // namespace
 
 void register_multi_stream(Registry<ScenarioEntry>& registry) {
-  registry.add("multi_stream", ScenarioEntry::of<MultiStream>(
+  registry.add("multi_stream", ScenarioEntry::of<detail::LoadGenScenario<MultiStreamOptions>>(
                                    "MLPerf: one query of several samples after the other"));
 }
 

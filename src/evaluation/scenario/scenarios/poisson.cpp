@@ -5,29 +5,18 @@
 namespace d5::scenario {
 namespace {
 
+/// Many users who know nothing of each other.
 struct PoissonOptions {
   double rate = 10;
   void declare(OptionList& options) { options.add("rate", rate, "queries a second", {.above = 0}); }
-};
-
-/// Many users who know nothing of each other.
-class Poisson final : public Scenario {
- public:
-  using Options = PoissonOptions;
-  explicit Poisson(const Options& options) : options_(options) {}
-  ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
-    const auto arrivals = poisson_arrivals(options_.rate, options.seed);
-    return detail::ask_on_schedule(system, options, *arrivals);
-  }
-
- private:
-  Options options_;
+  [[nodiscard]] auto arrivals(std::uint64_t seed) const { return poisson_arrivals(rate, seed); }
 };
 
 }  // namespace
 
 void register_poisson(Registry<ScenarioEntry>& registry) {
-  registry.add("poisson", ScenarioEntry::of<Poisson>("queries at random moments, of many users"));
+  registry.add("poisson", ScenarioEntry::of<detail::ScheduledScenario<PoissonOptions>>(
+                              "queries at random moments, of many users"));
 }
 
 }  // namespace d5::scenario

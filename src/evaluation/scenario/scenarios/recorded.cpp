@@ -5,6 +5,7 @@
 namespace d5::scenario {
 namespace {
 
+/// What a service really saw.
 struct RecordedOptions {
   RecordingOptions recording = {};
   void declare(OptionList& options) {
@@ -14,26 +15,14 @@ struct RecordedOptions {
     options.add("to", recording.to, "s of the recording where it ends; 0: its end", {.least = 0});
     options.add("loop", recording.loop, "again and again, until the run ends");
   }
-};
-
-/// What a service really saw.
-class Recorded final : public Scenario {
- public:
-  using Options = RecordedOptions;
-  explicit Recorded(const Options& options) : options_(options) {}
-  ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
-    const auto arrivals = recorded_arrivals(options_.recording);
-    return detail::ask_on_schedule(system, options, *arrivals);
-  }
-
- private:
-  Options options_;
+  [[nodiscard]] auto arrivals(std::uint64_t) const { return recorded_arrivals(recording); }
 };
 
 }  // namespace
 
 void register_recorded(Registry<ScenarioEntry>& registry) {
-  registry.add("recorded", ScenarioEntry::of<Recorded>("queries at recorded moments"));
+  registry.add("recorded", ScenarioEntry::of<detail::ScheduledScenario<RecordedOptions>>(
+                               "queries at recorded moments"));
 }
 
 }  // namespace d5::scenario

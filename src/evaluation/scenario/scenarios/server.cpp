@@ -5,7 +5,9 @@
 namespace d5::scenario {
 namespace {
 
+/// Many users, whose answers are late after a bound. By LoadGen.
 struct ServerOptions : detail::LoadGenOptions {
+  ServerOptions() : LoadGenOptions{Scenario::server} {}
   void declare(OptionList& options) {
     options.add("rate", rate, "queries a second; 0: 1, or as the files say", {.least = 0});
     options.add("target_latency", target_latency, "s; 0: 0.1, or as the files say", {.least = 0});
@@ -13,25 +15,10 @@ struct ServerOptions : detail::LoadGenOptions {
   }
 };
 
-/// Many users, whose answers are late after a bound. By LoadGen.
-class Server final : public Scenario {
- public:
-  using Options = ServerOptions;
-  explicit Server(const Options& options) : options_(options) {
-    options_.scenario = detail::LoadGenOptions::Scenario::server;
-  }
-  ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
-    return detail::run_loadgen(options_, system, options);
-  }
-
- private:
-  Options options_;
-};
-
 }  // namespace
 
 void register_server(Registry<ScenarioEntry>& registry) {
-  registry.add("server", ScenarioEntry::of<Server>(
+  registry.add("server", ScenarioEntry::of<detail::LoadGenScenario<ServerOptions>>(
                              "MLPerf: queries at random moments, with a bound on latency"));
 }
 

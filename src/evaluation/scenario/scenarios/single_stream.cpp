@@ -5,7 +5,9 @@
 namespace d5::scenario {
 namespace {
 
+/// A phone: the next query once the last is answered. By LoadGen.
 struct SingleStreamOptions : detail::LoadGenOptions {
+  SingleStreamOptions() : LoadGenOptions{Scenario::single_stream} {}
   void declare(OptionList& options) {
     options.add("expected_latency", expected_latency, "s; 0: found by asking a few before",
                 {.least = 0});
@@ -13,26 +15,11 @@ struct SingleStreamOptions : detail::LoadGenOptions {
   }
 };
 
-/// A phone: the next query once the last is answered. By LoadGen.
-class SingleStream final : public Scenario {
- public:
-  using Options = SingleStreamOptions;
-  explicit SingleStream(const Options& options) : options_(options) {
-    options_.scenario = detail::LoadGenOptions::Scenario::single_stream;
-  }
-  ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
-    return detail::run_loadgen(options_, system, options);
-  }
-
- private:
-  Options options_;
-};
-
 }  // namespace
 
 void register_single_stream(Registry<ScenarioEntry>& registry) {
-  registry.add("single_stream",
-               ScenarioEntry::of<SingleStream>("MLPerf: one query after the other"));
+  registry.add("single_stream", ScenarioEntry::of<detail::LoadGenScenario<SingleStreamOptions>>(
+                                    "MLPerf: one query after the other"));
 }
 
 }  // namespace d5::scenario

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "d5/core/error.hpp"
 #include "d5/core/image.hpp"
 #include "level2_training/data/image/kernel_resampler.hpp"
-#include "level2_training/data/image/layout.hpp"
+#include "level2_training/data/image/target_size.hpp"
 
 namespace d5 {
 namespace {
@@ -18,8 +16,7 @@ struct ResizeAsOptions {
   enum class Library { pillow, opencv, tensorflow, tensorflow_antialias, tensorflow_1 };
   Library library = Library::pillow;
   ResampleKernel kernel = ResampleKernel::bilinear;
-  std::int64_t size = 0, height = 0, width = 0;
-  enum class Sides { cut, nearest } sides = Sides::cut;
+  detail::TargetSize size = {};
 
   void declare(OptionList& options) {
     options.add("library", library,
@@ -28,11 +25,8 @@ struct ResizeAsOptions {
                 {"pillow", "opencv", "tensorflow", "tensorflow_antialias", "tensorflow_1"});
     options.add("kernel", kernel, "what a pixel is made of; area is OpenCV's",
                 {"nearest", "bilinear", "bicubic", "area"});
-    options.add("size", size, "of the shorter side; the other keeps the shape; 0: not so",
-                {.least = 0, .most = 65536});
-    options.add("height", height, "of the result; 0: by size", {.least = 0, .most = 65536});
-    options.add("width", width, "of the result; 0: by size", {.least = 0, .most = 65536});
-    options.add("sides", sides, "how the longer side becomes whole", {"cut", "nearest"});
+    size.declare(options);
+    options.add("sides", size.sides, "how the longer side becomes whole", {"cut", "nearest"});
   }
 };
 
@@ -55,27 +49,16 @@ class ResizeAsStep final : public SampleStep {
   using Options = ResizeAsOptions;
   explicit ResizeAsStep(const ResizeAsOptions& options)
       : options_(options), rule_(rule_of(options)) {
-    const bool by_size = options.size > 0 && options.height == 0 && options.width == 0;
-    const bool by_sides = options.size == 0 && options.height > 0 && options.width > 0;
-    if (!by_size && !by_sides) {
-      throw ValueError("step resize_as: expected either size, or height and width");
-    }
+    options.size.expect_one("resize_as");
     if (options.kernel == ResampleKernel::area && options.library != Options::Library::opencv) {
       throw ValueError("step resize_as: the kernel area is OpenCV's; say library=opencv");
     }
   }
 
-  TensorDesc describe(const TensorDesc& in) const override {
-    detail::expect_bytes(in);
-    const ImageSize image{detail::height_of(in), detail::width_of(in)};
-    const bool open = image.height == kUnknownDim || image.width == kUnknownDim;
-    if (options_.size > 0 && open) return detail::resized(in, kUnknownDim, kUnknownDim);
-    const ImageSize size = size_for(image);
-    return detail::resized(in, size.height, size.width);
-  }
+  TensorDesc describe(const TensorDesc& in) const override { return options_.size.describe(in); }
   void run(StepRun& run) const override {
     const SampleView& image = run.input();
-    const ImageSize size = size_for({image.sizes[0], image.sizes[1]});
+    const ImageSize size = options_.size.of({image.sizes[0], image.sizes[1]});
     const bool grows = size.height > image.sizes[0] || size.width > image.sizes[1];
     if (grows && options_.kernel == ResampleKernel::area) {
       throw ShapeError(
@@ -87,16 +70,6 @@ class ResizeAsStep final : public SampleStep {
   }
 
  private:
-  [[nodiscard]] ImageSize size_for(const ImageSize& image) const {
-    if (options_.size == 0) return {options_.height, options_.width};
-    const auto longer = [&](std::int64_t side, std::int64_t shorter) {
-      const double exact = double(options_.size) * double(side) / double(shorter);
-      return std::int64_t(options_.sides == Options::Sides::cut ? exact : std::nearbyint(exact));
-    };
-    if (image.height < image.width) return {options_.size, longer(image.width, image.height)};
-    return {longer(image.height, image.width), options_.size};
-  }
-
   ResizeAsOptions options_;
   KernelRule rule_;
 };

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "d5/core/image.hpp"
+#include "d5/core/option.hpp"
+#include "d5/core/tensor.hpp"
+
+namespace d5::detail {
+
+/// The size that an image is made: its shorter side's, where the other keeps the shape, or both
+/// sides'.
+struct TargetSize {
+  std::int64_t size = 0, height = 0, width = 0;
+  enum class Sides { cut, nearest };
+  Sides sides = Sides::cut;  ///< how the longer side becomes whole; cut, as torchvision does
+
+  /// The options of the three numbers.
+  void declare(OptionList& options);
+  /// Throws: ValueError, which names the step, unless it is one of both.
+  void expect_one(const std::string& step) const;
+  [[nodiscard]] ImageSize of(const ImageSize& image) const;
+  /// What a step that resizes describes. Throws: as `expect_bytes`.
+  [[nodiscard]] TensorDesc describe(const TensorDesc& in) const;
+};
+
+}  // namespace d5::detail
