@@ -9,4 +9,5 @@
 #include "d5/level3_distributed/level3_distributed.hpp"
 #include "d5/onnx/onnx.hpp"
 #include "d5/prediction/prediction.hpp"
+#include "d5/serving/serving.hpp"
 #include "d5/version.hpp"

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 # A folder may include itself and what stands to its left.
 ARROW = ["core", "onnx", "level0_ops", "level1_network", "level2_training", "level3_distributed", "prediction",
-         "evaluation"]
+         "evaluation", "serving"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:d5/)?((?:[a-z0-9_]+/)+[a-z0-9_.]+)[>"]', re.M)
 
 
