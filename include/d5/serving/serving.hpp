@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "d5/serving/http_message.hpp"
 #include "d5/serving/job_state.hpp"
+#include "d5/serving/route.hpp"
