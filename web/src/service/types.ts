@@ -53,20 +53,20 @@ export interface Scenario extends CatalogueEntry {
 }
 
 export interface Agent {
-  name: string;
-  state: string;
+  facts: AgentFacts;
+  state: 'free' | 'busy' | 'silent';
   heartbeat?: string;
   job?: string;
-  facts?: AgentFacts;
 }
 export interface AgentFacts {
+  name: string;
   hostname?: string;
   cpu?: string;
   architecture?: string;
   cores?: number;
   memory_bytes?: number;
   devices?: Record<string, string>;
-  frameworks?: Record<string, string>;
+  frameworks?: Record<string, { version?: string }>;
   models?: string[];
   labels?: Record<string, string>;
   price_per_hour?: number;
@@ -81,8 +81,8 @@ export interface Fit {
 
 export type JobState = 'queued' | 'leased' | 'running' | 'done' | 'failed' | 'cancelled' | 'quarantined';
 
-/** A part of a job: on one agent. */
-export interface Placement {
+/** What one machine does of a job. */
+export interface JobPart {
   number: number;
   state: JobState;
   agent?: string;
@@ -97,16 +97,18 @@ export interface Job {
   key: string;
   state: JobState;
   submitted: string;
-  on?: string | number;
-  reason?: string;
+  on?: string;
   manifest?: unknown;
-  placements?: Placement[];
+  parts?: JobPart[];
 }
 export interface JobEvent {
   number: number;
   time: string;
   job: string;
   state: JobState;
+  /** Of the job's; -1: the job as a whole. */
+  part?: number;
+  part_state?: JobState;
   agent?: string;
   text?: string;
 }

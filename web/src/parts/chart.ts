@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chart of ECharts in the page's colours. Its tips are drawn, not written as HTML: names in them are anybody's.
+import type { EChartsCoreOption } from 'echarts/core';
+import { h, type Child } from './dom';
+import { onSchemeChange, palette, type Palette } from './palette';
+
+export interface ChartOptions {
+  title: string;
+  /** What it shows, for whoever does not see it. */
+  label: string;
+  /** Under the title: what the marks mean. */
+  note?: Child;
+  height?: number;
+  signal: AbortSignal;
+  option: (colours: Palette) => EChartsCoreOption;
+}
+
+export interface Chart {
+  element: HTMLElement;
+  /** Draws it again, after what `option` reads has changed. */
+  redraw(): void;
+}
+
+export function chart({ title, label, note, height = 300, signal, option }: ChartOptions): Chart {
+  const canvas = h('div', { class: 'canvas', role: 'img', 'aria-label': label });
+  canvas.style.setProperty('height', `${height}px`);
+  const element = h('figure', { class: 'chart' }, h('figcaption', {}, h('h3', {}, title), note && h('p', { class: 'soft' }, note)), canvas);
+  let redraw = () => {};
+  void import('./echarts').then(({ init }) => {
+    if (signal.aborted) return;
+    const instance = init(canvas, null, { renderer: 'canvas', width: canvas.clientWidth || 300, height });
+    redraw = () => {
+      const colours = palette();
+      instance.setOption({ ...frame(colours), ...withFrame(option(colours), colours) }, { notMerge: true });
+    };
+    const observer = new ResizeObserver(() => instance.resize({ width: canvas.clientWidth || 300 }));
+    observer.observe(canvas);
+    onSchemeChange(signal, redraw);
+    signal.addEventListener('abort', () => (observer.disconnect(), instance.dispose()), { once: true });
+    redraw();
+  });
+  return { element, redraw: () => redraw() };
+}
+
+const kFont = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif';
+
+const frame = (colours: Palette): EChartsCoreOption => ({
+  animation: false,
+  backgroundColor: 'transparent',
+  textStyle: { fontFamily: kFont, fontSize: 12, color: colours.soft },
+  color: colours.series,
+  tooltip: {
+    trigger: 'item',
+    renderMode: 'richText',
+    confine: true,
+    backgroundColor: colours.card,
+    borderColor: colours.line,
+    textStyle: { fontFamily: kFont, fontSize: 12, color: colours.ink },
+  },
+});
+
+/** Axes look alike in all charts; what `option` says goes first. */
+function withFrame(option: EChartsCoreOption, colours: Palette): EChartsCoreOption {
+  const axis = (given: unknown) => {
+    const own = (given ?? {}) as Record<string, object>;
+    return {
+      nameLocation: 'middle',
+      nameTextStyle: { color: colours.soft },
+      ...own,
+      axisLine: { lineStyle: { color: colours.line }, ...own.axisLine },
+      axisTick: { lineStyle: { color: colours.line }, ...own.axisTick },
+      axisLabel: { color: colours.soft, hideOverlap: true, ...own.axisLabel },
+      splitLine: { lineStyle: { color: colours.line }, ...own.splitLine },
+    };
+  };
+  return { grid: { left: 64, right: 18, top: 14, bottom: 46 }, ...option, xAxis: axis(option.xAxis), yAxis: axis(option.yAxis) };
+}
+
+/** Error bars: data are [x, low, high] or, with `across`, [y, low, high]. */
+export function intervals(data: [number, number, number][], colour: string, across = false, extra: object = {}): object {
+  return {
+    type: 'custom',
+    silent: true,
+    z: 3,
+    clip: true,
+    data,
+    encode: across ? { x: [1, 2], y: 0 } : { x: 0, y: [1, 2] },
+    renderItem(_: unknown, api: { value: (dimension: number) => number; coord: (point: number[]) => number[] }) {
+      const at = api.value(0);
+      const [x1, y1] = api.coord(across ? [api.value(1), at] : [at, api.value(1)]) as [number, number];
+      const [x2, y2] = api.coord(across ? [api.value(2), at] : [at, api.value(2)]) as [number, number];
+      const style = { stroke: colour, fill: 'none', lineWidth: 2 };
+      const line = (a: number, b: number, c: number, d: number) => ({ type: 'line', shape: { x1: a, y1: b, x2: c, y2: d }, style });
+      const cap = 4;
+      return {
+        type: 'group',
+        children: across
+          ? [line(x1, y1, x2, y2), line(x1, y1 - cap, x1, y1 + cap), line(x2, y2 - cap, x2, y2 + cap)]
+          : [line(x1, y1, x2, y2), line(x1 - cap, y1, x1 + cap, y1), line(x2 - cap, y2, x2 + cap, y2)],
+      };
+    },
+    ...extra,
+  };
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table that sorts by a click on a column's head; on a telephone a row is a card.
+import { h, type Child } from './dom';
+
+export interface Column<Row> {
+  head: string;
+  /** What stands in the cell. */
+  cell: (row: Row) => Child;
+  /** What the column sorts by; without it, it does not sort. */
+  by?: (row: Row) => number | string | null | undefined;
+  /** Right-aligned. */
+  number?: boolean;
+  /** No word for the eye in the head: a check box, a button. */
+  quiet?: boolean;
+}
+
+export interface TableOptions<Row> {
+  /** What the table is, for whoever hears it. */
+  label: string;
+  rows: Row[];
+  columns: Column<Row>[];
+  sort?: { column: string; descending?: boolean };
+  /** Marks rows. */
+  kind?: (row: Row) => string | undefined;
+}
+
+const isNothing = (value: unknown) => value === null || value === undefined || value === '' || Number.isNaN(value);
+
+function compare(a: number | string | null | undefined, b: number | string | null | undefined): number {
+  if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return String(a).localeCompare(String(b), 'en', { numeric: true });
+}
+
+export function table<Row>({ label, rows, columns, sort, kind }: TableOptions<Row>): HTMLElement {
+  let order = { column: sort?.column ?? '', descending: sort?.descending ?? false };
+  const body = h('tbody', { role: 'rowgroup' });
+  // Rows are made once, so that what is chosen in them stays chosen.
+  const made = rows.map((row) => ({
+    row,
+    element: h(
+      'tr',
+      { role: 'row', class: kind?.(row) },
+      columns.map((column) => h('td', { role: 'cell', 'data-head': column.quiet ? undefined : column.head, class: column.number ? 'number' : undefined }, h('div', {}, column.cell(row)))),
+    ),
+  }));
+  const heads = columns.map((column) => {
+    const text = column.quiet ? h('span', { class: 'unseen' }, column.head) : column.head;
+    const click = () => {
+      order = { column: column.head, descending: order.column === column.head && !order.descending };
+      arrange();
+    };
+    return h('th', { role: 'columnheader', scope: 'col', class: column.number ? 'number' : undefined }, column.by ? h('button', { type: 'button', click }, text) : text);
+  });
+  function arrange() {
+    const by = columns.find(({ head }) => head === order.column)?.by;
+    const sorted = [...made];
+    if (by) {
+      const sign = order.descending ? -1 : 1;
+      sorted.sort((a, b) => {
+        const [x, y] = [by(a.row), by(b.row)];
+        return isNothing(x) || isNothing(y) ? compare(x, y) : sign * compare(x, y); // what is missing stays last
+      });
+    }
+    body.replaceChildren(...sorted.map(({ element }) => element));
+    columns.forEach((column, i) => {
+      if (column.by && column.head === order.column) heads[i]!.setAttribute('aria-sort', order.descending ? 'descending' : 'ascending');
+      else heads[i]!.removeAttribute('aria-sort');
+    });
+  }
+  arrange();
+  return h('div', { class: 'scroll' }, h('table', { role: 'table', 'aria-label': label }, h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, heads)), body));
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page says where there is no number: nothing yet, an error, a message that passes.
+import { rememberToken } from '../service/service';
+import { fill, h, type Child } from './dom';
+
+/** Nothing is here, and what to do so that something will be. */
+export const empty = (what: string, ...todo: Child[]) => h('div', { class: 'empty' }, h('p', { class: 'what' }, what), todo.length ? h('p', {}, todo) : null);
+
+export function problem(error: unknown, again?: () => void): HTMLElement {
+  const message = error instanceof Error ? error.message : String(error);
+  return h('div', { class: 'problem', role: 'alert' }, h('p', {}, message), again && h('button', { type: 'button', click: again }, 'Try again'));
+}
+
+export function tokenForm(again: () => void): HTMLElement {
+  const input = h('input', { id: 'token', type: 'password', autocomplete: 'off', required: true, spellcheck: 'false' });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    rememberToken(input.value.trim());
+    again();
+  };
+  return h(
+    'form',
+    { class: 'problem', submit },
+    h('p', {}, 'This server answers those who have a token. Whoever runs it makes one: ', h('code', {}, 'd5 serve token add'), '.'),
+    h('label', { for: 'token' }, 'Token'),
+    h('div', { class: 'row' }, input, h('button', { type: 'submit', class: 'main' }, 'Enter')),
+  );
+}
+
+/** Where passing messages stand; it is heard, too. */
+export const notice = h('div', { class: 'notice', role: 'status' });
+let hide: ReturnType<typeof setTimeout> | undefined;
+export function say(text: string): void {
+  clearTimeout(hide);
+  fill(notice, h('span', {}, text));
+  hide = setTimeout(() => fill(notice), 4000);
+}
+
+/** A text in the form of a program, with a button that copies it. */
+export function code(label: string, text: string): HTMLElement {
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      say(`Copied: ${label}`);
+    } catch {
+      say('The browser does not let the page copy: select the text');
+    }
+  };
+  return h('figure', { class: 'code' }, h('figcaption', {}, label, h('button', { type: 'button', class: 'small', click: () => void copy() }, 'Copy')), h('pre', { tabindex: 0, role: 'region', 'aria-label': label }, h('code', {}, text)));
+}
+
+const kMarks: Record<string, string> = { passed: '✓', done: '✓', failed: '✕', mistrusted: '!', quarantined: '!', running: '▶', leased: '▷', queued: '…', cancelled: '–', skipped: '–', unsupported: '–' };
+/** A state as a word with a mark: told without colours, too. */
+export const state = (name: string) => h('span', { class: `state ${/^[a-z]+$/.test(name) ? name : ''}` }, h('span', { 'aria-hidden': 'true' }, kMarks[name] ?? '·'), name);
+
+/** Names and what they stand for; what is empty is left out. */
+export function facts(rows: [string, Child][]): HTMLElement {
+  return h('dl', { class: 'facts' }, rows.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+}

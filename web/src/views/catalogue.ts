@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server knows, by task: from here an evaluation starts.
+import { counted, words } from '../parts/figures';
+import { fill, foreignLink, h, type Child } from '../parts/dom';
+import { table } from '../parts/table';
+import { empty } from '../parts/words';
+import { list } from '../service/service';
+import type { CatalogueEntry, Dataset, Model, Scenario, System } from '../service/types';
+import { address, type View } from '../view';
+
+const kOther = 'without a task';
+
+const nameOf = (entry: CatalogueEntry) => (entry.version ? `${entry.name}@${entry.version}` : entry.name);
+
+function claims(model: Model): Child {
+  return (model.claims ?? []).map(({ measure, value, tolerance, dataset, source }) =>
+    h('div', { title: source }, `${words(measure)} ${value}${tolerance ? ` ± ${tolerance}` : ''}`, h('span', { class: 'soft' }, ` on ${dataset}`)),
+  );
+}
+
+function models(task: string, rows: Model[]): HTMLElement {
+  return table({
+    label: `Models for ${task}`,
+    rows,
+    sort: { column: 'Model' },
+    columns: [
+      {
+        head: 'Model',
+        by: nameOf,
+        cell: (model) => [
+          h('b', {}, model.name),
+          model.version && h('span', { class: 'soft' }, ` ${model.version}`),
+          model.summary && h('div', { class: 'soft' }, model.summary),
+        ],
+      },
+      { head: 'Claimed', cell: claims },
+      { head: 'Licence', by: (model) => model.licence, cell: (model) => [model.licence, model.source && h('div', {}, foreignLink(model.source, 'source'))] },
+      { head: 'Format', by: (model) => model.format, cell: (model) => model.format },
+      {
+        head: 'What to do',
+        quiet: true,
+        cell: (model) =>
+          h(
+            'div',
+            { class: 'row' },
+            h('a', { class: 'button small', href: address('/start', {}, { task: model.task, model: nameOf(model) }) }, 'Evaluate', h('span', { class: 'unseen' }, ` ${model.name}`)),
+            h('a', { class: 'button small', href: address('/history', {}, { model: model.name }) }, 'History', h('span', { class: 'unseen' }, ` of ${model.name}`)),
+          ),
+      },
+    ],
+  });
+}
+
+/** The rest of the catalogue, each kind folded. */
+function others(kind: string, entries: CatalogueEntry[], more: (entry: never) => Child): Child {
+  if (!entries.length) return null;
+  const rows = entries.map((entry) =>
+    h('li', {}, h('b', {}, entry.name), entry.version && h('span', { class: 'soft' }, ` ${entry.version}`), entry.summary && `: ${entry.summary}`, h('span', { class: 'soft' }, more(entry as never))),
+  );
+  return h('details', {}, h('summary', {}, `${kind} (${entries.length})`), h('ul', { class: 'known' }, rows));
+}
+
+const view: View = {
+  path: '/',
+  title: 'Catalogue',
+  menu: 1,
+  async show({ query, signal, remember }) {
+    const [known, datasets, frameworks, systems, scenarios] = await Promise.all([
+      list<Model>('/v1/models', signal),
+      list<Dataset>('/v1/datasets', signal),
+      list<CatalogueEntry>('/v1/frameworks', signal),
+      list<System>('/v1/systems', signal),
+      list<Scenario>('/v1/scenarios', signal),
+    ]);
+    const found = h('div', {});
+    const search = h('input', { id: 'search', type: 'search', placeholder: 'name, task, licence …', value: query.get('find') ?? '', input: () => draw() });
+    const draw = () => {
+      const wanted = search.value.trim().toLowerCase();
+      remember({ find: wanted });
+      const chosen = known.filter((model) => [model.name, model.task, model.licence, model.summary].some((text) => text?.toLowerCase().includes(wanted)));
+      const byTask = Map.groupBy(chosen, ({ task }) => task || kOther);
+      fill(
+        found,
+        [...byTask].sort().map(([task, rows]) => [h('h2', {}, task.charAt(0).toUpperCase() + task.slice(1)), models(task, rows)]),
+        !chosen.length && (known.length ? empty(`No model with “${wanted}”`) : empty('This server knows no model yet', 'A model comes in by its manifest: ', h('code', {}, 'data/models/NAME.yaml'), '; d5 eval lint says what is wrong with one.')),
+      );
+    };
+    draw();
+    const content: Child[] = [
+      h('h1', {}, 'Which model, in which framework, on which system?'),
+      h('p', { class: 'lead' }, `${counted(known.length, 'model')}, ${counted(datasets.length, 'data set')}, ${counted(frameworks.length, 'framework')} are known to this server.`),
+      h('div', { class: 'row' }, h('label', { for: 'search' }, 'Find'), search),
+      found,
+    ];
+    return [
+      content,
+      h(
+        'section',
+        { class: 'others' },
+        h('h2', {}, 'Also known'),
+        others('Data sets', datasets, (entry: Dataset) => (entry.samples ? ` · ${counted(entry.samples, 'sample')}` : null)),
+        others('Frameworks', frameworks, () => null),
+        others('Scenarios', scenarios, () => null),
+        others('Systems', systems, (entry: System) => (entry.cores ? ` · ${counted(entry.cores, 'core')}` : null)),
+      ),
+    ];
+  },
+};
+export default view;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// One job, watched: where it stands, on which machines, what it says, and where its results are.
+import { fill, h, type Child } from '../parts/dom';
+import { moment } from '../parts/figures';
+import { cancel, isOver, reasonOf, subjectOf } from '../parts/jobs';
+import { table } from '../parts/table';
+import { code, state } from '../parts/words';
+import { follow } from '../service/events';
+import { get } from '../service/service';
+import type { Job, JobEvent, JobPart } from '../service/types';
+import { address, type View } from '../view';
+
+const kWay = ['queued', 'leased', 'running'];
+const kMostEvents = 200;
+
+/** queued, leased, running, and how it ended: the steps so far, and the present one. */
+function way(job: Job): Child {
+  const over = isOver(job.state);
+  const reached = over ? kWay.length : kWay.indexOf(job.state);
+  const steps = [...kWay, over ? job.state : 'done'];
+  return h(
+    'ol',
+    { class: 'way', 'aria-label': 'How far it is' },
+    steps.map((name, i) => h('li', { class: i < reached ? 'past' : i === reached ? 'now' : '', 'aria-current': i === reached ? 'step' : undefined }, i === reached ? state(name) : name)),
+  );
+}
+
+const partsTable = (rows: JobPart[], texts: Map<string, string>) =>
+  table<JobPart>({
+    label: 'Machines of the job',
+    rows,
+    columns: [
+      { head: 'Machine', by: ({ agent }) => agent, cell: ({ agent }) => (agent ? h('b', {}, agent) : h('span', { class: 'soft' }, 'waits for one')) },
+      { head: 'State', by: (part) => part.state, cell: (part) => state(part.state) },
+      { head: 'Attempt', number: true, by: ({ attempt }) => attempt, cell: ({ attempt }) => attempt },
+      { head: 'Says', cell: (part) => [part.reason || (part.agent && !isOver(part.state) ? (texts.get(part.agent) ?? part.progress) : '')] },
+      { head: 'Results', cell: ({ run, state: at }) => run && isOver(at) && h('a', { href: address('/runs/{id}', { id: run }) }, 'See the answer') },
+    ],
+  });
+
+const view: View = {
+  path: '/jobs/{id}',
+  title: 'Job',
+  async show({ parameters, signal }) {
+    const id = parameters.id!;
+    const path = `/v1/jobs/${encodeURIComponent(id)}`;
+    let job = await get<Job>(path, signal);
+    const heard: JobEvent[] = [];
+    const texts = new Map<string, string>();
+    const [top, parts, log, live] = [h('div', {}), h('div', {}), h('ol', { class: 'log' }), h('p', { class: 'soft', role: 'status' })];
+
+    function draw() {
+      fill(
+        top,
+        h(
+          'div',
+          { class: 'row apart' },
+          h('h1', {}, subjectOf(job)),
+          !isOver(job.state) && h('button', { type: 'button', id: 'cancel', click: () => void cancel(id).then((done) => (done ? ask() : undefined)) }, 'Cancel'),
+        ),
+        h('p', { class: 'soft' }, `Job ${job.id}, asked for ${moment(job.submitted)} UTC`),
+        way(job),
+        job.state !== 'done' && reasonOf(job) && h('p', { class: 'warning' }, reasonOf(job)),
+      );
+      const done = job.parts?.filter(({ run, state: at }) => run && at === 'done') ?? [];
+      fill(
+        parts,
+        job.parts?.length ? partsTable(job.parts, texts) : h('p', { class: 'soft' }, 'No machine has it yet.'),
+        done.length > 1 && h('p', {}, h('a', { class: 'button', href: address('/compare', {}, { a: done[0]!.run, b: done[1]!.run }) }, 'Compare the machines')),
+      );
+      fill(log, [...heard].reverse().map((event) => h('li', {}, h('time', { datetime: event.time }, moment(event.time).slice(11)), h('span', { class: 'soft' }, event.agent), h('span', {}, event.text || event.state))));
+    }
+    async function ask() {
+      try {
+        job = await get<Job>(path, signal);
+        draw();
+      } catch {
+        // The next event asks again.
+      }
+    }
+    const hear = (event: JobEvent) => {
+      heard.push(event);
+      if (heard.length > kMostEvents) heard.shift();
+      if (event.agent && event.text) texts.set(event.agent, event.text);
+      draw();
+      if (event.state !== job.state || isOver(event.state) || job.parts?.every(({ agent }) => agent !== event.agent)) void ask();
+    };
+    draw();
+    follow<JobEvent>(`${path}/events`, signal, hear, (connected) => fill(live, connected || isOver(job.state) ? '' : 'The connection to the server is lost; trying again …')).catch((error: Error) => fill(live, error.message));
+    const manifest = typeof job.manifest === 'string' ? job.manifest : JSON.stringify(job.manifest, null, 2);
+    return [
+      top,
+      live,
+      h('h2', {}, 'Machines'),
+      parts,
+      h('h2', {}, 'What happened'),
+      h('p', { class: 'soft' }, 'The newest first; times in UTC.'),
+      log,
+      manifest && h('details', { class: 'apart' }, h('summary', {}, 'Manifest'), code('Manifest', manifest)),
+    ];
+  },
+};
+export default view;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was asked for and how far it is, and who works on it.
+import { fill, h, type Child } from '../parts/dom';
+import { ago, bytes, counted } from '../parts/figures';
+import { cancel, isOver, kStates, reasonOf, subjectOf } from '../parts/jobs';
+import { table } from '../parts/table';
+import { empty, state } from '../parts/words';
+import { follow } from '../service/events';
+import { get, withQuery } from '../service/service';
+import type { Agent, Job, JobEvent, Page } from '../service/types';
+import { address, type View } from '../view';
+
+const kShown = 100;
+
+function agentsTable(agents: Agent[]): Child {
+  if (!agents.length) return empty('No machine is connected', 'On a machine that should work: ', h('code', {}, `d5 agent run --server ${location.host}`));
+  return table<Agent>({
+    label: 'Machines',
+    rows: agents,
+    sort: { column: 'Machine' },
+    columns: [
+      { head: 'Machine', by: ({ facts }) => facts.name, cell: ({ facts }) => [h('b', {}, facts.name), h('div', { class: 'soft' }, facts.cpu)] },
+      { head: 'State', by: (agent) => agent.state, cell: (agent) => [agent.state, agent.job && [': ', h('a', { href: address('/jobs/{id}', { id: agent.job }) }, agent.job.slice(0, 8))]] },
+      { head: 'Cores', number: true, by: ({ facts }) => facts.cores, cell: ({ facts }) => facts.cores },
+      { head: 'Memory', number: true, by: ({ facts }) => facts.memory_bytes, cell: ({ facts }) => facts.memory_bytes && bytes(facts.memory_bytes) },
+      { head: 'Frameworks', cell: ({ facts }) => Object.entries(facts.frameworks ?? {}).map(([name, { version }]) => `${name} ${version ?? ''}`.trim()).join(', ') },
+      { head: 'Labels', cell: ({ facts }) => Object.entries(facts.labels ?? {}).map(([name, value]) => `${name}=${value}`).join(', ') },
+      { head: 'Price an hour', number: true, by: ({ facts }) => facts.price_per_hour, cell: ({ facts }) => facts.price_per_hour && `${facts.price_per_hour} ${facts.currency ?? 'USD'}` },
+      { head: 'Heard', number: true, by: ({ heartbeat }) => heartbeat, cell: ({ heartbeat }) => heartbeat && ago(heartbeat) },
+    ],
+  });
+}
+
+const view: View = {
+  path: '/jobs',
+  title: 'Jobs',
+  menu: 3,
+  async show({ query, signal, remember }) {
+    let wanted = query.get('state') ?? '';
+    const jobs = new Map<string, Job>();
+    const progress = new Map<string, string>();
+    let next: string | undefined;
+    const [queue, agents, live] = [h('div', {}), h('div', {}), h('p', { class: 'soft', role: 'status' })];
+
+    async function load(cursor?: string) {
+      const page = await get<Page<Job>>(withQuery('/v1/jobs', { state: wanted, cursor, limit: kShown }), signal);
+      if (!cursor) jobs.clear();
+      for (const job of page.items) jobs.set(job.id, job);
+      next = page.next || undefined;
+      draw();
+    }
+    const loadAgents = async () => fill(agents, agentsTable((await get<Page<Agent>>('/v1/agents', signal)).items));
+
+    function draw() {
+      const rows = [...jobs.values()].filter((job) => !wanted || job.state === wanted);
+      const filters = h(
+        'div',
+        { class: 'tabs', role: 'group', 'aria-label': 'Only jobs that are' },
+        ['', ...kStates].map((name) =>
+          h('button', { type: 'button', id: `state-${name || 'any'}`, 'aria-pressed': String(name === wanted), click: () => {
+            wanted = name;
+            remember({ state: name });
+            void load();
+          } }, name || 'all'),
+        ),
+      );
+      fill(
+        queue,
+        filters,
+        rows.length
+          ? table<Job>({
+              label: 'Jobs',
+              rows,
+              columns: [
+                { head: 'Evaluation', by: subjectOf, cell: (job) => [h('a', { href: address('/jobs/{id}', { id: job.id }) }, subjectOf(job)), h('div', { class: 'soft' }, progress.get(job.id) ?? job.parts?.map((part) => part.progress).filter(Boolean).join('; '))] },
+                { head: 'State', by: (job) => kStates.indexOf(job.state), cell: (job) => [state(job.state), h('div', { class: 'soft' }, reasonOf(job))] },
+                { head: 'On', by: (job) => String(job.on ?? ''), cell: (job) => job.parts?.map((part) => part.agent).filter(Boolean).join(', ') || job.on },
+                { head: 'Asked for', number: true, by: (job) => job.submitted, cell: (job) => ago(job.submitted) },
+                {
+                  head: 'What to do',
+                  quiet: true,
+                  cell: (job) => !isOver(job.state) && h('button', { type: 'button', class: 'small', id: `cancel-${job.id}`, click: () => void cancel(job.id).then((done) => (done ? load() : undefined)) }, 'Cancel', h('span', { class: 'unseen' }, ` ${subjectOf(job)}`)),
+                },
+              ],
+            })
+          : empty(wanted ? `No job is ${wanted}` : 'Nothing was asked for yet', h('a', { href: '#/start' }, 'Start an evaluation')),
+        next && h('p', {}, h('button', { type: 'button', id: 'more', click: () => void load(next) }, 'Older ones')),
+      );
+    }
+
+    await Promise.all([load(), loadAgents()]);
+    // Many events at once make one question.
+    let due: ReturnType<typeof setTimeout> | undefined;
+    const ask = () => {
+      clearTimeout(due);
+      due = setTimeout(() => void Promise.all([load(), loadAgents()]).catch(() => {}), 300);
+    };
+    signal.addEventListener('abort', () => clearTimeout(due));
+    const hear = (event: JobEvent) => {
+      const job = jobs.get(event.job);
+      if (event.text) progress.set(event.job, event.text);
+      if (!job || job.state !== event.state) ask();
+      else if (event.text) draw();
+    };
+    follow<JobEvent>('/v1/events', signal, hear, (connected) => fill(live, connected ? '' : 'The connection to the server is lost; trying again …')).catch((error: Error) => fill(live, error.message));
+    return [
+      h('div', { class: 'row apart' }, h('h1', {}, 'Jobs'), h('a', { class: 'button main', href: '#/start' }, 'Start an evaluation')),
+      h('p', { class: 'lead' }, `The newest first, ${counted(kShown, 'job')} at a time. This page hears of changes by itself.`),
+      live,
+      queue,
+      h('h2', {}, 'Machines'),
+      agents,
+    ];
+  },
+};
+export default view;

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a task to an evaluation in clicks. What is chosen stands in the address, as a manifest, and as a command.
+import { fill, h, type Child } from '../parts/dom';
+import { commandOf, manifestOf, type Chosen } from '../parts/evaluation';
+import { bytes, counted, words } from '../parts/figures';
+import { code, empty, problem, say } from '../parts/words';
+import { get, list, post, send } from '../service/service';
+import type { Agent, CatalogueEntry, Dataset, Fit, Job, Model, Page, Scenario, System } from '../service/types';
+import { address, type Place, type View } from '../view';
+
+const kTraceLevels = ['none', 'model', 'framework', 'library', 'system'];
+const nameOf = (entry: CatalogueEntry) => (entry.version ? `${entry.name}@${entry.version}` : entry.name);
+
+interface Known {
+  models: Model[];
+  datasets: Dataset[];
+  frameworks: CatalogueEntry[];
+  systems: System[];
+  scenarios: Scenario[];
+  agents: Agent[];
+}
+
+/** What the address says of what was chosen. */
+function read(query: URLSearchParams): Chosen & { task: string; on: string } {
+  const many = (name: string) => query.get(name)?.split(',').filter(Boolean) ?? [];
+  const options = Object.fromEntries([...query].filter(([name]) => name.startsWith('option.')).map(([name, value]) => [name.slice(7), value]));
+  return {
+    task: query.get('task') ?? '',
+    models: many('model'),
+    dataset: query.get('dataset') ?? '',
+    frameworks: many('framework'),
+    scenario: query.get('scenario') ?? '',
+    options,
+    systems: many('system'),
+    batches: many('batch').map(Number).filter((n) => n >= 1),
+    trace: query.get('trace') ?? 'none',
+    queries: Number(query.get('queries')) || 100,
+    on: query.get('on') ?? 'one',
+  };
+}
+
+/** One of the five questions: cards with a box or a button to tick. */
+function question(number: number, title: string, hint: string, kind: 'radio' | 'checkbox', entries: { value: string; title: string; more?: Child }[], chosen: string[], choose: (values: string[]) => void): HTMLElement {
+  const name = title.toLowerCase();
+  const change = (event: Event) => {
+    const form = (event.currentTarget as HTMLElement).closest('fieldset')!;
+    choose([...form.querySelectorAll<HTMLInputElement>('input:checked')].map(({ value }) => value));
+  };
+  return h(
+    'fieldset',
+    {},
+    h('legend', {}, `${number}. ${title} `, h('span', { class: 'soft' }, hint)),
+    h(
+      'div',
+      { class: 'choices' },
+      entries.map((entry, i) => {
+        const input = h('input', { type: kind, name, id: `${name}-${i}`, value: entry.value, change });
+        input.checked = chosen.includes(entry.value);
+        return h('label', { class: 'choice', for: `${name}-${i}` }, input, h('span', {}, h('b', {}, entry.title), entry.more && h('small', {}, entry.more)));
+      }),
+    ),
+  );
+}
+
+function machines(fits: Fit[], agents: Agent[]): Child {
+  if (!fits.length) return empty('No machine is connected', 'The evaluation would wait for one: ', h('code', {}, `d5 agent run --server ${location.host}`));
+  const facts = (name: string) => {
+    const known = agents.find((agent) => agent.facts.name === name)?.facts;
+    return [known?.cpu, known?.cores && counted(known.cores, 'core'), known?.memory_bytes && bytes(known.memory_bytes), known?.price_per_hour && `${known.price_per_hour} ${known.currency ?? 'USD'} an hour`].filter(Boolean).join(' · ');
+  };
+  const sorted = [...fits].sort((a, b) => Number(b.fits) - Number(a.fits));
+  return h(
+    'ul',
+    { class: 'machines' },
+    sorted.map(({ agent, fits: does, reason }) =>
+      h('li', { class: does ? 'fits' : 'misfit' }, h('span', { class: 'verdict', 'aria-hidden': 'true' }, does ? '✓' : '✕'), h('div', {}, h('b', {}, agent), h('span', { class: 'unseen' }, does ? ' fits' : ' does not fit'), h('small', {}, does ? facts(agent) : reason))),
+    ),
+  );
+}
+
+class Form {
+  private readonly chosen;
+  private readonly questions = h('div', { class: 'questions' });
+  private readonly fitting = h('div', { 'aria-live': 'polite' });
+  private readonly texts = h('div', {});
+  private readonly send = h('button', { type: 'submit', class: 'main' }, 'Run it');
+  private readonly missing = h('p', { class: 'soft', id: 'missing' });
+  private readonly failed = h('div', {});
+  private asked = new AbortController();
+
+  constructor(
+    private readonly known: Known,
+    private readonly place: Place,
+  ) {
+    this.chosen = read(place.query);
+    const { models, scenarios } = known;
+    const first = models.find((model) => this.chosen.models.includes(nameOf(model)));
+    this.chosen.task ||= first?.task ?? (this.tasks().length === 1 ? this.tasks()[0]! : '');
+    this.chosen.scenario ||= (scenarios.find(({ name }) => name === 'single_stream') ?? scenarios[0])?.name ?? '';
+    if (!this.chosen.batches.length) this.chosen.batches = [1];
+  }
+
+  private tasks(): string[] {
+    return [...new Set(this.known.models.map(({ task }) => task || 'without a task'))].sort();
+  }
+
+  element(): Child {
+    this.drawQuestions();
+    this.drawAnswer();
+    const submit = (event: Event) => {
+      event.preventDefault();
+      if (!this.lacks()) void this.submit();
+    };
+    return h(
+      'form',
+      { class: 'start', submit },
+      this.questions,
+      h('aside', { class: 'answer', 'aria-label': 'Your evaluation' }, h('h2', {}, 'Machines'), this.fitting, this.missing, this.send, this.failed, this.texts),
+    );
+  }
+
+  private changed(redraw: boolean): void {
+    const { task, models, dataset, frameworks, scenario, options, systems, batches, trace, queries, on } = this.chosen;
+    for (const name of [...this.place.query.keys()]) if (name.startsWith('option.')) this.place.query.delete(name);
+    this.place.remember({
+      task,
+      model: models.join(','),
+      dataset,
+      framework: frameworks.join(','),
+      scenario,
+      system: systems.join(','),
+      batch: batches.join(','),
+      trace: trace === 'none' ? '' : trace,
+      queries: queries === 100 ? '' : String(queries),
+      on: on === 'one' ? '' : on,
+      ...Object.fromEntries(Object.entries(options).map(([name, value]) => [`option.${name}`, value])),
+    });
+    if (redraw) this.drawQuestions();
+    this.drawAnswer();
+  }
+
+  private drawQuestions(): void {
+    const { chosen, known } = this;
+    const count = (task: string) => known.models.filter((model) => (model.task || 'without a task') === task).length;
+    const ofTask = known.models.filter((model) => (model.task || 'without a task') === chosen.task);
+    const versions = (framework: string) =>
+      known.models.filter((model) => chosen.models.includes(nameOf(model))).map((model) => model.frameworks?.[framework]).find(Boolean);
+    fill(
+      this.questions,
+      question(1, 'Task', 'what the model is for', 'radio', this.tasks().map((task) => ({ value: task, title: task, more: counted(count(task), 'model') })), [chosen.task], ([task = '']) => {
+        chosen.task = task;
+        chosen.models = [];
+        this.changed(true);
+      }),
+      chosen.task && question(2, 'Model', 'one or more', 'checkbox', ofTask.map((model) => ({ value: nameOf(model), title: nameOf(model), more: model.summary })), chosen.models, (values) => {
+        chosen.models = values;
+        this.changed(true);
+      }),
+      chosen.models.length > 0 && question(3, 'Framework', 'several are compared', 'checkbox', known.frameworks.map((framework) => {
+        const needed = versions(framework.name.replace(/:.*/, ''));
+        return { value: framework.name, title: framework.name, more: [framework.version, framework.version && ' ', needed && `the model wants ${needed}`] };
+      }), chosen.frameworks, (values) => {
+        chosen.frameworks = values;
+        this.changed(true);
+      }),
+      chosen.frameworks.length > 0 && [
+        question(4, 'Scenario', 'how queries come', 'radio', known.scenarios.map(({ name, summary }) => ({ value: name, title: words(name), more: summary })), [chosen.scenario], ([scenario = '']) => {
+          chosen.scenario = scenario;
+          chosen.options = {};
+          this.changed(true);
+        }),
+        this.scenarioOptions(),
+        this.onWhat(),
+        this.details(),
+      ],
+    );
+  }
+
+  private scenarioOptions(): Child {
+    const options = this.known.scenarios.find(({ name }) => name === this.chosen.scenario)?.options ?? [];
+    if (!options.length) return null;
+    return h(
+      'fieldset',
+      { class: 'inner' },
+      h('legend', { class: 'unseen' }, `Options of ${words(this.chosen.scenario)}`),
+      h('div', { class: 'fields' }, options.map((option) => this.field(option.name, `option-${option.name}`, this.chosen.options[option.name] ?? '', (text) => (this.chosen.options[option.name] = text), option.default, option.help))),
+    );
+  }
+
+  private field(label: string, id: string, value: string, set: (text: string) => void, placeholder = '', help = ''): HTMLElement {
+    const input = h('input', { id, value, placeholder, autocomplete: 'off', 'aria-describedby': help ? `${id}-help` : undefined });
+    input.addEventListener('input', () => {
+      set(input.value.trim());
+      this.changed(false);
+    });
+    return h('div', {}, h('label', { for: id }, words(label)), input, help && h('small', { class: 'soft', id: `${id}-help` }, help));
+  }
+
+  private onWhat(): Child {
+    const { chosen, known } = this;
+    const more = (system: System) => [system.summary, system.cores && counted(system.cores, 'core'), system.memory_bytes && bytes(system.memory_bytes)].filter(Boolean).join(' · ');
+    return [
+      known.systems.length > 0 && question(5, 'System', 'none ticked: any', 'checkbox', known.systems.map((system) => ({ value: nameOf(system), title: nameOf(system), more: more(system) })), chosen.systems, (values) => {
+        chosen.systems = values;
+        this.changed(false);
+      }),
+      question(known.systems.length ? 6 : 5, 'On', 'how many machines', 'radio', [
+        { value: 'one', title: 'One that fits', more: 'whichever is free first' },
+        { value: 'all', title: 'All that fit', more: 'each runs the whole evaluation' },
+      ], [chosen.on], ([on = 'one']) => {
+        chosen.on = on;
+        this.changed(false);
+      }),
+    ];
+  }
+
+  private details(): Child {
+    const { chosen, known } = this;
+    const select = (id: string, label: string, values: [string, string][], value: string, set: (value: string) => void) => {
+      const element = h('select', { id }, values.map(([text, title]) => h('option', { value: text }, title)));
+      element.value = value;
+      element.addEventListener('change', () => {
+        set(element.value);
+        this.changed(false);
+      });
+      return h('div', {}, h('label', { for: id }, label), element);
+    };
+    return h(
+      'details',
+      {},
+      h('summary', {}, 'Data set, batches, queries, traces'),
+      h(
+        'div',
+        { class: 'fields' },
+        select('dataset', 'Data set', [['', 'the one of the claim'], ...known.datasets.map((entry): [string, string] => [nameOf(entry), nameOf(entry)])], chosen.dataset, (value) => (chosen.dataset = value)),
+        this.field('Batches', 'batches', chosen.batches.join(','), (text) => (chosen.batches = text.split(',').map(Number).filter((n) => Number.isInteger(n) && n >= 1)), '1,8'),
+        this.field('Queries', 'queries', String(chosen.queries), (text) => (chosen.queries = Math.max(1, Math.floor(Number(text)) || 100)), '100'),
+        select('trace', 'Trace level', kTraceLevels.map((level): [string, string] => [level, level]), chosen.trace, (value) => (chosen.trace = value)),
+      ),
+    );
+  }
+
+  /** What is still to be chosen; empty: nothing. */
+  private lacks(): string {
+    const { task, models, frameworks, scenario, batches } = this.chosen;
+    if (!task) return 'Choose a task first.';
+    if (!models.length) return 'Choose a model.';
+    if (!frameworks.length) return 'Choose a framework.';
+    if (!scenario) return 'Choose a scenario.';
+    if (!batches.length) return 'Batches are whole numbers, as 1,8.';
+    return '';
+  }
+
+  private drawAnswer(): void {
+    const lacks = this.lacks();
+    this.send.setAttribute('aria-disabled', String(Boolean(lacks)));
+    this.send.setAttribute('aria-describedby', 'missing');
+    fill(this.missing, lacks);
+    this.missing.hidden = !lacks;
+    this.asked.abort();
+    if (lacks) {
+      fill(this.texts);
+      fill(this.fitting, h('p', { class: 'soft' }, `${counted(this.known.agents.length, 'machine')} connected. Which of them fit is told here.`));
+      return;
+    }
+    fill(this.texts, h('h2', {}, 'The same'), code('As a manifest', manifestOf(this.chosen)), code('As a command', commandOf(this.chosen, location.origin)));
+    this.asked = new AbortController();
+    void this.askWhoFits(AbortSignal.any([this.asked.signal, this.place.signal]));
+  }
+
+  private request() {
+    const on = Number(this.chosen.on) || this.chosen.on;
+    return { manifest: manifestOf(this.chosen), on };
+  }
+
+  private async askWhoFits(signal: AbortSignal): Promise<void> {
+    await new Promise((done) => setTimeout(done, 150)); // who types asks once
+    if (signal.aborted) return;
+    try {
+      const { items } = await post<Page<Fit>>('/v1/jobs/why', this.request(), signal);
+      if (!signal.aborted) fill(this.fitting, machines(items, this.known.agents));
+    } catch (error) {
+      if (!signal.aborted) fill(this.fitting, problem(error));
+    }
+  }
+
+  private async submit(): Promise<void> {
+    this.send.setAttribute('aria-disabled', 'true');
+    fill(this.failed);
+    try {
+      const response = await send('POST', '/v1/jobs', { body: this.request(), signal: this.place.signal });
+      const job = (await response.json()) as Job;
+      if (response.status === 200) say('This evaluation was asked for before: here it is');
+      location.hash = address('/jobs/{id}', { id: job.id });
+    } catch (error) {
+      if (this.place.signal.aborted) return;
+      fill(this.failed, problem(error));
+      this.send.setAttribute('aria-disabled', 'false');
+    }
+  }
+}
+
+const view: View = {
+  path: '/start',
+  title: 'Start',
+  menu: 2,
+  async show(place) {
+    const { signal } = place;
+    const [models, datasets, frameworks, systems, scenarios, agents] = await Promise.all([
+      list<Model>('/v1/models', signal),
+      list<Dataset>('/v1/datasets', signal),
+      list<CatalogueEntry>('/v1/frameworks', signal),
+      list<System>('/v1/systems', signal),
+      list<Scenario>('/v1/scenarios', signal),
+      get<Page<Agent>>('/v1/agents', signal).then(({ items }) => items),
+    ]);
+    const heading = [h('h1', {}, 'Start an evaluation'), h('p', { class: 'lead' }, 'Accuracy is judged on all samples first; then the model is asked as the scenario says, and timed.')];
+    if (!models.length) return [heading, empty('This server knows no model to evaluate', h('a', { href: '#/' }, 'What it does know'))];
+    return [heading, new Form({ models, datasets, frameworks, systems, scenarios, agents }, place).element()];
+  },
+};
+export default view;
