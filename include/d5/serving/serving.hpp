@@ -2,5 +2,6 @@
 #pragma once
 
 #include "d5/serving/http_message.hpp"
+#include "d5/serving/inference_message.hpp"
 #include "d5/serving/job_state.hpp"
 #include "d5/serving/route.hpp"

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "d5/serving/inference_message.hpp"
+
+namespace d5::detail {
+
+/// The header line that tells `InferenceBody::head`.
+inline constexpr const char* kHeadLength = "Inference-Header-Content-Length";
+
+/// The body of a message of the Open Inference Protocol over HTTP: JSON, and behind it the tensors
+/// that are sent as bytes, one after the other.
+///
+/// Source: KServe v2, "HTTP/REST"; Triton, "Binary Tensor Data Extension".
+struct InferenceBody {
+  std::string bytes;
+  std::size_t head = 0;  ///< of them, JSON
+  [[nodiscard]] bool is_json() const { return head == bytes.size(); }
+};
+
+/// Which outputs are wanted as bytes behind the JSON.
+struct BinaryWishes {
+  bool by_default = false;
+  std::map<std::string, bool> of = {};
+  [[nodiscard]] bool wanted(const std::string& output) const;
+};
+
+/// `head` of `body` are JSON. The model and its version are told by the address, not here.
+/// Throws: FormatError for what is no request; ShapeError, TypeError, ValueError, NotFound for an
+/// input whose shape, type and data do not agree, by its name; MemoryError.
+[[nodiscard]] InferenceRequest read_request(std::string_view body, std::size_t head,
+                                            BinaryWishes& wishes);
+/// All of it as bytes, and so wanted back.
+[[nodiscard]] InferenceBody write_request(const InferenceRequest& request);
+
+/// Throws: ValueError for what JSON cannot say: NaN, infinity, bytes that are no UTF-8, float16.
+[[nodiscard]] InferenceBody write_response(const InferenceResponse& response,
+                                           const BinaryWishes& wishes);
+/// Throws: as `read_request`.
+[[nodiscard]] InferenceResponse read_response(std::string_view body, std::size_t head);
+
+}  // namespace d5::detail
