@@ -42,7 +42,7 @@ int run_calibrate(CalibrateCommand options) {
   if (ranks->rank() != 0 || options.quiet) Progress::set_quiet(true);
   auto& ends = options.calibration.ends.repetitions;
   ends = std::min(ends, options.calibration.repetitions);
-  Progress progress("calibrate", 4);
+  Progress progress("calibrate", CalibrationOptions::kParts);
   options.calibration.on_part = [&] { progress.advance(); };
   const NetworkTimes times = time_network(*ranks, options.calibration);
   if (ranks->rank() == 0) {

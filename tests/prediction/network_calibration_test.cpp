@@ -66,6 +66,7 @@ TEST_CASE(
   truth.bandwidth = {2e9, "made up"};
   truth.overhead = {3e-6, "made up"};
   truth.end_bandwidth = {8e9, "made up"};
+  truth.look = {2e-6, "made up"};
   SimulationOptions rates;
   rates.rates = {.reduce_bandwidth = 4e9, .scale_bandwidth = 5e9, .copy_bandwidth = 6e9};
   NetworkTimes times;
@@ -87,6 +88,7 @@ TEST_CASE(
   CHECK(found.network.calibrated_bytes.value == 1 << 18);
   // The shortest of messages has some bytes, too.
   CHECK(found.network.overhead.value == Approx(3e-6).epsilon(0.01));
+  CHECK(found.network.look.value == Approx(2e-6));
   CHECK(found.network.end_bandwidth.value == Approx(8e9).epsilon(0.01));
   CHECK(found.network.latency.value == Approx(20e-6).epsilon(0.01));
   CHECK(found.network.bandwidth.value == Approx(2e9).epsilon(1e-3));

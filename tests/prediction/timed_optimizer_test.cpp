@@ -91,6 +91,22 @@ TEST_CASE("with 4 ranks a second round waits until somebody looks, or a thread d
   CHECK(moved <= 10e-3 + 5e-3 + 2 * first_round + small_rounds + 3e-3);
 }
 
+TEST_CASE("asking in vain takes a look's time, and asking for what is there takes none") {
+  NetworkDescription network = simple_network(2);
+  network.look = {1e-6, "test"};
+  (void)run_simulated(2, network, [&](SimulatedRank& rank, const Ranks& ranks) {
+    Tensor data = Tensor::zeros(DType::float32, {1});
+    if (rank.rank() == 1) return ranks->send(data, 0);
+    const auto received = ranks->start_receive(data, 1);
+    const double begin = rank.now();
+    for (int look = 0; look < 3; ++look) CHECK_FALSE(received->done());
+    CHECK(rank.now() - begin == Approx(3e-6));
+    rank.spend(1);
+    CHECK(received->done());
+    CHECK(rank.now() - begin == Approx(1 + 3e-6));
+  });
+}
+
 TEST_CASE("every exchange over the communicator alone trains phantoms") {
   for (const char* name : {"dense", "sharded"}) {
     CAPTURE(name);

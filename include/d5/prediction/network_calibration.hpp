@@ -38,6 +38,7 @@ struct TimedMessage {
 struct MessageEndOptions {
   int repetitions = 20;
   std::function<void()> compute = {};
+  double look = 0;  ///< what asking in vain takes (`time_looks`), which is no end's; s
 };
 /// How much longer a rank computes while it sends a message of each size to its right neighbour and
 /// receives one from its left, and asks for both after each piece of work, as schemes do: half of
@@ -45,6 +46,10 @@ struct MessageEndOptions {
 [[nodiscard]] std::vector<TimedMessage> time_message_ends(Communicator& ranks,
                                                           std::span<const std::int64_t> sizes,
                                                           const MessageEndOptions& options = {});
+
+/// Asking once, in vain, for a message that nobody has sent yet, as schemes do at each gradient:
+/// the median, the mean over ranks. All ranks do so at the same time. Units: s. As above.
+[[nodiscard]] double time_looks(Communicator& ranks, int repetitions);
 
 /// Latency and bandwidth with which latency + bytes / bandwidth comes closest: least squares of
 /// relative errors, so that small messages count as large ones do. Throws: ValueError for fewer
@@ -78,11 +83,12 @@ struct NetworkCalibration {
   std::vector<HeldOutTime> held_out = {};
 };
 struct CalibrationOptions {
+  static constexpr int kParts = 5;
   std::int64_t least_bytes = 64, most_bytes = std::int64_t{16} << 20;  ///< of messages
   int repetitions = 50;
   MessageEndOptions ends = {};
   RankRateOptions rates = {};
-  std::function<void()> on_part = {};  ///< called after each of four parts
+  std::function<void()> on_part = {};  ///< called after each of `kParts`
 };
 /// What real ranks took: messages of sizes between two bounds, each power of two and the one half
 /// way to the next; what some of them cost processors; all-reduces by the ring of powers of two
@@ -91,6 +97,7 @@ struct NetworkTimes {
   int ranks = 2;
   std::string medium;  ///< `Communicator::medium`
   std::vector<TimedMessage> messages = {}, ends = {}, all_reduces = {};
+  double look = 0;  ///< `time_looks`
   RankRates rates = {};
 };
 /// The same on every rank: a collective. Throws: as those above; ValueError for bounds that hold

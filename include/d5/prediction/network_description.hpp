@@ -48,6 +48,7 @@ struct NetworkDescription {
   NetworkFigure overhead;  ///< processor time of a message, at each end (LogP's o); 0: none
   NetworkFigure
       end_bandwidth;     ///< of a processor that moves a message, at each end; 0: it need not
+  NetworkFigure look;    ///< processor time of asking in vain whether a message is there; 0: none
   NetworkFigure spread;  ///< of messages' times: they are so much longer or shorter, as a share
   NetworkFigure calibrated_bytes;        ///< the largest message that a fit has seen; 0: it is none
   NetworkFigure host_latency;            ///< between ranks of one host; 0: none

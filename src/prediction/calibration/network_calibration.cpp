@@ -55,6 +55,8 @@ void set_ends(NetworkDescription& network, const NetworkTimes& times) {
       fmt::format("of messages of {} to {} bytes, {} ranks that compute meanwhile, {}",
                   times.ends.front().bytes, times.ends.back().bytes, times.ranks, times.medium);
   network.overhead = {seconds, source};
+  network.look = {times.look,
+                  fmt::format("asking in vain, {} ranks at once, {}", times.ranks, times.medium)};
   if (seconds_a_byte > 0) network.end_bandwidth = {1 / seconds_a_byte, source};
   const auto without_ends = [&](double latency) { return std::max(0.0, latency - 2 * seconds); };
   network.latency.value = without_ends(network.latency.value);

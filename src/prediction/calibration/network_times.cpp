@@ -82,9 +82,9 @@ void compute_some() {
 }
 
 /// A piece of work after the other, with a look at both ends after each, until both are done; what
-/// is left of `pieces` follows.
+/// is left of `pieces` follows. `looks` counts those in vain.
 double compute_beside(Communicator& ranks, const Tensor& out, Tensor& in, int pieces,
-                      const std::function<void()>& compute) {
+                      const std::function<void()>& compute, int& looks) {
   const int right = (ranks.rank() + 1) % ranks.size();
   const int left = (ranks.rank() + ranks.size() - 1) % ranks.size();
   const double begin = now_seconds();  // all pieces of work, and both ends
@@ -92,8 +92,8 @@ double compute_beside(Communicator& ranks, const Tensor& out, Tensor& in, int pi
   const auto sent = ranks.start_send(out, right);
   for (int i = 0; i < pieces; ++i) {
     compute();
-    (void)received->done();
-    (void)sent->done();
+    looks += received->done() ? 0 : 1;
+    looks += sent->done() ? 0 : 1;
   }
   const double end = now_seconds();
   received->wait();
@@ -200,10 +200,11 @@ std::vector<TimedMessage> time_message_ends(Communicator& ranks,
     const int pieces = pieces_beside(ranks, out, in, compute);
     const auto once = [&](double& alone) {
       ranks.barrier();
-      const double beside = compute_beside(ranks, out, in, pieces, compute);
+      int looks = 0;
+      const double beside = compute_beside(ranks, out, in, pieces, compute, looks);
       ranks.barrier();
       alone = compute_alone(pieces, compute);
-      return beside - alone;
+      return beside - alone - looks * options.look;
     };
     double alone = 0;
     for (int i = 0; i < kWarmUp; ++i) (void)once(alone);
@@ -213,6 +214,27 @@ std::vector<TimedMessage> time_message_ends(Communicator& ranks,
     times.push_back({bytes, std::max(0.0, mean_of(ranks, summarise(longer).median))});
   }
   return times;
+}
+
+double time_looks(Communicator& ranks, int repetitions) {
+  constexpr int kLooks = 64;  // for the clock is coarser than one
+  expect_partners(ranks, repetitions);
+  const int right = (ranks.rank() + 1) % ranks.size();
+  const int left = (ranks.rank() + ranks.size() - 1) % ranks.size();
+  std::vector<double> seconds;
+  for (int i = -kWarmUp; i < repetitions; ++i) {
+    Tensor in = floats_of(4);
+    const auto received = ranks.start_receive(in, left);
+    ranks.barrier();
+    const double begin = now_seconds();  // looks alone: nothing is sent before the next barrier
+    for (int look = 0; look < kLooks; ++look) (void)received->done();
+    const double end = now_seconds();
+    ranks.barrier();
+    ranks.send(floats_of(4), right);
+    received->wait();
+    if (i >= 0) seconds.push_back((end - begin) / kLooks);
+  }
+  return mean_of(ranks, summarise(seconds).median);
 }
 
 NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options) {
@@ -232,7 +254,11 @@ NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options
   NetworkTimes times{.ranks = ranks.size(), .medium = ranks.medium()};
   times.messages = time_messages(ranks, sizes, options.repetitions);
   told();
-  times.ends = time_message_ends(ranks, of_ends, options.ends);
+  times.look = time_looks(ranks, options.repetitions);
+  told();
+  MessageEndOptions ends = options.ends;
+  ends.look = times.look;
+  times.ends = time_message_ends(ranks, of_ends, ends);
   told();
   times.all_reduces = time_all_reduces(ranks, "ring", large, options.repetitions);
   told();

@@ -37,6 +37,7 @@ constexpr std::array kFigures = {
     FigureRow{"bandwidth", &NetworkDescription::bandwidth, "1.25GB/s", true},
     FigureRow{"overhead", &NetworkDescription::overhead, "50us", false},
     FigureRow{"end_bandwidth", &NetworkDescription::end_bandwidth, "1.25GB/s", false},
+    FigureRow{"look", &NetworkDescription::look, "50us", false},
     FigureRow{"spread", &NetworkDescription::spread, "0.05", false},
     FigureRow{"calibrated_bytes", &NetworkDescription::calibrated_bytes, "4194304", false},
     FigureRow{"host_latency", &NetworkDescription::host_latency, "50us", false},

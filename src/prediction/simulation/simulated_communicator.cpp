@@ -43,10 +43,14 @@ class MessageRequest final : public Request {
 
   bool done() override {
     if (end_->told) return true;
-    world_->scheduler.catch_up();
+    auto& scheduler = world_->scheduler;
+    scheduler.catch_up();
     world_->move_library_calls_on(end_->rank);
-    if (!end_->complete) return false;
-    tell(world_->scheduler.current().time);
+    if (!end_->complete) {
+      scheduler.current().time += world_->look;
+      return false;
+    }
+    tell(scheduler.current().time);
     return true;
   }
 

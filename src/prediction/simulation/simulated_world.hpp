@@ -25,6 +25,7 @@ class SimulatedWorld {
         overhead(description.overhead.value),
         end_seconds_per_byte(
             description.end_bandwidth.value > 0 ? 1 / description.end_bandwidth.value : 0),
+        look(description.look.value),
         medium(fmt::format("simulated {}, {} of {}s, {}B/s, {}s", description.name,
                            options.model.name, description.latency.value,
                            description.bandwidth.value, overhead)),
@@ -38,6 +39,7 @@ class SimulatedWorld {
   const SimulationOptions options;
   const double overhead;              ///< seconds of a message at each end
   const double end_seconds_per_byte;  ///< the same, of each of its bytes (LogGOPS's O)
+  const double look;                  ///< seconds of asking in vain
   const std::string medium;
   FiberScheduler scheduler;
   MessageBoard board;

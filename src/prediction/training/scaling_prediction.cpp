@@ -53,7 +53,7 @@ constexpr double kMostSpread = 0.9;
 
 /// The same network, whose messages take so many times as long.
 NetworkDescription slower(NetworkDescription network, double factor) {
-  for (auto* time : {&network.latency, &network.host_latency, &network.overhead}) {
+  for (auto* time : {&network.latency, &network.host_latency, &network.overhead, &network.look}) {
     time->value *= factor;
   }
   for (auto* rate : {&network.bandwidth, &network.host_bandwidth, &network.end_bandwidth}) {
