@@ -14,9 +14,10 @@ namespace d5 {
 
 /// What whoever asks may do; each may do what those before it may.
 enum class ServingRole {
-  view,  ///< look at everything
-  run,   ///< ask for evaluations and predictions, too
-  admin  ///< and end those of others
+  anyone,  ///< see that there is a server, and its page, which is empty
+  view,    ///< look at everything
+  run,     ///< ask for evaluations and predictions, too
+  admin    ///< and end those of others
 };
 [[nodiscard]] std::string_view name_of(ServingRole role);
 /// The inverse. Throws: NotFound, with the nearest name.
@@ -44,12 +45,13 @@ class HttpHeaders {
 struct HttpRequest {
   std::string method = "GET";
   std::string path = "/";                              ///< "/v1/jobs/3f9a"
+  std::vector<std::string> segments = {};              ///< of the path: "v1", "jobs", "3f9a"
   std::map<std::string, std::string> query = {};       ///< "state" -> "queued"
   std::map<std::string, std::string> parameters = {};  ///< of the route: "id" -> "3f9a"
   HttpHeaders headers = {};
   std::string body = {};
   std::string peer = {};  ///< address of whoever asks
-  ServingRole role = ServingRole::view;
+  ServingRole role = ServingRole::anyone;
   /// Asks long answers to end: the server stops.
   std::stop_token stop = {};
 

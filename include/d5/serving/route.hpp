@@ -17,7 +17,7 @@ class ServingContext;  // d5/serving/serving_context.hpp
 ///
 ///     void register_health(Registry<RouteEntry>& registry) {
 ///       registry.add("GET /v1/health", {.summary = "whether the server is up",
-///                                       .role = ServingRole::view,
+///                                       .role = ServingRole::anyone,
 ///                                       .answer = [](const HttpRequest&, ServingContext&) {
 ///                                         return HttpResponse::json(R"({"status": "up"})");
 ///                                       }});

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "d5/serving/access_tokens.hpp"
 #include "d5/serving/http_message.hpp"
 #include "d5/serving/inference_message.hpp"
+#include "d5/serving/http_server.hpp"
 #include "d5/serving/job_state.hpp"
 #include "d5/serving/route.hpp"
+#include "d5/serving/serving_context.hpp"

@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-constexpr std::array<std::string_view, 3> kRoles = {"view", "run", "admin"};
+constexpr std::array<std::string_view, 4> kRoles = {"anyone", "view", "run", "admin"};
 
 /// ASCII, whatever the locale is.
 char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }

@@ -9,6 +9,7 @@ namespace d5::route {
 void register_health(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/health",
                {.summary = "whether the server is up, and of which version it is",
+                .role = ServingRole::anyone,
                 .answer = [](const HttpRequest&, ServingContext&) {
                   return HttpResponse::json(
                       nlohmann::json{{"status", "up"}, {"version", D5_VERSION}}.dump());

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/http/http_connection.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
+#include "serving/http/request_parser.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Reads what is still on its way, for a while: a connection that is closed with bytes unread is
+/// reset, and what was sent before is lost with it.
+void drain(ByteStream& stream) {
+  constexpr double kSeconds = 1;
+  constexpr int kMostReads = 1024;
+  std::array<char, std::size_t{16} << 10> room{};
+  const double deadline = now_seconds() + kSeconds;
+  for (int i = 0; i < kMostReads && stream.read(room, deadline) > 0; ++i) {
+  }
+}
+
+/// Piece by piece, as they come. False: the other side went away.
+bool send_stream(ByteStream& stream, const HttpResponse& response,
+                 const ConnectionContext& context) {
+  while (!context.stop.stop_requested()) {
+    std::optional<std::string> piece;
+    try {
+      piece = response.stream();
+    } catch (
+        const std::exception&) {  // the head is sent: all that can be said is that it broke off
+      return false;
+    }
+    if (!piece) return stream.write("0\r\n\r\n", context.options.send_seconds);
+    if (piece->empty()) {
+      if (stream.is_gone()) return false;
+      continue;
+    }
+    if (!stream.write(fmt::format("{:x}\r\n{}\r\n", piece->size(), *piece),
+                      context.options.send_seconds)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+/// `refuse` and `answer`, whatever they throw.
+template <class Call>
+auto guarded(const Call& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    return http_problem_of(error);
+  }
+}
+
+class Exchange {
+ public:
+  Exchange(ByteStream& stream, RequestParser& parser, const ConnectionContext& context)
+      : stream_(stream), parser_(parser), context_(context) {}
+
+  /// One request and its answer. False: the connection ends.
+  bool run(bool first) {
+    if (const auto end = parser_.read_head(first)) return finish(*end);
+    std::optional<HttpResponse> refusal = guarded([&]() -> std::optional<HttpResponse> {
+      request_ = parser_.request();
+      return refuse();
+    });
+    if (refusal) {
+      const bool goes_on = parser_.keeps_alive() && !parser_.has_body();
+      if (!send(*refusal, goes_on)) return false;
+      if (!goes_on) drain(stream_);
+      return goes_on;
+    }
+    if (parser_.expects_continue() &&
+        !stream_.write("HTTP/1.1 100 Continue\r\n\r\n", context_.options.send_seconds)) {
+      return false;
+    }
+    if (const auto end = parser_.read_body(request_.body)) return finish(*end);
+    const HttpResponse answer = guarded([&] { return context_.handler.answer(request_); });
+    return send(answer, parser_.keeps_alive() && !context_.stop.stop_requested());
+  }
+
+ private:
+  std::optional<HttpResponse> refuse() {
+    request_.peer = context_.peer;
+    request_.stop = context_.stop;
+    const auto hosts = std::ranges::count_if(request_.headers.lines(), [](const auto& line) {
+      return HttpHeaders{line}.find("host") != nullptr;
+    });
+    if (hosts != 1) return HttpResponse::problem(400, "a request has one Host line");
+    const std::string host = request_.headers.at("host");
+    if (!is_own_host(host, context_.names)) {
+      return HttpResponse::problem(
+          421, fmt::format("this server is not '{}'; --name tells it a name", printable(host)));
+    }
+    return context_.handler.refuse(request_);
+  }
+
+  bool finish(const RequestParser::End& end) {
+    if (end.answer && send(*end.answer, false)) drain(stream_);
+    return false;
+  }
+
+  bool send(const HttpResponse& response, bool goes_on) {
+    const bool whole = request_.method != "HEAD";
+    const std::string text = response_text(response, whole, goes_on);
+    if (!stream_.write(text, context_.options.send_seconds)) return false;
+    if (response.stream && whole && !send_stream(stream_, response, context_)) return false;
+    return goes_on;
+  }
+
+  ByteStream& stream_;
+  RequestParser& parser_;
+  const ConnectionContext& context_;
+  HttpRequest request_;
+};
+
+}  // namespace
+
+bool is_own_host(const std::string& host, const std::set<std::string>& names) {
+  std::string name = host;
+  const std::size_t bracket = name.rfind(']');
+  const std::size_t colon = name.rfind(':');
+  if (colon != name.npos && (bracket == name.npos || colon > bracket)) name.resize(colon);
+  std::ranges::transform(name, name.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  if (names.contains(name)) return true;
+  in6_addr address{};
+  if (name.starts_with('[') && name.ends_with(']')) {
+    return inet_pton(AF_INET6, name.substr(1, name.size() - 2).c_str(), &address) == 1;
+  }
+  return inet_pton(AF_INET, name.c_str(), &address) == 1;
+}
+
+void serve_connection(ByteStream& stream, const ConnectionContext& context) {
+  RequestParser parser(stream, context.options);
+  bool first = true;
+  while (!context.stop.stop_requested() && Exchange(stream, parser, context).run(first)) {
+    first = false;
+  }
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "d5/serving/http_message.hpp"
+#include "d5/serving/http_server.hpp"
+#include "serving/http/byte_stream.hpp"
+
+namespace d5::detail {
+
+/// Reads one request of a connection after the other, within limits.
+class RequestParser {
+ public:
+  RequestParser(ByteStream& stream, const HttpServerOptions& limits);
+  ~RequestParser();
+  RequestParser(const RequestParser&) = delete;
+  RequestParser& operator=(const RequestParser&) = delete;
+
+  /// Why nothing more can be read; without an answer the other side is done.
+  struct End {
+    std::optional<HttpResponse> answer = {};
+  };
+  /// The next head; `first` of a connection.
+  [[nodiscard]] std::optional<End> read_head(bool first);
+  /// Of the head that was read, without its body. Throws: FormatError for an address that is none.
+  [[nodiscard]] HttpRequest request() const;
+  [[nodiscard]] bool keeps_alive() const;
+  [[nodiscard]] bool has_body() const;
+  /// Whether the other side waits for a word before it sends its body.
+  [[nodiscard]] bool expects_continue() const;
+  /// Nothing: all of it is in `body`.
+  [[nodiscard]] std::optional<End> read_body(std::string& body);
+
+ private:
+  class Message;
+  [[nodiscard]] bool more(double deadline);
+
+  ByteStream& stream_;
+  const HttpServerOptions& limits_;
+  std::string pending_;  ///< read, and not parsed
+  std::unique_ptr<Message> message_;
+};
+
+/// Takes an address apart: path, segments, query. Throws: FormatError.
+void read_target(std::string_view target, HttpRequest& request);
+
+}  // namespace d5::detail

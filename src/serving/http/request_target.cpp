@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "d5/core/error.hpp"
+#include "serving/http/request_parser.hpp"
+
+namespace d5::detail {
+namespace {
+
+[[noreturn]] void fail_target(std::string_view target, const char* expected) {
+  throw FormatError(fmt::format("the address '{}': expected {}", printable(target), expected));
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+/// Whether it is UTF-8 without control characters.
+bool is_plain_text(const std::string& text) {
+  for (const char c : text) {
+    if ((c >= 0 && c < 0x20) || c == 0x7f) return false;
+  }
+  try {
+    (void)nlohmann::json(text).dump();
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+  return true;
+}
+
+enum class Plus { itself, space };
+
+std::string decoded(std::string_view text, Plus plus) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      plain += text[i] == '+' && plus == Plus::space ? ' ' : text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+    if (high < 0 || low < 0) fail_target(text, "two hexadecimal digits after every %");
+    plain += char(high * 16 + low);
+    i += 2;
+  }
+  if (!is_plain_text(plain)) fail_target(text, "UTF-8 without control characters");
+  return plain;
+}
+
+/// Calls `part` with what lies between separators.
+template <class Part>
+void split(std::string_view text, char separator, const Part& part) {
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    part(text.substr(0, end));
+    if (end == text.npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+void read_target(std::string_view target, HttpRequest& request) {
+  if (!target.starts_with('/')) fail_target(target, "one that begins with /");
+  const std::size_t question = target.find('?');
+  const std::string_view path = target.substr(0, question);
+  request.path.clear();
+  split(path.substr(1), '/', [&](std::string_view part) {
+    request.segments.push_back(decoded(part, Plus::itself));
+    request.path += "/" + request.segments.back();
+  });
+  if (question == target.npos) return;
+  split(target.substr(question + 1), '&', [&](std::string_view pair) {
+    if (pair.empty()) return;
+    const std::size_t equals = pair.find('=');
+    const std::string_view value = equals == pair.npos ? "" : pair.substr(equals + 1);
+    const auto [place, fresh] = request.query.emplace(decoded(pair.substr(0, equals), Plus::space),
+                                                      decoded(value, Plus::space));
+    if (!fresh) fail_target(pair, "each name once");
+  });
+}
+
+}  // namespace d5::detail

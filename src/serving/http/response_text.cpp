@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "serving/http/http_connection.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// What every answer says, unless it says otherwise: it is nobody else's to show, run or keep.
+const std::array<HttpHeaders::Line, 5> kUsualHeaders = {{
+    {"Cache-Control", "no-store"},
+    {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Referrer-Policy", "no-referrer"},
+    {"X-Content-Type-Options", "nosniff"},
+}};
+
+/// Nothing that came from elsewhere ends a line.
+std::string header_value(const std::string& value) {
+  std::string safe = value;
+  std::ranges::replace_if(safe, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }, ' ');
+  return safe;
+}
+
+}  // namespace
+
+std::string response_text(const HttpResponse& response, bool whole, bool keeps_alive) {
+  const bool has_length =
+      response.status >= 200 && response.status != 204 && response.status != 304;
+  std::string text =
+      fmt::format("HTTP/1.1 {} {}\r\n", response.status, http_reason(response.status));
+  const auto add = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{}: {}\r\n", name, header_value(value));
+  };
+  add("Date", fmt::format("{:%a, %d %b %Y %H:%M:%S GMT}", fmt::gmtime(std::time(nullptr))));
+  for (const auto& [name, value] : response.headers.lines()) add(name, value);
+  for (const auto& [name, value] : kUsualHeaders) {
+    if (!response.headers.find(name)) add(name, value);
+  }
+  if (response.stream) {
+    add("Transfer-Encoding", "chunked");
+  } else if (has_length) {
+    add("Content-Length", std::to_string(response.body.size()));
+  }
+  if (!keeps_alive) add("Connection", "close");
+  text += "\r\n";
+  if (whole && has_length) text += response.body;
+  return text;
+}
+
+}  // namespace d5::detail
