@@ -69,7 +69,7 @@ struct StoredPiece {
 /// its library.
 class EvaluationDatabase final : public EvaluationSink {
  public:
-  static constexpr int kSchema = 1;
+  static constexpr int kSchema = 2;
   enum class Access {
     write,  ///< a file that is not there is made
     read,   ///< it must be there

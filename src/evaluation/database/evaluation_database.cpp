@@ -11,7 +11,7 @@
 
 #include "core/files/sha256.hpp"
 #include "d5/core/error.hpp"
-#include "evaluation/database/migrations.hpp"
+#include "evaluation/database/open_database.hpp"
 #include "evaluation/database/packed_queries.hpp"
 #include "evaluation/database/stored_rows.hpp"
 
@@ -22,10 +22,6 @@ namespace fs = std::filesystem;
 using detail::SqlConnection;
 using detail::SqlRow;
 using detail::write_all;
-
-bool is_server(const std::string& address) {
-  return address.starts_with("postgresql://") || address.starts_with("postgres://");
-}
 
 /// Says that a piece is written; false where it is already.
 bool begin_piece(SqlConnection& connection, const std::string& run, const std::string& piece,
@@ -82,21 +78,10 @@ std::unique_ptr<EvaluationDatabase> EvaluationDatabase::open(const std::string& 
 
 std::unique_ptr<EvaluationDatabase> EvaluationDatabase::open(const std::string& address,
                                                              const Options& options) {
-  const bool writes = options.access == Access::write;
-  const detail::SqlOptions sql{
-      .missing = writes ? detail::SqlOptions::Missing::made : detail::SqlOptions::Missing::refused,
-      .wait_seconds = options.wait_seconds};
-  if (!is_server(address) && writes) {
-    std::error_code error;  // opening says what is wrong
-    fs::create_directories(fs::path(address).parent_path(), error);
-  }
-  auto connection = is_server(address) ? detail::open_postgresql(address, sql)
-                                       : detail::open_sqlite(address, sql);
-  // An address may hold a password: messages do not repeat it.
-  bring_up_to_date(*connection,
-                   is_server(address) ? "the database" : "'" + printable(address) + "'",
-                   writes ? detail::IfEmpty::filled : detail::IfEmpty::refused);
-  if (!writes) connection->only_read();
+  auto connection = detail::open_database(
+      address, {.missing = options.access == Access::write ? detail::SqlOptions::Missing::made
+                                                           : detail::SqlOptions::Missing::refused,
+                .wait_seconds = options.wait_seconds});
   return std::unique_ptr<EvaluationDatabase>(new EvaluationDatabase(std::move(connection)));
 }
 

@@ -113,6 +113,72 @@ CREATE TABLE trace (
   PRIMARY KEY (run, piece));
 )sql",
      "evaluation system run piece measurement artefact query_block answer trace"},
+    {"jobs and agents",
+     R"sql(
+CREATE TABLE agent (
+  name TEXT PRIMARY KEY,
+  facts TEXT NOT NULL,               -- JSON
+  heartbeat DOUBLE PRECISION NOT NULL);  -- s since 1970
+
+CREATE TABLE job_demand (
+  id TEXT PRIMARY KEY,               -- SHA-256 of the constraints
+  constraints TEXT NOT NULL);        -- canonical JSON
+
+CREATE TABLE job_fit (               -- every demand held against every agent
+  demand TEXT NOT NULL REFERENCES job_demand (id),
+  agent TEXT NOT NULL REFERENCES agent (name),
+  reason TEXT NOT NULL,              -- why not; empty: it fits
+  PRIMARY KEY (demand, agent));
+
+CREATE TABLE job (
+  id TEXT PRIMARY KEY,
+  number BIGINT NOT NULL UNIQUE,     -- in the order submitted
+  request TEXT NOT NULL,             -- SHA-256 of the key, the place and the demand
+  key TEXT NOT NULL,                 -- of the evaluation
+  manifest TEXT NOT NULL,            -- canonical JSON
+  place TEXT NOT NULL,               -- one, all, or a number of agents
+  demand TEXT NOT NULL REFERENCES job_demand (id),
+  priority BIGINT NOT NULL,
+  submitted TEXT NOT NULL,           -- ISO 8601, UTC
+  state TEXT NOT NULL);
+CREATE UNIQUE INDEX job_by_request ON job (request)
+  WHERE state NOT IN ('failed', 'cancelled', 'quarantined');
+CREATE INDEX job_open ON job (priority DESC, number) WHERE state IN ('queued', 'leased', 'running');
+CREATE INDEX job_by_key ON job (key);
+
+CREATE TABLE job_part (              -- what one agent does of a job
+  job TEXT NOT NULL REFERENCES job (id),
+  number BIGINT NOT NULL,            -- within its job
+  wanted TEXT NOT NULL,              -- the agent that must have it; empty: any that fits
+  state TEXT NOT NULL,
+  attempt BIGINT NOT NULL,
+  losses BIGINT NOT NULL,            -- attempts that lapsed or crashed
+  agent TEXT NOT NULL,               -- that has it or had it; empty: none
+  reason TEXT NOT NULL,
+  progress TEXT NOT NULL,
+  leased TEXT NOT NULL,              -- ISO 8601, UTC; empty: not yet
+  begun TEXT NOT NULL,
+  ended TEXT NOT NULL,
+  PRIMARY KEY (job, number));
+CREATE INDEX job_part_held ON job_part (agent) WHERE state IN ('leased', 'running');
+
+CREATE TABLE job_event (
+  number BIGINT PRIMARY KEY,         -- without a gap, in the order seen
+  time TEXT NOT NULL,                -- ISO 8601, UTC
+  job TEXT NOT NULL REFERENCES job (id),
+  state TEXT NOT NULL,               -- of the job, from then on
+  part BIGINT NOT NULL,              -- -1: of the job as a whole
+  part_state TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  text TEXT NOT NULL);
+CREATE INDEX job_event_by_job ON job_event (job, number);
+
+CREATE TABLE job_counter (
+  name TEXT PRIMARY KEY,
+  value BIGINT NOT NULL);
+INSERT INTO job_counter (name, value) VALUES ('job', 0), ('event', 0);
+)sql",
+     "job_event"},
 }};
 
 std::int64_t version_of(SqlConnection& connection) {

@@ -160,6 +160,9 @@ class PostgresqlConnection final : public SqlConnection {
   void begin_writing() override { run("BEGIN"); }
   void begin_reading() override { run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); }
 
+  std::string and_lock_what_is_free(const std::string& tables) const override {
+    return fmt::format(" FOR UPDATE OF {} SKIP LOCKED", tables);
+  }
   std::string append_only(const std::string& table) const override {
     return fmt::format(
         "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "

@@ -50,6 +50,9 @@ class SqlConnection {
   void commit() { run("COMMIT"); }
   void roll_back() noexcept;
 
+  /// The end of a SELECT whose rows nobody else may change until the transaction ends, without
+  /// those that another holds so now; `tables` are their names in it.
+  [[nodiscard]] virtual std::string and_lock_what_is_free(const std::string& tables) const = 0;
   /// What makes a table refuse to change or lose rows, and a lock that lets one process at a time
   /// bring the schema up to date, within a transaction.
   [[nodiscard]] virtual std::string append_only(const std::string& table) const = 0;

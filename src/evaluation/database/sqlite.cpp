@@ -77,6 +77,7 @@ class SqliteConnection final : public SqlConnection {
   void begin_writing() override { run("BEGIN IMMEDIATE"); }
   void begin_reading() override { run("BEGIN"); }
 
+  std::string and_lock_what_is_free(const std::string&) const override { return {}; }
   std::string append_only(const std::string& table) const override {
     std::string statements;
     for (const char* action : {"UPDATE", "DELETE"}) {

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/jobs/job_store.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+
+#include "core/files/sha256.hpp"
+#include "d5/core/error.hpp"
+#include "evaluation/database/stored_rows.hpp"
+
+namespace d5 {
+namespace detail {
+
+std::string iso_time(double seconds) {
+  const auto whole = std::floor(seconds);
+  return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(std::time_t(whole)),
+                     int((seconds - whole) * 1e3));
+}
+
+JobState state_of(const std::vector<JobPart>& parts) {
+  const auto any = [&](JobState state) {
+    return std::ranges::any_of(parts, [&](const JobPart& part) { return part.state == state; });
+  };
+  const bool all_over = std::ranges::all_of(parts, [](auto& part) { return is_over(part.state); });
+  for (const auto state : all_over ? std::vector{JobState::failed, JobState::quarantined,
+                                                 JobState::cancelled, JobState::done}
+                                   : std::vector{JobState::running, JobState::leased}) {
+    if (any(state)) return state;
+  }
+  // Some wait for an agent: none has begun, or others are over.
+  const bool fresh =
+      std::ranges::all_of(parts, [](auto& part) { return part.state == JobState::queued; });
+  return fresh ? JobState::queued : JobState::running;
+}
+
+}  // namespace detail
+
+std::string run_of_part(const std::string& job, std::int64_t part) {
+  constexpr std::size_t kDigits = 32;  // as `new_run_id`
+  return detail::sha256(fmt::format("{}/{}", job, part)).substr(0, kDigits);
+}
+
+namespace {
+
+std::string text_in(const detail::SqlRow& row, std::size_t column) {
+  const auto* text = std::get_if<std::string>(&row.at(column));
+  return text ? *text : std::string();
+}
+std::int64_t number_in(const detail::SqlRow& row, std::size_t column) {
+  const auto* number = std::get_if<std::int64_t>(&row.at(column));
+  return number ? *number : 0;
+}
+
+constexpr const char* kJobColumns =
+    "j.id, j.key, j.manifest, j.place, d.constraints, j.priority, j.submitted, j.state, p.number, "
+    "p.state, p.attempt, p.losses, p.agent, p.wanted, p.reason, p.progress, p.leased, p.begun, "
+    "p.ended";
+
+JobPart part_in(const detail::SqlRow& row, std::size_t first) {
+  JobPart part;
+  part.number = number_in(row, first);
+  part.state = job_state(text_in(row, first + 1));
+  part.attempt = number_in(row, first + 2);
+  part.losses = number_in(row, first + 3);
+  std::size_t column = first + 4;
+  for (std::string* text : {&part.agent, &part.wanted, &part.reason, &part.progress, &part.leased,
+                            &part.begun, &part.ended}) {
+    *text = text_in(row, column++);
+  }
+  return part;
+}
+
+}  // namespace
+
+JobQueue::Store::Store(std::unique_ptr<detail::SqlConnection> given, JobQueue::Options how)
+    : connection(std::move(given)), options(std::move(how)), opened(now()) {}
+
+double JobQueue::Store::system_clock() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since).count();
+}
+
+void JobQueue::Store::lock_job(const std::string& job) {
+  if (connection->change("UPDATE job SET state = state WHERE id = $1", {job}) == 1) return;
+  throw NotFound(fmt::format("there is no job '{}'", printable(job)));
+}
+
+void JobQueue::Store::lock_submitting() {
+  connection->change("UPDATE job_counter SET value = value WHERE name = 'job'");
+}
+
+std::vector<Job> JobQueue::Store::jobs(const std::string& where, const detail::SqlRow& parameters) {
+  const auto table = connection->query(
+      fmt::format(
+          "SELECT {} FROM (SELECT * FROM job {}) j JOIN job_demand d ON d.id = j.demand JOIN "
+          "job_part p ON p.job = j.id ORDER BY j.number DESC, p.number",
+          kJobColumns, where),
+      parameters);
+  std::vector<Job> jobs;
+  constexpr std::size_t kPart = 8;  // the column where the part begins
+  for (const auto& row : table.rows) {
+    if (jobs.empty() || jobs.back().id != text_in(row, 0)) {
+      auto constraints = job_constraints(text_in(row, 4), "database");
+      jobs.push_back({.id = text_in(row, 0),
+                      .key = text_in(row, 1),
+                      .manifest = text_in(row, 2),
+                      .on = text_in(row, 3),
+                      .constraints = std::move(constraints),
+                      .priority = number_in(row, 5),
+                      .submitted = text_in(row, 6),
+                      .state = job_state(text_in(row, 7))});
+    }
+    jobs.back().parts.push_back(part_in(row, kPart));
+    jobs.back().parts.back().run = run_of_part(jobs.back().id, jobs.back().parts.back().number);
+  }
+  return jobs;
+}
+
+Job JobQueue::Store::job(const std::string& id) {
+  auto found = jobs("WHERE id = $1", {id});
+  if (found.empty()) throw NotFound(fmt::format("there is no job '{}'", printable(id)));
+  return std::move(found.front());
+}
+
+std::int64_t JobQueue::Store::count(const std::string& counter) {
+  connection->change("UPDATE job_counter SET value = value + 1 WHERE name = $1", {counter});
+  return number_in(
+      connection->query("SELECT value FROM job_counter WHERE name = $1", {counter}).rows.at(0), 0);
+}
+
+std::int64_t JobQueue::Store::newest_event() {
+  return number_in(
+      connection->query("SELECT value FROM job_counter WHERE name = 'event'").rows.at(0), 0);
+}
+
+void JobQueue::Store::tell(const Job& job, const JobPart* part, const std::string& agent,
+                           const std::string& text) {
+  const auto state = std::string(name_of(detail::state_of(job.parts)));
+  connection->change("UPDATE job SET state = $1 WHERE id = $2", {state, job.id});
+  connection->change(
+      "INSERT INTO job_event (number, time, job, state, part, part_state, agent, text) VALUES ($1, "
+      "$2, $3, $4, $5, $6, $7, $8)",
+      {count("event"), detail::iso_time(now()), job.id, state, part ? part->number : -1,
+       part ? std::string(name_of(part->state)) : state, agent, detail::stored_text(text)});
+  told = true;
+}
+
+void JobQueue::Store::save(const std::string& job, const JobPart& part) {
+  connection->change(
+      "UPDATE job_part SET state = $1, attempt = $2, losses = $3, agent = $4, reason = $5, "
+      "progress = $6, leased = $7, begun = $8, ended = $9 WHERE job = $10 AND number = $11",
+      {std::string(name_of(part.state)), part.attempt, part.losses, part.agent,
+       detail::stored_text(part.reason), detail::stored_text(part.progress), part.leased,
+       part.begun, part.ended, job, part.number});
+}
+
+bool JobQueue::Store::lose(const Lease& lease, const std::string& reason) {
+  return write([&] {
+    lock_job(lease.job);
+    Job job = this->job(lease.job);
+    JobPart* const part = held(job, lease);
+    if (!part) return false;
+    part->state = ++part->losses >= options.most_losses ? JobState::quarantined : JobState::queued;
+    part->reason = fmt::format("attempt {} was lost: {}", part->attempt, reason);
+    part->progress.clear();
+    if (is_over(part->state)) {
+      part->ended = detail::iso_time(now());
+    } else {
+      part->agent.clear();
+    }
+    save(job.id, *part);
+    tell(job, part, lease.agent, part->reason);
+    return true;
+  });
+}
+
+std::int64_t JobQueue::Store::lose_all(const std::string& agent, const std::vector<Lease>& kept,
+                                       const std::string& reason) {
+  const auto table = read([&] {
+    return connection->query(
+        "SELECT job, number, attempt FROM job_part WHERE agent = $1 AND state IN ('leased', "
+        "'running') ORDER BY job, number",
+        {agent});
+  });
+  std::int64_t lost = 0;
+  for (const auto& row : table.rows) {
+    const Lease lease{text_in(row, 0), number_in(row, 1), number_in(row, 2), agent};
+    const bool is_kept = std::ranges::any_of(kept, [&](const Lease& other) {
+      return other.job == lease.job && other.part == lease.part && other.attempt == lease.attempt;
+    });
+    if (!is_kept && lose(lease, reason)) ++lost;
+  }
+  return lost;
+}
+
+JobPart* JobQueue::Store::held(Job& job, const Lease& lease) const {
+  if (lease.part < 0 || lease.part >= std::int64_t(job.parts.size())) return nullptr;
+  JobPart& part = job.parts[std::size_t(lease.part)];
+  const bool is_its = part.attempt == lease.attempt && part.agent == lease.agent;
+  const bool is_open = part.state == JobState::leased || part.state == JobState::running;
+  return is_its && is_open ? &part : nullptr;
+}
+
+std::vector<StandingAgent> JobQueue::Store::agents() {
+  const auto table = connection->query(
+      "SELECT a.facts, a.heartbeat, p.job FROM agent a LEFT JOIN job_part p ON p.agent = a.name "
+      "AND p.state IN ('leased', 'running') ORDER BY a.name, p.job");
+  std::vector<StandingAgent> agents;
+  for (const auto& row : table.rows) {
+    StandingAgent agent{.facts = agent_facts(text_in(row, 0), "database"), .job = text_in(row, 2)};
+    if (const auto* heard = std::get_if<double>(&row.at(1))) agent.heartbeat = *heard;
+    if (!agent.job.empty()) agent.state = StandingAgent::State::busy;
+    if (now() - agent.heartbeat > options.lapse_seconds) {
+      agent.state = StandingAgent::State::silent;
+    }
+    if (!agents.empty() && agents.back().facts.name == agent.facts.name) continue;
+    agents.push_back(std::move(agent));
+  }
+  return agents;
+}
+
+std::vector<AgentFit> JobQueue::Store::fits(const JobConstraints& constraints) {
+  std::vector<AgentFit> fits;
+  for (const StandingAgent& agent : agents()) {
+    std::string reason = why_not(constraints, agent.facts);
+    const bool is_fit = reason.empty();
+    fits.push_back({agent.facts.name, is_fit, std::move(reason), agent.state});
+  }
+  return fits;
+}
+
+}  // namespace d5

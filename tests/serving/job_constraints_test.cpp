@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/serving/job.hpp"
+
+namespace d5 {
+namespace {
+
+using Catch::Contains;
+
+AgentFacts a_machine() {
+  return {.name = "rack1",
+          .architecture = "x86_64",
+          .cores = 16,
+          .memory_bytes = std::int64_t{64} << 30,
+          .instruction_sets = {"avx2", "fma"},
+          .devices = {{"cpu", "a CPU"}, {"cuda:0", "a GPU"}},
+          .frameworks = {{"torch", {"2.13.0+cpu", "aa"}}, {"strange", {"unknown", ""}}},
+          .models = {"lenet@1.0.0"},
+          .labels = {{"site", "north"}},
+          .price_per_hour = 1.5};
+}
+
+TEST_CASE("an agent fits what it has, and every thing that it lacks is told") {
+  const AgentFacts machine = a_machine();
+  CHECK(why_not({}, machine).empty());
+  CHECK(why_not({.frameworks = {{"torch", ">=2.4 <3"}},
+                 .architecture = "x86_64",
+                 .cores = 16,
+                 .memory_bytes = std::int64_t{64} << 30,
+                 .instruction_sets = {"avx2"},
+                 .device = "cuda",
+                 .labels = {{"site", "north"}},
+                 .most_per_hour = 1.5,
+                 .agents = {"rack1", "rack2"}},
+                machine)
+            .empty());
+  const auto lacks = [&](const JobConstraints& constraints, const std::string& reason) {
+    CHECK(why_not(constraints, machine) == reason);
+  };
+  lacks({.frameworks = {{"onnxruntime", ""}}}, "it has no framework onnxruntime");
+  lacks({.frameworks = {{"torch", ">=3"}}}, "framework torch is 2.13.0+cpu, and >=3 is asked for");
+  lacks({.frameworks = {{"strange", ">=1"}}}, "framework strange is unknown, and >=1 is asked for");
+  lacks({.architecture = "aarch64"}, "its architecture is x86_64, not aarch64");
+  lacks({.cores = 17}, "it has 16 cores of 17");
+  lacks({.memory_bytes = std::int64_t{65} << 30}, "its memory is 64 GiB of 65 GiB");
+  lacks({.instruction_sets = {"amx"}}, "it has no amx instructions");
+  lacks({.device = "cuda:1"}, "it has no device cuda:1");
+  lacks({.labels = {{"site", "south"}}}, "its label site is north, not south");
+  lacks({.labels = {{"rack", "1"}}}, "it has no label rack");
+  lacks({.most_per_hour = 1}, "it costs 1.5 an hour, and 1 is the most");
+  lacks({.agents = {"rack2"}}, "it is not among rack2");
+  lacks({.cores = 17, .device = "tpu"}, "it has 16 cores of 17; it has no device tpu");
+  AgentFacts untold = machine;
+  untold.price_per_hour = 0;
+  CHECK(why_not({.most_per_hour = 1}, untold) == "its price is not told");
+}
+
+TEST_CASE("constraints and facts read back from JSON") {
+  const JobConstraints constraints{.frameworks = {{"torch", ">=2.4"}, {"reference", ""}},
+                                   .cores = 2,
+                                   .memory_bytes = std::int64_t{1} << 40,
+                                   .labels = {{"a", "b\"<c>"}},
+                                   .most_per_hour = 0.1};
+  CHECK(job_constraints(to_json(constraints), "x") == constraints);
+  CHECK(to_json(JobConstraints()) == "{}");
+  CHECK(agent_facts(to_json(a_machine()), "x") == a_machine());
+}
+
+TEST_CASE("constraints that mean nothing are refused by name") {
+  CHECK_THROWS_WITH(job_constraints(R"({"core": 4})", "x"), Contains("core"));
+  CHECK_THROWS_AS(job_constraints(R"({"core": 4})", "x"), NotFound);
+  for (const char* text :
+       {"[]", "{", R"({"cores": -1})", R"({"cores": "4"})", R"({"memory_bytes": 1e300})",
+        R"({"frameworks": {"torch": "new"}})", R"({"frameworks": {"torch": ">3 <2"}})",
+        R"({"labels": ["a"]})", R"({"cores": NaN})", R"({"most_per_hour": "NaN"})"}) {
+    INFO(text);
+    CHECK_THROWS_AS(job_constraints(text, "x"), FormatError);
+  }
+  CHECK_THROWS_AS(agent_facts(R"({"cores": 1})", "x"), FormatError);
+  CHECK_THROWS_AS(agent_facts(R"({"name": "a", "frameworks": [1]})", "x"), FormatError);
+}
+
+}  // namespace
+}  // namespace d5
