@@ -46,6 +46,7 @@ const kFont = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-seri
 
 const frame = (colours: Palette): EChartsCoreOption => ({
   animation: false,
+  useUTC: true,
   backgroundColor: 'transparent',
   textStyle: { fontFamily: kFont, fontSize: 12, color: colours.soft },
   color: colours.series,

@@ -75,6 +75,9 @@ export const counted = (count: number, one: string, many = `${one}s`) => `${coun
 /** "2026-11-26 11:45", UTC, of an ISO time. */
 export const moment = (iso: string) => iso.replace('T', ' ').replace(/(:\d\d)(:\d\d)?(\.\d+)?Z?$/, '$1');
 
+/** "11:45:27", UTC. */
+export const clock = (iso: string) => iso.slice(11, 19);
+
 /** How long ago: "12 s ago", "3 min ago"; a moment beyond a day. */
 export function ago(iso: string, now = Date.now()): string {
   const seconds = (now - Date.parse(iso)) / 1000;
@@ -87,3 +90,5 @@ export function ago(iso: string, now = Date.now()): string {
 
 /** "single_stream" -> "single stream": a name as a word in a sentence. */
 export const words = (name: string) => name.replaceAll('_', ' ');
+/** "Median"; "p90" stays what it is. */
+export const capital = (text: string) => (/^p\d/.test(text) ? text : text.replace(/^./u, (letter) => letter.toUpperCase()));

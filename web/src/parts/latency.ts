@@ -71,6 +71,7 @@ export function percentileChart(series: () => LatencySeries[], signal: AbortSign
           {
             type: 'line',
             name,
+            step: values.length <= kWhole ? 'middle' : false,
             showSymbol: false,
             triggerLineEvent: true,
             lineStyle: { width: 2, type: kDashes[dash % 3], color: colours.series[colour] },
@@ -97,14 +98,17 @@ export function percentileChart(series: () => LatencySeries[], signal: AbortSign
   };
 }
 
+/** Of so many queries each one is drawn. */
+const kWhole = 300;
+
 /** The quantile function at some 300 places, closer together in the tail: value i of n stands for (i + 1/2) / n. */
 export function curve(values: number[]): [number, number][] {
   const n = values.length;
-  if (n <= 300) return values.map((value, i) => [(i + 0.5) / n, value]);
+  if (n <= kWhole) return values.map((value, i) => [(i + 0.5) / n, value]);
   const points = new Map<number, number>();
   const last = asTail(1 - 0.5 / n);
-  for (let k = 0; k <= 300; ++k) {
-    const i = Math.min(n - 1, Math.max(0, Math.round((1 - 10 ** ((-last * k) / 300)) * n - 0.5)));
+  for (let k = 0; k <= kWhole; ++k) {
+    const i = Math.min(n - 1, Math.max(0, Math.round((1 - 10 ** ((-last * k) / kWhole)) * n - 0.5)));
     points.set((i + 0.5) / n, values[i]!);
   }
   return [...points];
@@ -122,7 +126,7 @@ export function distributionChart(series: () => LatencySeries[], signal: AbortSi
       const { log, divisor, unit } = valueAxis(shown);
       const bins = binned(shown.map(({ values }) => values.map((value) => value / divisor)), log);
       return {
-        xAxis: { type: log ? 'log' : 'value', min: bins.edges[0], max: bins.edges.at(-1), name: `latency, ${unit}`, nameGap: 30, splitLine: { show: false }, axisLabel: { formatter: (value: number) => withDigits(value, 3).replace(/\.?0+$/, '') || '0' } },
+        xAxis: { type: log ? 'log' : 'value', min: bins.edges[0], max: bins.edges.at(-1), name: `latency, ${unit}`, nameGap: 30, splitLine: { show: false }, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (value: number) => withDigits(value, 3).replace(/\.?0+$/, '') || '0' } },
         yAxis: { type: 'value', name: 'share of queries', nameGap: 46, min: 0, axisLabel: { formatter: (value: number) => `${Number((100 * value).toFixed(1))} %` } },
         series: shown.map(({ name, colour, dash }, i) => ({
           type: 'line',

@@ -20,6 +20,7 @@ export interface TableOptions<Row> {
   rows: Row[];
   columns: Column<Row>[];
   sort?: { column: string; descending?: boolean };
+  class?: string;
   /** Marks rows. */
   kind?: (row: Row) => string | undefined;
 }
@@ -32,7 +33,7 @@ function compare(a: number | string | null | undefined, b: number | string | nul
   return String(a).localeCompare(String(b), 'en', { numeric: true });
 }
 
-export function table<Row>({ label, rows, columns, sort, kind }: TableOptions<Row>): HTMLElement {
+export function table<Row>({ label, rows, columns, sort, kind, class: name }: TableOptions<Row>): HTMLElement {
   let order = { column: sort?.column ?? '', descending: sort?.descending ?? false };
   const body = h('tbody', { role: 'rowgroup' });
   // Rows are made once, so that what is chosen in them stays chosen.
@@ -69,5 +70,5 @@ export function table<Row>({ label, rows, columns, sort, kind }: TableOptions<Ro
     });
   }
   arrange();
-  return h('div', { class: 'scroll' }, h('table', { role: 'table', 'aria-label': label }, h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, heads)), body));
+  return h('div', { class: 'scroll' }, h('table', { role: 'table', 'aria-label': label, class: name }, h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, heads)), body));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the server knows, by task: from here an evaluation starts.
-import { counted, words } from '../parts/figures';
+import { capital, counted, words } from '../parts/figures';
 import { fill, foreignLink, h, type Child } from '../parts/dom';
 import { table } from '../parts/table';
 import { empty } from '../parts/words';
@@ -23,6 +23,7 @@ function models(task: string, rows: Model[]): HTMLElement {
     label: `Models for ${task}`,
     rows,
     sort: { column: 'Model' },
+    class: 'models',
     columns: [
       {
         head: 'Model',
@@ -81,7 +82,7 @@ const view: View = {
       const byTask = Map.groupBy(chosen, ({ task }) => task || kOther);
       fill(
         found,
-        [...byTask].sort().map(([task, rows]) => [h('h2', {}, task.charAt(0).toUpperCase() + task.slice(1)), models(task, rows)]),
+        [...byTask].sort().map(([task, rows]) => [h('h2', {}, capital(task)), models(task, rows)]),
         !chosen.length && (known.length ? empty(`No model with “${wanted}”`) : empty('This server knows no model yet', 'A model comes in by its manifest: ', h('code', {}, 'data/models/NAME.yaml'), '; d5 eval lint says what is wrong with one.')),
       );
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One job, watched: where it stands, on which machines, what it says, and where its results are.
 import { fill, h, type Child } from '../parts/dom';
-import { moment } from '../parts/figures';
+import { clock, moment } from '../parts/figures';
 import { cancel, isOver, reasonOf, subjectOf } from '../parts/jobs';
 import { table } from '../parts/table';
 import { code, state } from '../parts/words';
@@ -66,9 +66,9 @@ const view: View = {
       fill(
         parts,
         job.parts?.length ? partsTable(job.parts, texts) : h('p', { class: 'soft' }, 'No machine has it yet.'),
-        done.length > 1 && h('p', {}, h('a', { class: 'button', href: address('/compare', {}, { a: done[0]!.run, b: done[1]!.run }) }, 'Compare the machines')),
+        done.length > 1 && h('p', { class: 'after' }, h('a', { class: 'button', href: address('/compare', {}, { a: done[0]!.run, b: done[1]!.run }) }, 'Compare the machines')),
       );
-      fill(log, [...heard].reverse().map((event) => h('li', {}, h('time', { datetime: event.time }, moment(event.time).slice(11)), h('span', { class: 'soft' }, event.agent), h('span', {}, event.text || event.state))));
+      fill(log, [...heard].reverse().map((event) => h('li', {}, h('time', { datetime: event.time }, clock(event.time)), h('span', { class: 'soft' }, event.agent), h('span', {}, event.text || ((event.part ?? -1) >= 0 ? event.part_state : event.state)))));
     }
     async function ask() {
       try {

@@ -4,7 +4,7 @@ import { answersSection } from '../parts/answers';
 import { cellsOf, conditionOf, isAccuracy, nameOf, partedConditions, probability, recordOf, statisticsOf, statusOf, type Cell } from '../parts/cells';
 import { chart } from '../parts/chart';
 import { fill, h, type Child } from '../parts/dom';
-import { bytes, counted, figure, moment, words } from '../parts/figures';
+import { bytes, capital, counted, figure, moment, words } from '../parts/figures';
 import { distributionChart, latenciesOf, legend, percentileChart, type LatencySeries } from '../parts/latency';
 import { seriesNumbers } from '../parts/palette';
 import { table, type Column } from '../parts/table';
@@ -39,13 +39,16 @@ function tiles(accuracies: Cell[], timed: Cell[], differing: string[]): Child {
     .filter(({ metric }) => !told.has(metric) && told.add(metric))
     .map((record) => {
       const others = claims.filter(({ metric, value }) => metric === record.metric && value !== record.value).length;
-      return tile(words(record.metric), record, [record.conditions.claimed && `claimed ${record.conditions.claimed} `, state(record.status), others > 0 && ` in ${record.framework}; others differ`]);
+      return tile(capital(words(record.metric)), record, [record.conditions.claimed && `claimed ${record.conditions.claimed} `, state(record.status), others > 0 && ` in ${record.framework}; others differ`]);
     });
+  // What a trace costs is in its times.
+  const untraced = timed.filter(({ conditions }) => (conditions['trace level'] ?? 'none') === 'none');
+  if (untraced.length) timed = untraced;
   const quick = best(timed, 'latency', 'median', 1);
   const tail = best(timed, 'latency', 'p99', 1);
   const rate = best(timed, 'throughput', undefined, -1);
   const of = (found: { cell: Cell } | undefined) => found && timed.length > 1 && nameOf(found.cell, differing);
-  return h('div', { class: 'tiles' }, ofAccuracy, tile('lowest median latency', quick?.record, of(quick)), tile('lowest p99', tail?.record, of(tail)), tile('highest throughput', rate?.record, of(rate)));
+  return h('div', { class: 'tiles' }, ofAccuracy, tile('Lowest median latency', quick?.record, of(quick)), tile('Lowest p99', tail?.record, of(tail)), tile('Highest throughput', rate?.record, of(rate)));
 }
 
 const cellFigure = (record: Measurement | undefined): Child => {
@@ -118,9 +121,9 @@ class Timed {
         rows: cells,
         columns: [
           { head: 'Draw', quiet: true, cell: box },
-          ...(differing.length ? differing : ['framework']).map((name): Column<Cell> => ({ head: words(name).replace(/^./, (c) => c.toUpperCase()), by: (cell) => conditionOf(cell, name), cell: (cell) => conditionOf(cell, name) })),
-          ...statistics.map((statistic) => number(statistic, (cell) => recordOf(cell, 'latency', statistic))),
-          number('throughput', (cell) => recordOf(cell, 'throughput')),
+          ...(differing.length ? differing : ['framework']).map((name): Column<Cell> => ({ head: capital(words(name)), by: (cell) => conditionOf(cell, name), cell: (cell) => conditionOf(cell, name) })),
+          ...statistics.map((statistic) => number(capital(statistic), (cell) => recordOf(cell, 'latency', statistic))),
+          number('Throughput', (cell) => recordOf(cell, 'throughput')),
           { head: 'Status', by: (cell) => statusOf(cell).status, cell: (cell) => [state(statusOf(cell).status), h('div', { class: 'soft' }, statusOf(cell).reason)] },
         ],
       }),

@@ -68,14 +68,16 @@ function machines(fits: Fit[], agents: Agent[]): Child {
     const known = agents.find((agent) => agent.facts.name === name)?.facts;
     return [known?.cpu, known?.cores && counted(known.cores, 'core'), known?.memory_bytes && bytes(known.memory_bytes), known?.price_per_hour && `${known.price_per_hour} ${known.currency ?? 'USD'} an hour`].filter(Boolean).join(' · ');
   };
+  const none = !fits.some(({ fits: does }) => does);
   const sorted = [...fits].sort((a, b) => Number(b.fits) - Number(a.fits));
-  return h(
+  const list = h(
     'ul',
     { class: 'machines' },
     sorted.map(({ agent, fits: does, reason }) =>
       h('li', { class: does ? 'fits' : 'misfit' }, h('span', { class: 'verdict', 'aria-hidden': 'true' }, does ? '✓' : '✕'), h('div', {}, h('b', {}, agent), h('span', { class: 'unseen' }, does ? ' fits' : ' does not fit'), h('small', {}, does ? facts(agent) : reason))),
     ),
   );
+  return [none && h('p', { class: 'warning' }, 'None of them fits: the evaluation would wait for one that does.'), list];
 }
 
 class Form {
@@ -158,7 +160,7 @@ class Form {
       }),
       chosen.models.length > 0 && question(3, 'Framework', 'several are compared', 'checkbox', known.frameworks.map((framework) => {
         const needed = versions(framework.name.replace(/:.*/, ''));
-        return { value: framework.name, title: framework.name, more: [framework.version, framework.version && ' ', needed && `the model wants ${needed}`] };
+        return { value: framework.name, title: framework.name, more: [framework.version, framework.version && needed && '; ', needed && `the model wants ${needed}`] };
       }), chosen.frameworks, (values) => {
         chosen.frameworks = values;
         this.changed(true);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two runs side by side: numbers with the interval of their ratio, answers that flipped, layers that made the difference.
+import { guesses } from '../parts/answers';
+import { chart, intervals } from '../parts/chart';
+import { fill, h, type Child } from '../parts/dom';
+import { counted, figure, moment, withDigits, withPrefix, words } from '../parts/figures';
+import { table } from '../parts/table';
+import { empty, problem } from '../parts/words';
+import { get, list, withQuery } from '../service/service';
+import type { ComparedAnswers, ComparedLayer, ComparedRecord, Comparison, Run } from '../service/types';
+import { address, type Place, type View } from '../view';
+
+const kMostRows = 30;
+
+/** What the ratio says: told apart only where its interval leaves 1 out. */
+function verdict({ ratio, ratio_interval: interval, direction }: ComparedRecord): Child {
+  if (typeof ratio !== 'number') return '';
+  if (!interval) return h('span', { class: 'soft' }, 'no interval');
+  if (interval[0] <= 1 && interval[1] >= 1) return h('span', { class: 'soft' }, 'no difference found');
+  const isHigher = interval[0] > 1;
+  if (direction !== 'higher_is_better' && direction !== 'lower_is_better') return isHigher ? 'B is higher' : 'B is lower';
+  const isBetter = isHigher === (direction === 'higher_is_better');
+  return h('span', { class: isBetter ? 'better' : 'worse' }, isBetter ? 'B is better' : 'B is worse');
+}
+
+const titleOf = (row: ComparedRecord) => [row.name, words(row.metric), row.statistic === 'single' ? '' : row.statistic].filter(Boolean).join(' · ');
+
+function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
+  const side = (head: string, of: (row: ComparedRecord) => ComparedRecord['a']) => ({
+    head,
+    number: true,
+    by: (row: ComparedRecord) => of(row)?.value,
+    cell: (row: ComparedRecord) => {
+      const { value, interval } = figure(of(row)?.value, row.unit, of(row)?.interval);
+      return [value, interval && h('div', { class: 'interval' }, interval)];
+    },
+  });
+  const drawn = rows.filter(({ ratio, ratio_interval: interval }) => typeof ratio === 'number' && ratio > 0 && interval).slice(0, kMostRows);
+  const forest = chart({
+    title: 'B over A',
+    label: 'Ratios of B to A with their intervals; the same numbers are in the table',
+    note: '95% intervals on a logarithmic axis: where one crosses 1, no difference was found.',
+    height: 90 + 28 * drawn.length,
+    signal,
+    option: (colours) => ({
+      grid: { left: 12, right: 24, top: 10, bottom: 46, containLabel: true },
+      xAxis: { type: 'log', name: 'ratio', nameGap: 28, min: ({ min }: { min: number }) => Math.min(0.8, min * 0.95), max: ({ max }: { max: number }) => Math.max(1.25, max * 1.05), axisLabel: { formatter: (value: number) => withDigits(value, 2) } },
+      yAxis: { type: 'category', inverse: true, data: drawn.map(titleOf), axisTick: { show: false }, axisLabel: { width: Math.min(340, innerWidth * 0.42), overflow: 'truncate', color: colours.ink } },
+      series: [
+        { type: 'scatter', symbolSize: 9, itemStyle: { color: colours.series[0] }, data: drawn.map((row, i) => [row.ratio, i]), markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: colours.ink, type: 'solid', width: 1 }, data: [{ xAxis: 1 }] }, tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => `${titleOf(drawn[dataIndex]!)}\n${figure(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval).value} ${figure(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval).interval}` } },
+        intervals(drawn.map(({ ratio_interval: interval }, i) => [i, interval![0], interval![1]]), colours.series[0]!, true),
+      ],
+    }),
+  });
+  return [
+    h('h2', {}, 'Numbers'),
+    drawn.length > 0 && forest.element,
+    table<ComparedRecord>({
+      label: 'Numbers of both',
+      rows,
+      columns: [
+        { head: 'Where', by: (row) => row.name, cell: (row) => row.name },
+        { head: 'Metric', by: (row) => row.metric, cell: (row) => [words(row.metric), row.statistic !== 'single' && h('span', { class: 'soft' }, ` ${row.statistic}`)] },
+        side('A', (row) => row.a),
+        side('B', (row) => row.b),
+        {
+          head: 'B / A',
+          number: true,
+          by: ({ ratio }) => ratio,
+          cell: ({ ratio, ratio_interval }) => {
+            const { value, interval } = figure(ratio, '1', ratio_interval);
+            return [value, interval && h('div', { class: 'interval' }, interval)];
+          },
+        },
+        { head: 'Says', cell: verdict },
+      ],
+    }),
+  ];
+}
+
+function answers(all: ComparedAnswers[]): Child {
+  if (!all.length) return null;
+  return [
+    h('h2', {}, 'Answers'),
+    h('p', { class: 'lead' }, 'An equal accuracy may hide answers that are not: McNemar’s exact test tells whether flips go one way.'),
+    table<ComparedAnswers>({
+      label: 'Answers of both',
+      rows: all,
+      columns: [
+        { head: 'Where', by: ({ name }) => name, cell: ({ name }) => name },
+        { head: 'Both right', number: true, by: ({ both }) => both, cell: ({ both }) => both },
+        { head: 'Only A', number: true, by: ({ only_a }) => only_a, cell: ({ only_a }) => only_a },
+        { head: 'Only B', number: true, by: ({ only_b }) => only_b, cell: ({ only_b }) => only_b },
+        { head: 'Neither', number: true, by: ({ neither }) => neither, cell: ({ neither }) => neither },
+        { head: 'p', number: true, by: ({ p_value }) => p_value, cell: ({ p_value }) => withDigits(p_value, 2) },
+      ],
+    }),
+    all.filter(({ flips }) => flips.length > 0).map(({ name, flips }) =>
+      h(
+        'details',
+        { class: 'after' },
+        h('summary', {}, `${name}: ${counted(flips.length, 'sample')} flipped`),
+        table<ComparedAnswers['flips'][number]>({
+          label: `Flips of ${name}`,
+          rows: flips,
+          columns: [
+            { head: 'Sample', number: true, by: ({ sample }) => sample, cell: ({ sample }) => sample },
+            { head: 'Right in', by: ({ score_a, score_b }) => score_a - score_b, cell: ({ score_a, score_b }) => (score_a > score_b ? 'A' : 'B') },
+            { head: 'A said', cell: ({ a }) => a && guesses(a)[0]?.label },
+            { head: 'B said', cell: ({ b }) => b && guesses(b)[0]?.label },
+          ],
+        }),
+      ),
+    ),
+  ];
+}
+
+function layers(all: ComparedLayer[]): Child {
+  if (!all.length) return null;
+  return [
+    h('h2', {}, 'Layers that made the difference'),
+    table<ComparedLayer>({
+      label: 'Layers of both',
+      rows: all.slice(0, kMostRows),
+      columns: [
+        { head: 'Node', by: ({ name }) => name, cell: ({ name }) => h('code', {}, name) },
+        { head: 'Type', by: ({ type }) => type, cell: ({ type }) => type },
+        { head: 'A', number: true, by: ({ a }) => a, cell: ({ a }) => withPrefix(a, 's') },
+        { head: 'B', number: true, by: ({ b }) => b, cell: ({ b }) => withPrefix(b, 's') },
+        { head: 'B − A', number: true, by: ({ a, b }) => b - a, cell: ({ a, b }) => withPrefix(b - a, 's') },
+        { head: 'Of all', number: true, by: ({ share_of_all }) => share_of_all, cell: ({ share_of_all }) => `${withDigits(100 * share_of_all, 2)} %` },
+        { head: 'Sure', by: ({ is_sure }) => Number(is_sure), cell: ({ is_sure }) => (is_sure ? 'yes' : h('span', { class: 'soft' }, 'intervals meet')) },
+      ],
+    }),
+    all.length > kMostRows && h('p', { class: 'soft' }, `The first ${kMostRows} of ${all.length}.`),
+  ];
+}
+
+const runTitle = (run: Run) => `${moment(run.time)} · ${run.hostname ?? ''} · ${(run.command ?? '').replace(/^d5 eval run /, '')}`;
+
+async function comparison(a: string, b: string, signal: AbortSignal): Promise<Child> {
+  const found = await get<Comparison>(withQuery('/v1/compare', { a, b }), signal);
+  const head = (letter: string, run: Run) => h('div', { class: 'tile' }, h('div', { class: 'what' }, letter), h('a', { href: address('/runs/{id}', { id: run.id }) }, `${moment(run.time)} UTC`), h('div', { class: 'more' }, [run.hostname, run.cpu].filter(Boolean).join(' · ')), h('code', {}, run.command));
+  return [
+    h('div', { class: 'tiles two' }, head('A', found.a), head('B', found.b)),
+    found.records.length ? numbers(found.records, signal) : empty('The two have nothing in common', 'They are compared where model, framework, metric and conditions agree.'),
+    answers(found.answers),
+    layers(found.layers),
+  ];
+}
+
+function chooser(runs: Run[], place: Place, chosen: { a: string; b: string }, changed: () => void): Child {
+  const select = (letter: 'a' | 'b') => {
+    const element = h('select', { id: `run-${letter}` }, h('option', { value: '' }, 'choose a run'), runs.map((run) => h('option', { value: run.id }, runTitle(run))));
+    element.value = chosen[letter];
+    element.addEventListener('change', () => {
+      chosen[letter] = element.value;
+      place.remember(chosen);
+      changed();
+    });
+    return h('div', {}, h('label', { for: `run-${letter}` }, letter.toUpperCase()), element);
+  };
+  return h('div', { class: 'fields wide' }, select('a'), select('b'));
+}
+
+const view: View = {
+  path: '/compare',
+  title: 'Compare',
+  menu: 5,
+  async show(place) {
+    const { query, signal } = place;
+    const runs = await list<Run>('/v1/runs', signal, 500);
+    const idOf = (name: string) => runs.find(({ id }) => id === query.get(name))?.id ?? query.get(name) ?? '';
+    const chosen = { a: idOf('a'), b: idOf('b') };
+    const content = h('div', {});
+    const draw = async () => {
+      if (!chosen.a || !chosen.b) {
+        fill(content, runs.length < 2 ? empty('Two runs are needed to compare', h('a', { href: '#/start' }, 'Start an evaluation')) : empty('Choose two runs', 'Or tick two of them ', h('a', { href: '#/runs' }, 'in the list'), '.'));
+        return;
+      }
+      try {
+        fill(content, await comparison(chosen.a, chosen.b, signal));
+      } catch (error) {
+        if (!signal.aborted) fill(content, problem(error, () => void draw()));
+      }
+    };
+    await draw();
+    return [h('h1', {}, 'Compare two runs'), chooser(runs, place, chosen, () => void draw()), content];
+  },
+};
+export default view;
