@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/serving/inference_models.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/evaluation/manifest_place.hpp"
+#include "d5/evaluation/model_assets.hpp"
+#include "d5/evaluation/model_manifest.hpp"
+#include "d5/level1_network/model_source.hpp"
+#include "d5/version.hpp"
+#include "serving/inference/served_model.hpp"
+
+namespace d5 {
+namespace {
+
+using Model = std::shared_ptr<detail::ServedModel>;
+
+bool is_carried(const std::string& name) {
+  const auto carried = carried_manifests(ModelManifest::kKind);
+  return std::ranges::find(carried, name) != carried.end();
+}
+
+Model open_by_manifest(const std::string& word, const InferenceOptions& options) {
+  const auto found = find_manifest<ModelManifest>(word);
+  expect_framework(found.manifest, options.framework);
+  const ModelAssets assets = find_assets(found);
+  expect_agreement(found.manifest, open_model(assets.network));
+  return std::make_shared<detail::ServedModel>(found.manifest.name, found.manifest.version, assets,
+                                               options);
+}
+
+/// Of the operator at the server, who may name files.
+Model open_word(const std::string& word, const InferenceOptions& options) {
+  const bool is_manifest = is_carried(word.substr(0, word.find('@'))) || word.ends_with(".yaml") ||
+                           word.ends_with(".yml") || word.ends_with(".json");
+  if (is_manifest) return open_by_manifest(word, options);
+  const std::string name = model_name(word);
+  return std::make_shared<detail::ServedModel>(
+      name, "1", ModelAssets{.model = name, .network = word}, options);
+}
+
+}  // namespace
+
+/// Those that are open, or are being opened by the first who asked.
+class InferenceModels::Opened {
+ public:
+  explicit Opened(InferenceOptions options) : options_(std::move(options)) {}
+
+  std::string add(const std::string& word) {
+    Model model = open_word(word, options_);
+    std::promise<Model> opened;
+    opened.set_value(model);
+    const std::lock_guard lock(mutex_);
+    const auto [place, fresh] = models_.emplace(model->info().name, opened.get_future().share());
+    if (!fresh) throw_duplicate_name("model", place->first);
+    return place->first;
+  }
+
+  std::vector<std::string> names() {
+    std::vector<std::string> names;
+    if (options_.catalogue) names = carried_manifests(ModelManifest::kKind);
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, model] : models_) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+
+  Model at(const std::string& name, const std::string& version) {
+    Model model = find_or_open(name);
+    const auto& versions = model->info().versions;
+    if (!version.empty() && std::ranges::find(versions, version) == versions.end()) {
+      throw_unknown_name(fmt::format("version of model '{}'", printable(name)), version, versions);
+    }
+    return model;
+  }
+
+ private:
+  Model find_or_open(const std::string& name) {
+    std::unique_lock lock(mutex_);
+    if (const auto place = models_.find(name); place != models_.end()) {
+      const std::shared_future<Model> model = place->second;
+      lock.unlock();
+      return model.get();
+    }
+    if (!options_.catalogue || !is_carried(name)) {
+      lock.unlock();
+      throw_unknown_name("model", name, names());
+    }
+    std::promise<Model> opened;
+    models_.emplace(name, opened.get_future().share());
+    lock.unlock();
+    try {
+      Model model = open_by_manifest(name, options_);
+      opened.set_value(model);
+      return model;
+    } catch (...) {  // those who wait hear why; who asks later tries again
+      opened.set_exception(std::current_exception());
+      lock.lock();
+      models_.erase(name);
+      throw;
+    }
+  }
+
+  InferenceOptions options_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_future<Model>> models_;
+};
+
+InferenceModels::InferenceModels(InferenceOptions options)
+    : opened_(std::make_unique<Opened>(std::move(options))) {}
+InferenceModels::~InferenceModels() = default;
+
+std::string InferenceModels::add(const std::string& word) { return opened_->add(word); }
+std::vector<std::string> InferenceModels::names() const { return opened_->names(); }
+
+InferenceServerInfo InferenceModels::server() const {
+  return {.name = "d5", .version = D5_VERSION, .extensions = {"binary_tensor_data"}};
+}
+
+InferenceModelInfo InferenceModels::model(const std::string& name, const std::string& version) {
+  return opened_->at(name, version)->info();
+}
+
+InferenceResponse InferenceModels::infer(const InferenceRequest& request) {
+  return opened_->at(request.model, request.version)->infer(request);
+}
+
+}  // namespace d5
