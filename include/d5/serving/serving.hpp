@@ -11,6 +11,7 @@
 #include "d5/serving/http_message.hpp"
 #include "d5/serving/inference_message.hpp"
 #include "d5/serving/inference_models.hpp"
+#include "d5/serving/job_request.hpp"
 #include "d5/serving/job_state.hpp"
 #include "d5/serving/route.hpp"
 #include "d5/serving/serving_context.hpp"

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/serving/job_request.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "tests/evaluation/toy_evaluation.hpp"
+
+namespace d5 {
+namespace {
+
+using Catch::Contains;
+
+TEST_CASE("a job asks for the frameworks of its evaluation, as its models will do with them") {
+  const testing::ToyEvaluation toy;
+  toy.write_model("assets:", "frameworks: {torch: '>=2.4 <3'}\nassets:");
+  const FixedEvaluation evaluation =
+      fix_evaluation({{.name = "e", .version = "1.0.0"},
+                      {toy.model()},
+                      "",
+                      "",
+                      {"torch+reference", "onnxruntime:session", "sleep:seconds=0.01", "null"}});
+  const JobRequest request = job_request(evaluation);
+  CHECK(request.key == evaluation.key);
+  CHECK(request.manifest == evaluation.canonical);
+  CHECK(request.constraints.frameworks == std::map<std::string, std::string>{{"torch", ">=2.4 <3"},
+                                                                             {"reference", ""},
+                                                                             {"onnxruntime", ""}});
+}
+
+TEST_CASE("what came over a network names no place of this machine") {
+  const testing::ToyEvaluation toy;
+  const std::string text =
+      "kind: evaluation\nname: e\nversion: 1.0.0\nframeworks: ['null']\nmodels: ['";
+  CHECK_THROWS_AS(job_request(text + toy.model() + "']", "the request"), FormatError);
+  CHECK_THROWS_WITH(job_request(text + "/etc/passwd']", "the request"), Contains("the request:5:"));
+  CHECK_THROWS_AS(job_request(text + "no-such-model']", "the request"), NotFound);
+  CHECK_THROWS_AS(job_request("kind: model\nname: e", "the request"), FormatError);
+  const JobRequest request = job_request(text + "efficientnet-lite0']", "the request");
+  CHECK(request.constraints.frameworks.empty());
+  CHECK_THAT(request.manifest, Contains("\"efficientnet-lite0\""));
+}
+
+}  // namespace
+}  // namespace d5
