@@ -44,6 +44,8 @@ from d5._isolation import check_operator as check_operator
 from d5._isolation import reduce as reduce
 from d5._isolation import test_forward as test_forward
 from d5._isolation import test_gradient as test_gradient
+from d5._launching import launch as launch
+from d5._launching import train as train  # type: ignore[assignment]
 from d5._measurements import Measurements as Measurements
 from d5._visitor import OperatorVisitor as OperatorVisitor
 from d5.errors import CommunicationError as CommunicationError

@@ -5,13 +5,17 @@ A package that started MPI before d5 finalises it while the interpreter ends, be
 an exit status, and would wait there for ranks that wait for this one. So what fails is seen here.
 """
 
+import contextlib
 import functools
+import hashlib
 import io
+import os
+import re
 import sys
 from types import TracebackType
 from typing import Any, NoReturn
 
-from d5._d5 import leave_world
+from d5._d5 import leave_world, world
 
 _code: Any = vars(SystemExit)["code"]
 
@@ -20,7 +24,8 @@ def _leave(code: object) -> object:
     if code is None or code == 0:
         return code
     if not isinstance(code, int):  # the interpreter's own rule
-        print(code, file=sys.stderr)
+        if _is_first_to_tell(str(code)):
+            print(code, file=sys.stderr)
         code = 1
     sys.stdout.flush()
     leave_world(code)
@@ -49,11 +54,32 @@ def watch_for_failures() -> None:
     def report_and_leave(
         kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
-        report(kind, error, trace)
-        if isinstance(sys.stderr, io.StringIO) and sys.__stderr__:
+        text = io.StringIO()
+        with contextlib.redirect_stderr(text):
+            report(kind, error, trace)
+        if _is_first_to_tell(text.getvalue()):
             # Whose hook is around this one, such as torch's, would print it when this returns.
-            sys.__stderr__.write(sys.stderr.getvalue())
+            stream = sys.__stderr__ if isinstance(sys.stderr, io.StringIO) else sys.stderr
+            if stream:
+                stream.write(f"rank {world().rank} of {world().size}:\n{text.getvalue()}")
+                stream.flush()
         _leave(1)
 
     sys.excepthook = report_and_leave
     sys.exit = functools.update_wrapper(_exit, sys.exit)
+
+
+def _is_first_to_tell(text: str) -> bool:
+    """Among the job's ranks of this machine; Open MPI clears that folder when the job ends."""
+    folder = os.environ.get("PMIX_SERVER_TMPDIR")
+    if not folder:
+        return True
+    same_on_all = re.sub("0x[0-9a-f]+|rank [0-9]+", "", text)
+    name = f"d5-told-{hashlib.sha256(same_on_all.encode()).hexdigest()[:16]}"
+    try:
+        os.close(os.open(os.path.join(folder, name), os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    except OSError:
+        pass
+    return True

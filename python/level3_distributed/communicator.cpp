@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/level3_distributed/traced_run.hpp"
 #include "d5/level3_distributed/transport.hpp"
 #include "level3_distributed/communication_graph.hpp"
@@ -67,6 +68,13 @@ void bind_level3_distributed(py::module_& m) {
             return data;
           },
           py::arg("tensor"), py::arg("root") = 0, released)
+      .def(
+          "mpi4py",
+          [](const py::object& self) {
+            return Anything(py::module_::import("d5._mpi4py").attr("communicator_of")(self));
+          },
+          "These ranks as a communicator of mpi4py, apart from what is said on this one. A "
+          "collective of its ranks. Raises: NotFound without mpi4py.")
       .def("barrier", &Communicator::barrier, released)
       .def_property_readonly(
           "traffic",
@@ -89,6 +97,12 @@ void bind_level3_distributed(py::module_& m) {
   bind_communication_graph(m);
   m.def("world", &job_of_python,
         "All ranks of the job: under mpirun all of them, otherwise this process.");
+  m.def("launch_words", &launch_words, py::arg("ranks"), py::arg("command"),
+        "The words that start `command` on so many ranks of this machine: behind \"mpirun -np N\" "
+        "where there are several.");
+  m.def("share_threads", &share_threads_of_job,
+        "Divides the cores of this machine among its ranks, once; d5.train and d5.launch do it. No "
+        "effect without a launcher.");
   m.def(
       "run_traced",
       [](const Path& path, const py::typing::Callable<py::object()>& run) {

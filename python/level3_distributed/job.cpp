@@ -5,6 +5,7 @@
 
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
 
 namespace d5::python {
 namespace {
@@ -28,6 +29,11 @@ std::shared_ptr<Communicator> job_of_python() {
   auto all = world();
   if (all->size() > 1) watch_for_failures();
   return all;
+}
+
+void share_threads_of_job() {
+  static const bool shared = (share_threads(), true);
+  (void)shared;
 }
 
 void expect_one_rank(const char* what) {

@@ -172,3 +172,33 @@ def test_importing_d5_loads_no_mpi():
     script = f"import d5\nd5.world().barrier()\n{look}"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    "job", ["import d5\nd5.world().barrier()\nraise RuntimeError('no data')"], ids=["all"], indirect=True
+)
+def test_a_traceback_of_several_ranks_is_printed_once_with_a_rank(job):
+    assert job.returncode == 1
+    assert job.stderr.count("RuntimeError: no data") == 1
+    assert job.stderr.count(" of 3:\nTraceback") == 1
+
+
+TO_MPI4PY = """
+import numpy, d5
+from mpi4py import MPI
+ranks = d5.world()
+comm = ranks.mpi4py()
+assert (comm.rank, comm.size) == (ranks.rank, 3)
+pair = ranks.split(0 if ranks.rank != 1 else -1, -ranks.rank)
+if pair:
+    few = pair.mpi4py()
+    assert (few.rank, few.size) == (pair.rank, 2)
+    assert few.allgather(ranks.rank) == [2, 0]
+assert comm.allreduce(ranks.rank) == 3
+print(f"rank {ranks.rank} ended")
+"""
+
+
+@pytest.mark.parametrize("job", [TO_MPI4PY], ids=["mpi4py"], indirect=True)
+def test_a_communicator_of_d5_is_one_of_mpi4py(job):
+    check_that_none_ended(job)

@@ -41,8 +41,7 @@ std::pair<Measurements, bool> train(const RecipeOrFile& recipe,
   for (const auto& change : changes) whole.set(change);
   const SessionOptions options = to_session_options(keywords);
   const auto ranks = job_of_python();
-  static const bool shared = (share_threads(), true);  // once: each call divides what there is
-  (void)shared;
+  share_threads_of_job();
   std::vector<Measurement> results;
   orderly_call([&](const Interrupt& interrupt) {
     // A launcher ends all ranks by itself.
@@ -83,7 +82,8 @@ void bind_training_session(py::module_& m) {
           "Runs a recipe (its file, its name, or a Recipe), with the assignments `set`, under "
           "mpirun on all ranks; returns its measurements, the same on each rank, and whether all "
           "acceptable metrics were met. `distributed` is how ranks train together: "
-          "\"torch/ddp:hook=float16\". ") +
+          "\"torch/ddp:hook=float16\"; `ranks` trains on so many ranks of this machine, which it "
+          "starts (d5.launch) and sends all that is given; rank 0's answer is returned. ") +
       kSessionHelp;
   const std::vector<std::string> none;
   m.def("train", &train, py::arg("recipe"), py::kw_only(), py::arg("set") = none,

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions on ranks that are started for them."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import pathlib
+import pickle
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from typing import IO, Any, Callable, TypeVar, cast
+
+from d5 import _d5
+from d5._launched_rank import Failure, Task, failure_file, result_file
+from d5._measurements import Measurements
+from d5._sent_source import send
+from d5._words import in_words
+from d5.errors import CommunicationError, Unsupported, ValueError
+
+R = TypeVar("R")
+
+_LONGEST_END = 10.0  # seconds that a launcher which is told to end may take
+
+
+class RankTraceback(Exception):
+    """Where a rank failed: its traceback, as text; the cause of what `d5.launch` raises."""
+
+
+def launch(function: Callable[..., R], *arguments: Any, ranks: int = 2, **keywords: Any) -> list[R]:
+    """What `function(*arguments, **keywords)` returns on each of `ranks` ranks, in their order.
+
+    Within it `d5.world()` is all of them. They are new processes of this machine (mpirun starts
+    them, where there are several), also from a notebook, and begin with nothing but what they are
+    sent: arguments and results are pickled; a function of a module goes by its name; one of the
+    main module goes as source, with all that it names there. What they print appears here.
+
+    The first rank that fails ends the others; what it raised is raised here, with its rank and its
+    traceback. Ctrl-C, and the end of this process, end them all.
+
+        def share(total):
+            ranks = d5.world()
+            return total * (ranks.rank + 1) / ranks.size
+
+        d5.launch(share, 100, ranks=4)  # [25.0, 50.0, 75.0, 100.0]
+
+    Raises: TypeError for what cannot be sent, ValueError below 1 rank, Unsupported on ranks,
+    NotFound without mpirun, CommunicationError for a rank that ended without a result.
+    """
+    if _d5.world().size > 1:
+        raise Unsupported(
+            f"d5.launch: this is a rank of {_d5.world().size} already, which start no others; call "
+            f"the function, and let one rank launch"
+        )
+    with tempfile.TemporaryDirectory(prefix="d5-launch-") as name:
+        folder = pathlib.Path(name)
+        task = Task(list(sys.path), send("d5.launch", (function, arguments, keywords)))
+        (folder / "task").write_bytes(pickle.dumps(task))
+        code = f"from d5._launched_rank import run; run({name!r})"
+        words = _d5.launch_words(ranks, [sys.executable, "-c", code])
+        if ranks > 1:
+            words.insert(1, "--quiet")  # what failed is told here
+        status = _run(words)
+        return [_result(folder, rank, ranks, status) for rank in range(ranks)]
+
+
+def _run(words: list[str]) -> int:
+    """The launcher's status; its output goes where Python's goes, which a notebook shows."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    if os.geteuid() == 0:  # Open MPI asks twice; who runs Python as root has said so
+        environment.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        environment.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    # Signals are this process's; rank 0 ends the job when its input is closed, as it is when this
+    # process is no more.
+    with subprocess.Popen(
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+    ) as process:
+        try:
+            _show(process)
+            return process.wait()
+        except BaseException:
+            _end(process)
+            raise
+
+
+def _show(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdout and process.stderr
+    decoder = codecs.getincrementaldecoder("utf-8")
+    with selectors.DefaultSelector() as open_ones:
+        pairs: list[tuple[IO[bytes], str]] = [(process.stdout, "stdout"), (process.stderr, "stderr")]
+        for pipe, target in pairs:
+            open_ones.register(pipe, selectors.EVENT_READ, (target, decoder("replace")))
+        while open_ones.get_map():
+            for key, _ in open_ones.select():
+                target, decode = key.data
+                data = os.read(key.fd, 65536)
+                if not data:
+                    open_ones.unregister(key.fileobj)
+                stream = getattr(sys, target)
+                stream.write(decode.decode(data, final=not data))
+                stream.flush()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)  # mpirun ends its ranks
+    try:
+        process.wait(_LONGEST_END)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+
+
+def _result(folder: pathlib.Path, rank: int, ranks: int, status: int) -> Any:
+    failures: list[tuple[int, Failure]] = []
+    for one in range(ranks):
+        file = failure_file(folder, one)
+        if file.exists():
+            failures.append((one, pickle.loads(file.read_bytes())))
+    if failures:
+        # Those that waited for it in vain fail as well.
+        first, failure = min(
+            failures, key=lambda one: (isinstance(one[1].error, CommunicationError), one[1].when)
+        )
+        raise failure.error from RankTraceback(f"\nrank {first} of {ranks}:\n{failure.traceback}")
+    try:
+        return pickle.loads(result_file(folder, rank).read_bytes())
+    except FileNotFoundError:
+        lost = [str(one) for one in range(ranks) if not result_file(folder, one).exists()]
+        raise CommunicationError(
+            f"d5.launch: rank {', '.join(lost)} of {ranks} ended without a result, "
+            f"{_told(status)}; a process that crashed, was killed, or could not be started (try "
+            f"`mpirun -np {ranks} true`)"
+        ) from None
+
+
+def _told(status: int) -> str:
+    number = -status if status < 0 else status - 128
+    if number in set(signal.Signals):
+        return f"by {signal.Signals(number).name}"
+    return f"with status {status}"
+
+
+_train = in_words(_d5.train, "d5.train")
+
+
+def train(
+    recipe: _d5.Recipe | os.PathLike[str] | str,
+    *,
+    set: Sequence[str] = (),
+    distributed: str = "",
+    ranks: int = 1,
+    **options: Any,
+) -> tuple[Measurements, bool]:
+    if ranks == 1 or _d5.world().size == ranks:
+        return _train_here(recipe, set=list(set), distributed=distributed, **options)
+    return launch(_train_here, recipe, ranks=ranks, set=list(set), distributed=distributed, **options)[0]
+
+
+def _train_here(*arguments: Any, **options: Any) -> tuple[Measurements, bool]:
+    return cast(tuple[Measurements, bool], _train(*arguments, **options))
+
+
+train.__doc__ = (_d5.train.__doc__ or "").partition("\n\n")[2]
