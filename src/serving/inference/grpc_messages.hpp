@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/serving/inference_message.hpp"
+#include "serving/inference/open_inference.pb.h"
+
+namespace d5::detail {
+
+/// Inputs raw, or element by element. Throws: as `read_request`.
+[[nodiscard]] InferenceRequest request_of(const inference::ModelInferRequest& message);
+[[nodiscard]] InferenceResponse response_of(const inference::ModelInferResponse& message);
+[[nodiscard]] InferenceModelInfo model_of(const inference::ModelMetadataResponse& message);
+
+/// All tensors raw.
+void fill(inference::ModelInferRequest& message, const InferenceRequest& request);
+void fill(inference::ModelInferResponse& message, const InferenceResponse& response);
+void fill(inference::ModelMetadataResponse& message, const InferenceModelInfo& model);
+
+}  // namespace d5::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+
+#include "d5/serving/http_message.hpp"
+#include "d5/serving/inference_models.hpp"
+#include "d5/serving/serving_context.hpp"
+
+namespace d5::detail {
+
+/// What a route of the Open Inference Protocol says: what `answer` makes of the server's models, or
+/// `{"error": "..."}` with the status of what it throws; 503 where the server has none.
+[[nodiscard]] HttpResponse inference_answer(
+    ServingContext& context, const std::function<HttpResponse(InferenceModels&)>& answer);
+
+/// The parameters {name} and, where the path has it, {version}.
+struct AskedModel {
+  std::string name, version;
+};
+[[nodiscard]] AskedModel asked_model(const HttpRequest& request);
+
+/// Answers a request for inference; its inputs may be JSON, or bytes behind it.
+[[nodiscard]] HttpResponse infer_over_http(const HttpRequest& request, InferenceModels& models);
+
+[[nodiscard]] nlohmann::json json_of(const InferenceServerInfo& server);
+[[nodiscard]] nlohmann::json json_of(const InferenceModelInfo& model);
+/// The inverse. Throws: FormatError.
+[[nodiscard]] InferenceServerInfo server_of_json(std::string_view text);
+[[nodiscard]] InferenceModelInfo model_of_json(std::string_view text);
+
+}  // namespace d5::detail

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "d5/serving/route.hpp"
+#include "serving/inference/inference_answer.hpp"
+
+namespace d5::inference_route {
+namespace {
+
+using Answer = HttpResponse (*)(const HttpRequest&, InferenceModels&);
+
+HttpResponse describe(const HttpRequest& request, InferenceModels& models) {
+  const auto [name, version] = detail::asked_model(request);
+  return HttpResponse::json(detail::json_of(models.model(name, version)).dump());
+}
+
+HttpResponse tell_ready(const HttpRequest& request, InferenceModels& models) {
+  const auto [name, version] = detail::asked_model(request);
+  const InferenceModelInfo model = models.model(name, version);
+  return HttpResponse::json(nlohmann::json{{"name", model.name}, {"ready", true}}.dump());
+}
+
+/// With a version in the path and without. All three open a model that is not open yet, and so are
+/// for those who may run something.
+void add(Registry<RouteEntry>& registry, const std::string& method, const std::string& end,
+         const char* summary, Answer answer) {
+  for (const char* version : {"", "/versions/{version}"}) {
+    registry.add(method + " /v2/models/{name}" + version + end,
+                 {.summary = summary,
+                  .role = ServingRole::run,
+                  .answer = [answer](const HttpRequest& request, ServingContext& context) {
+                    return detail::inference_answer(
+                        context, [&](InferenceModels& models) { return answer(request, models); });
+                  }});
+  }
+}
+
+}  // namespace
+
+void register_inference_model(Registry<RouteEntry>& registry) {
+  add(registry, "GET", "", "a model's inputs and outputs", describe);
+  add(registry, "GET", "/ready", "opens a model: whether it answers", tell_ready);
+  add(registry, "POST", "/infer", "what a model says of inputs", detail::infer_over_http);
+}
+
+}  // namespace d5::inference_route
