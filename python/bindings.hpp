@@ -28,6 +28,7 @@ void bind_tensor_arithmetic(py::class_<HeldTensor>& tensor);
 void bind_table(py::module_& m);
 void bind_measurement(py::module_& m);
 void bind_plot(py::module_& m);
+void bind_environment(py::module_& m);
 void bind_onnx(py::module_& m);
 void bind_operator_contexts(py::module_& m);
 void bind_custom_operators(py::module_& m);

@@ -22,6 +22,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_table(m);
   d5::python::bind_measurement(m);
   d5::python::bind_plot(m);
+  d5::python::bind_environment(m);
   d5::python::bind_onnx(m);
   d5::python::bind_operator_contexts(m);
   d5::python::bind_custom_operators(m);

@@ -5,29 +5,32 @@ usage: write_stubs.py FOLDER    the package d5 is in FOLDER
 """
 
 import abc
-import os
 import pathlib
 import re
-import subprocess
 import sys
+
+import pybind11_stubgen
 
 
 def main(folder: pathlib.Path) -> None:
-    # Beside what is there: pip finds its own environment by PYTHONPATH.
-    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
-    command = ["pybind11_stubgen", "d5._d5", "-o", str(folder), "--exit-code"]
-    subprocess.run([sys.executable, "-m", *command], check=True, env={**os.environ, "PYTHONPATH": path})
+    sys.path.insert(0, str(folder))
+    from d5 import _d5
+
+    for made in filter(lambda one: isinstance(one, type), vars(_d5).values()):
+        for name, method in list(vars(made).items()):
+            if hasattr(method, "__wrapped__"):  # around it `d5._words` explains wrong calls
+                setattr(made, name, method.__wrapped__)
+    pybind11_stubgen.main(["d5._d5", "-o", str(folder), "--exit-code"])
     stub = folder / "d5" / "_d5.pyi"
     text = stub.read_text().replace("os.PathLike |", "os.PathLike[str] |")
     for module in ("numpy.typing", "os"):  # it imports no module that stands within an expression
         if re.search(rf"\b{module}\.", text) and f"import {module}\n" not in text:
             text = text.replace("import typing\n", f"import {module}\nimport typing\n", 1)
-    stub.write_text(with_bases(text, folder))
+    stub.write_text(with_bases(text))
 
 
-def with_bases(text: str, folder: pathlib.Path) -> str:
+def with_bases(text: str) -> str:
     """Classes in C++ that are registered with a base in Python are derived from it for type checkers."""
-    sys.path.insert(0, str(folder))
     from d5 import _bases, _d5
 
     found = False

@@ -3,14 +3,94 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "bindings.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/report.hpp"
 
 namespace d5::python {
+namespace {
+
+using Pairs = std::vector<std::pair<double, double>>;
+
+constexpr std::array kShapes = {"line", "faint_line", "dots", "box", "interval", "rule", "key"};
+constexpr std::array kScales = {"linear", "whole", "logarithmic"};
+
+PlotAxis axis_of(const std::tuple<std::string, std::string, std::string>& words) {
+  const auto& [label, unit, scale] = words;
+  const auto place = std::ranges::find(kScales, scale);
+  if (place == kScales.end()) {
+    throw ValueError(
+        fmt::format("Plot: the scale of axis '{}' is '{}', expected linear, whole or logarithmic",
+                    printable(label), printable(scale)));
+  }
+  return {.label = label, .unit = unit, .scale = PlotAxis::Scale(place - kScales.begin())};
+}
+
+std::tuple<std::string, std::string, std::string> words_of(const PlotAxis& axis) {
+  return {axis.label, axis.unit, kScales[std::size_t(axis.scale)]};
+}
+
+Plot of_lines(const std::map<std::string, Pairs>& lines, const std::string& title,
+              const std::tuple<std::string, std::string, std::string>& x,
+              const std::tuple<std::string, std::string, std::string>& y, const std::string& name) {
+  Plot plot{.name = name, .title = title, .x = axis_of(x), .y = axis_of(y)};
+  for (const auto& [series, pairs] : lines) {
+    const bool is_line = pairs.size() > 1;
+    PlotMark mark{.shape = is_line ? PlotMark::Shape::line : PlotMark::Shape::dots,
+                  .series = plot.series.size()};
+    for (const auto& [at, value] : pairs) mark.points.push_back({at, value});
+    plot.series.push_back(series);
+    plot.marks.push_back(std::move(mark));
+  }
+  return plot;
+}
+
+}  // namespace
 
 void bind_plot(py::module_& m) {
+  py::class_<PlotMark>(m, "PlotMark", "One shape of a plot.")
+      .def_property_readonly(
+          "shape", [](const PlotMark& mark) { return kShapes[std::size_t(mark.shape)]; },
+          "line, faint_line, dots, box (two points are opposite corners), interval (from each "
+          "first "
+          "point to each second), rule (through the first point) or key.")
+      .def_readonly("series", &PlotMark::series, "Which of the plot's `series` it belongs to.")
+      .def_readonly("label", &PlotMark::label)
+      .def_property_readonly(
+          "points",
+          [](const PlotMark& mark) {
+            Pairs pairs;
+            for (const auto& point : mark.points) pairs.emplace_back(point.x, point.y);
+            return pairs;
+          },
+          "In the units of the axes.");
   py::class_<Plot>(m, "Plot", "A picture of numbers, which a notebook shows.")
+      .def(py::init(&of_lines), py::arg("lines"), py::kw_only(), py::arg("title") = "",
+           py::arg("x") = std::tuple("", "", "linear"), py::arg("y") = std::tuple("", "", "linear"),
+           py::arg("name") = "lines",
+           "Of lines by their names, each a list of (x, y), a dot where it is one; an axis is its "
+           "label, its SI unit, and "
+           "linear, whole (ticks at whole numbers) or logarithmic.")
       .def_readonly("name", &Plot::name)
       .def_readonly("title", &Plot::title)
+      .def_readonly("series", &Plot::series, "Names for the legend, which has no empty one.")
+      .def_readonly("marks", &Plot::marks)
+      .def_property_readonly(
+          "x", [](const Plot& plot) { return words_of(plot.x); }, "Label, SI unit, scale.")
+      .def_property_readonly(
+          "y", [](const Plot& plot) { return words_of(plot.y); }, "Label, SI unit, scale.")
+      .def_property_readonly(
+          "rows",
+          [](const Plot& plot) {
+            std::vector<std::pair<std::string, std::size_t>> rows;
+            for (const auto& row : plot.rows) rows.emplace_back(row.label, row.lanes);
+            return rows;
+          },
+          "Headings and lanes from the top, which y counts; none: y is an axis of numbers.")
       .def_property_readonly(
           "empty", [](const Plot& plot) { return plot.marks.empty(); },
           "Whether there is nothing to draw.")
@@ -29,6 +109,14 @@ void bind_plot(py::module_& m) {
       .def("__repr__", [](const Plot& plot) {
         return fmt::format("<d5.Plot {}: {} marks>", printable(plot.name), plot.marks.size());
       });
+  m.def(
+      "plots",
+      [](const std::vector<Measurement>& measurements) {
+        return plots_of(Report{.sources = {{"", Results{{}, measurements}}}});
+      },
+      py::arg("measurements"), py::call_guard<py::gil_scoped_release>(),
+      "Every picture that some measurements support: curves, intervals, distributions, ratios, "
+      "rooflines; `d5 report` draws the same.");
 }
 
 }  // namespace d5::python

@@ -46,7 +46,12 @@ from d5._isolation import test_forward as test_forward
 from d5._isolation import test_gradient as test_gradient
 from d5._launching import launch as launch
 from d5._launching import train as train  # type: ignore[assignment]
+from d5._live_curves import LiveCurves as LiveCurves
 from d5._measurements import Measurements as Measurements
+from d5._notebook import Environment as Environment
+from d5._notebook import environment as environment
+from d5._notebook import show_in_notebooks as _show_in_notebooks
+from d5._plotting import draw as draw
 from d5._visitor import OperatorVisitor as OperatorVisitor
 from d5.errors import CommunicationError as CommunicationError
 from d5.errors import Error as Error
@@ -60,4 +65,5 @@ from d5.errors import TypeError as TypeError
 from d5.errors import Unsupported as Unsupported
 from d5.errors import ValueError as ValueError
 
+_show_in_notebooks()
 _atexit.register(_end_long_calls)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import SupportsIndex, overload
+from typing import Any, SupportsIndex, overload
 
 from d5._d5 import Measurement, to_html, to_table
+from d5._plotting import plot
 
 
 class Measurements(list[Measurement]):
@@ -24,6 +25,11 @@ class Measurements(list[Measurement]):
 
     def __str__(self) -> str:
         return to_table(self)
+
+    def plot(self, name: str = "", axes: Any = None) -> Any:
+        """One of `d5.plots`, the first for an empty name: drawn on `axes`, or new ones, of matplotlib,
+        which are returned; the `d5.Plot` where matplotlib is not installed."""
+        return plot(self, name, axes)
 
     def _repr_html_(self) -> str:
         return to_html(self)

@@ -268,6 +268,7 @@ void bind_network(py::module_& m) {
                         return Network::parse(std::as_bytes(std::span(bytes)), "pickle");
                       }))
       .def("__repr__", &describe);
+  bind_network_picture();
 
   m.def("model", &model, py::arg("name"),
         "A built-in network with seeded random weights, such as model(\"lenet\", seed=1, "

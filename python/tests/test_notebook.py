@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a person at a prompt sees and does."""
 
+import base64
+import os
 import pathlib
+import re
+import sys
 import xml.etree.ElementTree
 
 import numpy as np
@@ -123,3 +127,112 @@ def test_what_is_no_array_of_numbers_or_strings_is_refused(array):
 
 def test_bytes_are_strings():
     assert d5.Tensor(np.array([b"ab", b"c"])).numpy().tolist() == ["ab", "c"]
+
+
+def pictures(html):
+    """The SVGs that it shows."""
+    parts = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)"', html)
+    return [base64.b64decode(part).decode() for part in parts]
+
+
+def chain(nodes):
+    network = d5.Network("<chain>")
+    network.add_input("t0", "float32", [2])
+    for i in range(nodes):
+        network.add_node("Relu", [f"t{i}"], [f"t{i + 1}"])
+    network.add_output(f"t{nodes}")
+    return network
+
+
+def test_a_network_shows_as_a_picture_and_folds_above_200_nodes():
+    html = chain(200)._repr_html_()
+    assert html.startswith("<details open>") and "&lt;chain&gt;: 200 nodes" in html and "<chain>" not in html
+    (svg,) = pictures(html)
+    texts = [text.text for text in xml.etree.ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count("Relu") == 200
+    folded = chain(201)._repr_html_()
+    assert "<details open>" not in folded and len(pictures(folded)) == 1
+    assert "<td>Relu</td><td>201</td>" in folded
+    large = chain(2001)._repr_html_()
+    assert not pictures(large) and "<td>Relu</td><td>2001</td>" in large
+    assert d5.model("lenet").dot().startswith("digraph")
+
+
+def test_recipes_and_environments_show_as_tables():
+    recipe = d5.recipe("mnist-lenet-quick").changed("training.epochs=7")
+    html = recipe._repr_html_()
+    xml.etree.ElementTree.fromstring(f"<div>{html}</div>")
+    assert "<td>training.epochs</td><td>7</td><td>changed</td>" in html
+    assert f"<code>{recipe.command}</code>" in html
+    here = d5.environment()
+    assert here["hardware_threads"] == os.cpu_count() and here["d5_version"].startswith(d5.__version__)
+    assert here["hostname"] in str(here) and here["hostname"] in here._repr_html_()
+    xml.etree.ElementTree.fromstring(f"<div>{here._repr_html_()}</div>".replace("<details open>", "<details>"))
+
+
+def few_batches(*events):
+    executor = d5.executor(d5.model("lenet", with_loss=True, seed=1))
+    mnist = d5.dataset("mnist")
+    train = d5.sampler("ordered", d5.subset(mnist.train, list(range(64))), batch_size=8)
+    test = d5.sampler("ordered", d5.subset(mnist.test, list(range(10))), batch_size=10)
+    trainer = d5.Trainer(d5.optimizer("sgd", executor), train, test, epochs=2)
+    for event in events:
+        trainer.add_event(event)
+    trainer.run()
+
+
+def test_curves_follow_training_and_show_in_a_notebook(monkeypatch):
+    shown = []
+
+    class Handle:
+        def update(self, thing):
+            shown.append(thing._repr_html_())
+
+    monkeypatch.setattr("d5._live_curves._display", lambda thing: Handle())
+    loss, accuracy = d5.training_metric("loss"), d5.training_metric("test_accuracy")
+    live, plain = d5.LiveCurves(loss, accuracy, every=0), d5.LiveCurves(every=1000)
+    few_batches(loss, accuracy, live, plain)
+    assert [value for _, value in live.curves["loss"]] == loss.samples
+    steps, values = zip(*live.curves["test_accuracy"])
+    assert list(values) == accuracy.samples and steps == (8, 16)  # after each epoch
+    (name,) = plain.curves
+    np.testing.assert_allclose([value for _, value in plain.curves[name]], loss.samples, rtol=1e-6)
+    assert len(shown) == 16 + 1 + 1 + 1  # a batch each, its end, and the first and the end of the other
+    assert "epoch 2 of 2, step 16, loss " in shown[-2]
+    assert len(pictures(shown[-2])) == 2 and len(pictures(shown[-1])) == 1
+
+
+def test_curves_of_many_batches_are_drawn_by_their_means():
+    live = d5.LiveCurves()
+    live.curves["loss"] = [(float(i), float(i % 2)) for i in range(4000)]
+    (plot,) = live.plots()
+    (line,) = plot.marks
+    assert line.shape == "line" and len(line.points) == 400 and {y for _, y in line.points} == {0.5}
+    (dot,) = d5.Plot({"accuracy": [(8, 0.5)]}).marks
+    assert dot.shape == "dots" and dot.points == [(8, 0.5)]
+
+
+def test_plots_are_d5_s_where_matplotlib_is_not(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    rows = d5.measure({"a": lambda: None, "b": lambda: None}, samples=10)
+    names = [plot.name for plot in d5.plots(rows)]
+    assert rows.plot().name == names[0] and rows.plot(names[-1]).svg().startswith("<svg")
+    with pytest.raises(d5.NotFound, match=f"no plot is named 'nothing'; there are {names[0]}"):
+        rows.plot("nothing")
+    with pytest.raises(d5.ValueError, match="no numbers"):
+        d5.Measurements().plot()
+
+
+def test_plots_are_drawn_by_matplotlib_where_it_is():
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed").use("agg")
+    plot = d5.Plot({"a": [(1, 10), (2, 100)], "b": [(1, 1), (2, 2)]}, x=("epoch", "", "whole"), y=("time", "s", "logarithmic"))
+    axes = d5.draw(plot)
+    assert [list(line.get_xydata().ravel()) for line in axes.lines] == [[1, 10, 2, 100], [1, 1, 2, 2]]
+    assert axes.get_xlabel() == "epoch" and axes.get_ylabel() == "time" and axes.get_yscale() == "log"
+    assert axes.yaxis.get_major_formatter()(0.001) == "1 ms"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    rows = d5.measure({"a": lambda: None, "b": lambda: None}, samples=10)
+    for picture in d5.plots(rows):
+        drawn = rows.plot(picture.name)
+        assert drawn.get_title() == picture.title
+        drawn.figure.canvas.draw()

@@ -87,6 +87,9 @@ void bind_trainer(py::module_& m) {
           "optimizer", [](Trainer& trainer) { return &trainer.optimizer(); },
           py::return_value_policy::reference_internal)
       .def_property_readonly("epoch", &Trainer::epoch)
+      .def_property_readonly(
+          "epochs", [](const Trainer& trainer) { return trainer.options().epochs; },
+          "How many it trains.")
       .def_property_readonly("batch", &Trainer::batch, "The next of this epoch.")
       .def_property_readonly("step", &Trainer::step, "Batches since the beginning.")
       .def_property_readonly("interrupted", &Trainer::interrupted,

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Progress and curves while something trains."""
+
+from __future__ import annotations
+
+import html
+import sys
+import time
+from typing import Any
+
+from d5 import _d5
+from d5._bases import Event
+from d5._notebook import image_of
+
+_MOST_POINTS = 400  # of a curve that is drawn; more are drawn by their means
+
+
+class LiveCurves(Event):
+    """Shows how far training is, and its curves, while it runs: in a notebook below the cell, on a
+    terminal as a line.
+
+    Curves are those of `metrics`, which are events of the same training, and stand before this one;
+    without any, of the network's outputs that are one number: the loss. `every` is in seconds.
+
+        loss, accuracy = d5.training_metric("loss"), d5.training_metric("test_accuracy")
+        for event in (loss, accuracy, d5.LiveCurves(loss, accuracy)):
+            trainer.add_event(event)
+
+        d5.train("mnist-lenet-quick", events=[d5.LiveCurves()])
+    """
+
+    def __init__(self, *metrics: _d5.TrainingMetric, every: float = 1.0) -> None:
+        self.metrics, self.every = metrics, every
+        self.curves: dict[str, list[tuple[float, float]]] = {}  # value by step
+        self.progress = ""
+        self._seen: dict[int, int] = {}
+        self._next = 0.0
+        self._shown: Any = None
+
+    def before_training(self, trainer: _d5.Trainer) -> None:
+        self._next = 0.0
+        self._shown = _display(self)
+
+    def after_batch(self, trainer: _d5.Trainer, batch: _d5.Batch, outputs: dict[str, Any]) -> None:
+        self._look(trainer)
+        if not self.metrics:
+            for name, value in outputs.items():
+                if value.shape in ([], [1], (), (1,)) and value.dtype.startswith("float"):
+                    self.curves.setdefault(name, []).append((trainer.step, float(value.numpy().reshape(()))))
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + self.every
+            self._show(trainer)
+
+    def after_test(self, trainer: _d5.Trainer) -> None:
+        self._look(trainer)
+
+    def after_training(self, trainer: _d5.Trainer) -> None:
+        self._look(trainer)
+        self._show(trainer)
+        if self._shown is None and sys.stderr.isatty():
+            print(file=sys.stderr)
+
+    def _look(self, trainer: _d5.Trainer) -> None:
+        for place, metric in enumerate(self.metrics):
+            samples = metric.samples
+            curve = self.curves.setdefault(metric.name, [])
+            curve.extend((trainer.step, value) for value in samples[self._seen.get(place, 0) :])
+            self._seen[place] = len(samples)
+
+    def _show(self, trainer: _d5.Trainer) -> None:
+        last = (f"{name} {curve[-1][1]:.4g}" for name, curve in self.curves.items() if curve)
+        epoch = min(trainer.epoch + 1, trainer.epochs)
+        self.progress = ", ".join([f"epoch {epoch} of {trainer.epochs}", f"step {trainer.step}", *last])
+        if self._shown is not None:
+            self._shown.update(self)
+        elif sys.stderr.isatty():
+            print(f"\r\033[K{self.progress}", end="", file=sys.stderr, flush=True)
+
+    def plots(self) -> list[_d5.Plot]:
+        """A picture a curve, over steps."""
+        return [
+            _d5.Plot({name: _thinned(curve)}, x=("step", "", "whole"), y=(name, "", "linear"), name=name)
+            for name, curve in self.curves.items()
+            if curve
+        ]
+
+    def _repr_html_(self) -> str:
+        pictures = "".join(image_of(plot.svg(420)) for plot in self.plots())
+        return f"<p>{html.escape(self.progress)}</p>{pictures}"
+
+
+def _thinned(curve: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    size = -(-len(curve) // _MOST_POINTS)
+    parts = (curve[i : i + size] for i in range(0, len(curve), size))
+    return [(sum(x for x, _ in part) / len(part), sum(y for _, y in part) / len(part)) for part in parts]
+
+
+def _display(thing: Any) -> Any:
+    """Of a notebook: where `thing` is shown, which can be updated; None elsewhere."""
+    interactive = sys.modules.get("IPython")
+    if interactive is None or interactive.get_ipython() is None or not hasattr(interactive.get_ipython(), "kernel"):
+        return None
+    from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+
+    return display(thing, display_id=True)

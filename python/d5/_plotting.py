@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of d5 by matplotlib, where it is installed."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from d5 import _d5
+from d5.errors import NotFound, ValueError
+
+
+def plot(measurements: Sequence[_d5.Measurement], name: str = "", axes: Any = None) -> Any:
+    """The picture of that name ("curve-loss", as `d5.plots` tells them), the first for an empty one.
+
+    It is drawn on `axes`, or new ones, of matplotlib, which are returned; without matplotlib it is
+    the `d5.Plot`, which a notebook shows as well. Raises: NotFound, ValueError where there is none.
+    """
+    plots = _d5.plots(list(measurements))
+    if not plots:
+        raise ValueError("these measurements have no numbers to draw")
+    chosen = [one for one in plots if name in ("", one.name)]
+    if not chosen:
+        raise NotFound(f"no plot is named '{name}'; there are {', '.join(one.name for one in plots)}")
+    return draw(chosen[0], axes)
+
+
+def draw(picture: _d5.Plot, axes: Any = None) -> Any:
+    """On axes of matplotlib, new ones for None; the plot itself where matplotlib is not installed."""
+    try:
+        from matplotlib import pyplot, ticker  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        return picture
+    if axes is None:
+        _, axes = pyplot.subplots(layout="constrained")
+    named: set[int] = set()
+    for mark in picture.marks:
+        _draw_mark(axes, mark, picture, named)
+    axes.set_title(picture.title)
+    for (label, unit, scale), axis in ((picture.x, axes.xaxis), (picture.y, axes.yaxis)):
+        if axis is axes.yaxis and picture.rows:
+            places = [row + 0.5 for row in range(len(picture.rows))]
+            axes.set_yticks(places, [row for row, _ in picture.rows])
+            axes.set_ylim(len(picture.rows), 0)
+            continue
+        axis.set_label_text(label)
+        if scale == "logarithmic":
+            (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
+        elif scale == "whole":
+            axis.set_major_locator(ticker.MaxNLocator(integer=True))
+        if unit not in ("", "1"):
+            axis.set_major_formatter(ticker.EngFormatter(unit))
+    if named:
+        axes.legend()
+    return axes
+
+
+def _draw_mark(axes: Any, mark: _d5.PlotMark, picture: _d5.Plot, named: set[int]) -> None:
+    color = f"C{mark.series % 10}"
+    name = picture.series[mark.series] if mark.series < len(picture.series) else ""
+    style: dict[str, Any] = {"color": color}
+    if name and mark.series not in named and mark.shape in ("line", "dots", "box"):
+        named.add(mark.series)
+        style["label"] = name
+    xs, ys = [x for x, _ in mark.points], [y for _, y in mark.points]
+    if mark.shape == "line":
+        axes.plot(xs, ys, **style)
+    elif mark.shape == "faint_line":
+        axes.plot(xs, ys, color=color, alpha=0.3, linewidth=0.8)
+    elif mark.shape == "dots":
+        axes.plot(xs, ys, "o", markersize=4, **style)
+    elif mark.shape == "interval":
+        for i in range(0, len(mark.points) - 1, 2):
+            axes.plot(xs[i : i + 2], ys[i : i + 2], marker="|" if ys[i] == ys[i + 1] else "_", color=color)
+    elif mark.shape == "box":
+        for i in range(0, len(mark.points) - 1, 2):
+            low, height = min(ys[i : i + 2]), abs(ys[i + 1] - ys[i])
+            axes.barh(low + height / 2, xs[i + 1] - xs[i], height, left=xs[i], alpha=0.5, **style)
+            style.pop("label", None)
+    elif mark.shape == "rule" and mark.points:
+        (axes.axvline if picture.rows else axes.axhline)(xs[0] if picture.rows else ys[0], color="0.6", linewidth=0.8)
+    if mark.label and mark.points:
+        axes.annotate(mark.label, mark.points[-1], fontsize="small")
