@@ -138,6 +138,26 @@ TEST_CASE("an agent that is silent for 10 s loses its part, and what it says lat
   });
 }
 
+TEST_CASE("what an agent does not begin for 10 s is taken back, for it may not know of it") {
+  on_each_database([](const AnyDatabase& any) {
+    const StandingClock clock;
+    const auto queue = JobQueue::open(any.address, clock.options());
+    *clock.seconds += 100;
+    queue->publish(facts_of("a"));
+    queue->publish(facts_of("b"));
+    (void)queue->submit({.manifest = "1"});
+    (void)queue->submit({.manifest = "2"});
+    const auto unheard = queue->lease("a"), begun = queue->lease("b");
+    CHECK(queue->begin(*begun));
+    *clock.seconds += 10.1;
+    queue->heartbeat("a");
+    queue->heartbeat("b");
+    CHECK(queue->lapse() == 1);
+    CHECK_FALSE(queue->is_held(*unheard));
+    CHECK(queue->is_held(*begun));
+  });
+}
+
 TEST_CASE("a server that begins anew waits for its agents before it takes anything back") {
   on_each_database([](const AnyDatabase& any) {
     const StandingClock clock;
@@ -151,6 +171,7 @@ TEST_CASE("a server that begins anew waits for its agents before it takes anythi
     *clock.seconds += 5;
     queue->publish(facts_of("a"));
     CHECK(queue->take_back("a", {*lease}, "it began anew") == 0);
+    CHECK(queue->begin(*lease));  // the agent has it: what it said of that was lost
     *clock.seconds += 9;
     CHECK(queue->lapse() == 0);
     CHECK(queue->is_held(*lease));
@@ -194,7 +215,8 @@ TEST_CASE("a cancelled job ends, whoever has it") {
     CHECK(queue->job(running).state == JobState::cancelled);
     CHECK_THROWS_AS(queue->cancel("none"), NotFound);
     CHECK_THROWS_AS(queue->job("' OR 1=1 --"), NotFound);
-    CHECK_THROWS_AS(queue->begin({.job = "none", .agent = "a"}), NotFound);
+    CHECK_FALSE(queue->begin({.job = "none", .agent = "a"}));
+    CHECK_FALSE(queue->is_held({.job = "none", .agent = "a"}));
   });
 }
 

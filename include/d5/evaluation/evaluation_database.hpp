@@ -124,10 +124,16 @@ class EvaluationDatabase final : public EvaluationSink {
 
   /// Writes all that there is of a run to another sink.
   void copy_to(EvaluationSink& sink, const std::string& run) const;
+  /// Writes all that there is of another database's run to this one, under the id `as`: at once, or
+  /// nothing of it. A run of that id which is there stays as it is.
+  void adopt(const EvaluationDatabase& other, const std::string& run, const std::string& as);
 
  private:
+  template <class Work>
+  void write(const Work& work);
   explicit EvaluationDatabase(std::unique_ptr<detail::SqlConnection> connection);
   std::unique_ptr<detail::SqlConnection> connection_;
+  bool adopting_ = false;  ///< within the one transaction of `adopt`
 };
 
 /// The address to use where none is given: $D5_DATABASE, or else `d5.db` in the user's data folder

@@ -96,13 +96,15 @@ class JobQueue {
   /// Takes back what the agent has, but for `kept`: it began anew. Returns how much.
   std::int64_t take_back(const std::string& agent, const std::vector<Lease>& kept,
                          const std::string& reason);
-  /// Takes back what silent agents have. Returns how much. An agent counts as heard when the queue
-  /// was opened: it may not have found the server yet.
+  /// Takes back what silent agents have, and what none has begun for as long: it may never have
+  /// heard of it. Returns how much. An agent counts as heard when the queue was opened: it may not
+  /// have found the server yet.
   std::int64_t lapse();
 
   /// The first job that the agent fits and has not had a part of.
   [[nodiscard]] std::optional<Lease> lease(const std::string& agent);
-  /// Each of these is false, and changes nothing, where the lease lapsed or the job was cancelled.
+  /// Each of these is false, and changes nothing, where the lease lapsed, the job was cancelled, or
+  /// there is none.
   [[nodiscard]] bool is_held(const Lease& lease) const;
   bool begin(const Lease& lease);
   bool progress(const Lease& lease, const std::string& text);

@@ -13,6 +13,7 @@
 #include "d5/core/error.hpp"
 #include "evaluation/database/open_database.hpp"
 #include "evaluation/database/packed_queries.hpp"
+#include "evaluation/database/renamed_run.hpp"
 #include "evaluation/database/stored_rows.hpp"
 
 namespace d5 {
@@ -21,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using detail::SqlConnection;
 using detail::SqlRow;
-using detail::write_all;
 
 /// Says that a piece is written; false where it is already.
 bool begin_piece(SqlConnection& connection, const std::string& run, const std::string& piece,
@@ -85,11 +85,34 @@ std::unique_ptr<EvaluationDatabase> EvaluationDatabase::open(const std::string& 
   return std::unique_ptr<EvaluationDatabase>(new EvaluationDatabase(std::move(connection)));
 }
 
+/// In a transaction of its own, unless one is under way.
+template <class Work>
+void EvaluationDatabase::write(const Work& work) {
+  if (adopting_) return work();
+  detail::write_all(*connection_, work);
+}
+
+void EvaluationDatabase::adopt(const EvaluationDatabase& other, const std::string& run,
+                               const std::string& as) {
+  detail::RenamedRun renamed(*this, as);
+  write([&] {
+    if (!connection_->query("SELECT 1 FROM run WHERE id = $1", {as}).rows.empty()) return;
+    adopting_ = true;
+    try {
+      other.copy_to(renamed, run);
+    } catch (...) {
+      adopting_ = false;
+      throw;
+    }
+    adopting_ = false;
+  });
+}
+
 void EvaluationDatabase::evaluation(const EvaluationRun& run) {
   const std::string environment = detail::environment_json(run.environment);
   const std::string facts = detail::machine_facts(environment);
   const std::string system = detail::sha256(facts);
-  write_all(*connection_, [&] {
+  write([&] {
     if (!run.key.empty()) {
       connection_->change(
           "INSERT INTO evaluation (key, manifest) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -120,7 +143,7 @@ void EvaluationDatabase::measurements(const std::string& run, const std::string&
     }
     return columns;
   }();
-  write_all(*connection_, [&] {
+  write([&] {
     if (!begin_piece(*connection_, run, piece, "measurements", records.size())) return;
     connection_->append("measurement", kColumns, records.size(), [&](std::size_t i, SqlRow& row) {
       const Measurement& record = records[i];
@@ -141,7 +164,7 @@ void EvaluationDatabase::measurements(const std::string& run, const std::string&
 void EvaluationDatabase::queries(const std::string& run, const std::string& piece,
                                  std::span<const QueryRecord> records) {
   constexpr std::size_t kBlock = detail::kQueriesInBlock;
-  write_all(*connection_, [&] {
+  write([&] {
     if (!begin_piece(*connection_, run, piece, "queries", records.size())) return;
     const std::size_t blocks = (records.size() + kBlock - 1) / kBlock;
     connection_->append(
@@ -156,7 +179,7 @@ void EvaluationDatabase::queries(const std::string& run, const std::string& piec
 
 void EvaluationDatabase::answers(const std::string& run, const std::string& piece,
                                  std::span<const SampleAnswer> answers) {
-  write_all(*connection_, [&] {
+  write([&] {
     if (!begin_piece(*connection_, run, piece, "answers", answers.size())) return;
     connection_->append("answer", {"run", "piece", "number", "sample", "answer", "score"},
                         answers.size(), [&](std::size_t i, SqlRow& row) {
@@ -169,7 +192,7 @@ void EvaluationDatabase::answers(const std::string& run, const std::string& piec
 
 void EvaluationDatabase::trace(const std::string& run, const std::string& piece,
                                const Timeline& timeline) {
-  write_all(*connection_, [&] {
+  write([&] {
     if (!begin_piece(*connection_, run, piece, "trace", timeline.records.size())) return;
     connection_->change("INSERT INTO trace (run, piece, timeline) VALUES ($1, $2, $3)",
                         {run, piece, detail::pack_text(to_json(timeline))});

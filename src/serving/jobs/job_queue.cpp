@@ -104,7 +104,7 @@ SubmittedJob JobQueue::submit(const JobRequest& request) {
 
 bool JobQueue::cancel(const std::string& id) {
   return store_->write([&] {
-    store_->lock_job(id);
+    (void)store_->lock_job(id);
     Job job = store_->job(id);
     if (is_over(job.state)) return false;
     for (JobPart& part : job.parts) {
@@ -148,14 +148,14 @@ std::optional<Lease> JobQueue::lease(const std::string& agent) {
 
 bool JobQueue::is_held(const Lease& lease) const {
   return store_->read([&] {
-    Job job = store_->job(lease.job);
-    return store_->held(job, lease) != nullptr;
+    auto found = store_->jobs("WHERE id = $1", {lease.job});
+    return !found.empty() && store_->held(found.front(), lease) != nullptr;
   });
 }
 
 bool JobQueue::begin(const Lease& lease) {
   return store_->write([&] {
-    store_->lock_job(lease.job);
+    if (!store_->lock_job(lease.job)) return false;
     Job job = store_->job(lease.job);
     JobPart* const part = store_->held(job, lease);
     if (!part) return false;
@@ -170,7 +170,7 @@ bool JobQueue::begin(const Lease& lease) {
 
 bool JobQueue::progress(const Lease& lease, const std::string& text) {
   return store_->write([&] {
-    store_->lock_job(lease.job);
+    if (!store_->lock_job(lease.job)) return false;
     Job job = store_->job(lease.job);
     JobPart* const part = store_->held(job, lease);
     if (!part) return false;
@@ -190,7 +190,7 @@ bool JobQueue::finish(const Lease& lease, JobState state, const std::string& rea
     throw ValueError(fmt::format("a job is finished as done or failed, not {}", name_of(state)));
   }
   return store_->write([&] {
-    store_->lock_job(lease.job);
+    if (!store_->lock_job(lease.job)) return false;
     Job job = store_->job(lease.job);
     JobPart* const part = store_->held(job, lease);
     if (!part) {  // what was told before is told again by who did not hear the answer

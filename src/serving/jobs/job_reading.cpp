@@ -157,17 +157,22 @@ std::int64_t JobQueue::take_back(const std::string& agent, const std::vector<Lea
 std::int64_t JobQueue::lapse() {
   const double limit = store_->options.lapse_seconds;
   if (store_->now() - store_->opened <= limit) return 0;
-  const auto silent = store_->read([&] {
+  const double since = store_->now() - limit;
+  const auto table = store_->read([&] {
     return store_->connection->query(
-        "SELECT DISTINCT a.name FROM agent a JOIN job_part p ON p.agent = a.name AND p.state IN "
-        "('leased', 'running') WHERE a.heartbeat < $1 ORDER BY a.name",
-        {store_->now() - limit});
+        "SELECT p.job, p.number, p.attempt, a.name, a.heartbeat FROM job_part p JOIN agent a ON "
+        "a.name = p.agent WHERE (p.state = 'running' AND a.heartbeat < $1) OR (p.state = 'leased' "
+        "AND (a.heartbeat < $1 OR p.leased < $2)) ORDER BY p.job, p.number",
+        {since, detail::iso_time(since)});
   });
   std::int64_t lost = 0;
-  for (const auto& row : silent.rows) {
-    const auto& agent = std::get<std::string>(row.at(0));
-    lost += store_->lose_all(agent, {},
-                             fmt::format("agent {} was silent for {} s", printable(agent), limit));
+  for (const auto& row : table.rows) {
+    const Lease lease{std::get<std::string>(row.at(0)), std::get<std::int64_t>(row.at(1)),
+                      std::get<std::int64_t>(row.at(2)), std::get<std::string>(row.at(3))};
+    const bool silent = std::get<double>(row.at(4)) < since;
+    const std::string reason = fmt::format("agent {} {} for {} s", printable(lease.agent),
+                                           silent ? "was silent" : "did not begin it", limit);
+    if (store_->lose(lease, reason)) ++lost;
   }
   return lost;
 }

@@ -85,9 +85,8 @@ double JobQueue::Store::system_clock() {
   return std::chrono::duration<double>(since).count();
 }
 
-void JobQueue::Store::lock_job(const std::string& job) {
-  if (connection->change("UPDATE job SET state = state WHERE id = $1", {job}) == 1) return;
-  throw NotFound(fmt::format("there is no job '{}'", printable(job)));
+bool JobQueue::Store::lock_job(const std::string& job) {
+  return connection->change("UPDATE job SET state = state WHERE id = $1", {job}) == 1;
 }
 
 void JobQueue::Store::lock_submitting() {
@@ -161,7 +160,7 @@ void JobQueue::Store::save(const std::string& job, const JobPart& part) {
 
 bool JobQueue::Store::lose(const Lease& lease, const std::string& reason) {
   return write([&] {
-    lock_job(lease.job);
+    if (!lock_job(lease.job)) return false;
     Job job = this->job(lease.job);
     JobPart* const part = held(job, lease);
     if (!part) return false;

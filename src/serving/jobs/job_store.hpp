@@ -38,8 +38,8 @@ class JobQueue::Store {
   }
 
   // Within a call of `read` or `write`:
-  /// Until the end of the transaction nobody else changes that job. Throws: NotFound.
-  void lock_job(const std::string& job);
+  /// Until the end of the transaction nobody else changes that job. False: there is none.
+  [[nodiscard]] bool lock_job(const std::string& job);
   /// Until the end of the transaction no job is submitted.
   void lock_submitting();
   [[nodiscard]] std::vector<Job> jobs(const std::string& where, const detail::SqlRow& parameters);
