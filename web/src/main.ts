@@ -66,6 +66,7 @@ async function show(): Promise<void> {
     if (signal.aborted) return;
     clearTimeout(slow);
     fill(main, content);
+    main.setAttribute('data-at', location.hash.slice(1)); // for whoever waits for it
   } catch (error) {
     if (signal.aborted) return;
     const asksToken = error instanceof ServiceError && error.status === 401;

@@ -27,7 +27,7 @@ const kModels = [
 const kCatalogue = {
   models: kModels,
   datasets: [{ name: 'imagenet-sample', version: '1.0.0', summary: '200 photographs of 200 classes', licence: 'various', samples: 200 }],
-  frameworks: [{ name: 'reference', version: '0.1.0', summary: "d5's own" }, { name: 'torch', version: '2.13.0' }, { name: 'onnxruntime:session', version: '1.31.1' }, { name: 'openvino:compiled', version: '2026.4.1' }],
+  frameworks: [{ name: 'onnxruntime-session', version: '1.0.0', word: 'onnxruntime:session', summary: "ONNX Runtime's own executor" }, { name: 'openvino', word: 'openvino', versions: [] }, { name: 'reference', word: 'reference', versions: ['0.1.0'] }, { name: 'torch', word: 'torch', versions: ['2.13.0'] }],
   systems: [{ name: 'small-cloud', version: '1.0.0', summary: 'two cores of a shared machine', cores: 2, memory_bytes: 8 * 2 ** 30, device: 'cpu', price_per_hour: 0.09, currency: 'USD' }],
   scenarios: [
     { name: 'single_stream', summary: 'one query after the other, by LoadGen' },
@@ -42,6 +42,8 @@ const agent = (name, more) => ({
   state: 'free',
   heartbeat: new Date().toISOString(),
 });
+
+const plain = (word) => (word.startsWith('"') ? JSON.parse(word) : word); // a scalar of the page's YAML
 
 /** Records of two runs that agree in all but their numbers, side by side. */
 function compare(a, b) {
@@ -71,7 +73,7 @@ function compare(a, b) {
   const nodes = ["Conv 'node_Conv_896'", "Conv 'node_Conv_870'", "Clip 'n4_30'", "Gemm 'node_linear'"];
   const layers = nodes.map((node, i) => ({ name: node.split("'")[1], type: node.split(' ')[0], a: 2.4e-4 / (i + 1), b: 1.1e-4 / (i + 1) + 2e-5 * i, share_of_all: 0.5 / (i + 1), is_sure: i < 3 }));
   const head = ({ id, time, command, hostname, cpu }) => ({ id, time, command, hostname, cpu });
-  return { a: head(a), b: head(b), records, answers, layers };
+  return { a: head(a), b: head(b), differences: [{ name: 'trace level', a: 'framework', b: 'none' }], records, answers, layers };
 }
 
 /** Starts it; `step` is how long a machine takes between two words, `empty` a server that knows nothing. */
@@ -82,6 +84,7 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
   const jobs = [];
   const events = [];
   const listeners = new Set();
+  const streams = new Set();
   const timers = new Set();
 
   const later = (work) => {
@@ -106,7 +109,7 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
   }
   const fits = (manifest) =>
     agents.map(({ facts: { name, frameworks }, state }) => {
-      const missing = /frameworks: \[(.*)\]/.exec(manifest)?.[1].split(', ').map((word) => JSON.parse(word.startsWith('"') ? word : `"${word}"`).replace(/:.*/, '')).filter((word) => !frameworks[word]) ?? [];
+      const missing = /frameworks: \[(.*)\]/.exec(manifest)?.[1].split(', ').map((word) => plain(word).replace(/:.*/, '')).filter((word) => !frameworks[word]) ?? [];
       return { agent: name, fits: !missing.length, reason: missing.map((word) => `it has no framework '${word}'`).join('; '), state };
     });
   function submit({ manifest, on = 'one' }) {
@@ -123,7 +126,7 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
     return [201, job];
   }
   const about = (manifest) => {
-    const all = (name) => /\[(.*)\]/.exec(new RegExp(`^${name}: .*$`, 'm').exec(manifest)?.[0] ?? '')?.[1].split(', ').map((word) => word.replace(/^"|"$/g, '')) ?? [];
+    const all = (name) => /\[(.*)\]/.exec(new RegExp(`^${name}: .*$`, 'm').exec(manifest)?.[0] ?? '')?.[1].split(', ').map(plain) ?? [];
     return { evaluation: { kind: 'evaluation', name: 'page', version: '1.0.0-dev', models: all('models'), frameworks: all('frameworks'), scenarios: [{ name: /scenarios: \[(?:\{name: )?([\w-]+)/.exec(manifest)?.[1] ?? '' }] } };
   };
 
@@ -184,7 +187,8 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
     response.write(': here\n\n');
     send();
     listeners.add(send);
-    response.on('close', () => listeners.delete(send));
+    streams.add(response);
+    response.on('close', () => (listeners.delete(send), streams.delete(response)));
   }
 
   function file(url, response) {
@@ -219,10 +223,14 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
   await new Promise((done) => server.listen(port, '127.0.0.1', done));
   return {
     address: `http://127.0.0.1:${server.address().port}`,
+    /** Ends every connection that hears events. */
+    cut() {
+      for (const response of streams) response.destroy();
+    },
     close() {
       for (const timer of timers) clearTimeout(timer);
-      server.closeAllConnections();
       server.close();
+      server.closeAllConnections();
     },
   };
 }

@@ -7,7 +7,7 @@ import { get, withQuery } from '../service/service';
 import type { Answer, Page, Piece } from '../service/types';
 import type { Place } from '../view';
 
-const kShown = 24;
+const kShown = 15;
 
 /** What a classifier's answer holds: classes with their scores; of another, its text. */
 export function guesses(answer: string): { label: string; score?: number }[] {

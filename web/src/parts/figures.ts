@@ -59,6 +59,9 @@ export function figure(value: number | null | undefined, unit: string, interval?
   };
 }
 
+/** A number at an axis: "0.5", "100". */
+export const tick = (value: number) => String(Number(value.toPrecision(3)));
+
 /** "1.25 ms" */
 export const withPrefix = (value: number, unit: string) => figure(value, unit).value;
 

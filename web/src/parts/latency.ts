@@ -2,7 +2,7 @@
 // Latencies of queries: a curve of percentiles that shows the tail, and a distribution.
 import type { Query } from '../service/types';
 import { intervals, type ChartOptions } from './chart';
-import { scaledUnit, withDigits, withPrefix } from './figures';
+import { scaledUnit, tick, withPrefix } from './figures';
 import { h, type Child } from './dom';
 import type { Palette } from './palette';
 
@@ -66,7 +66,7 @@ export function percentileChart(series: () => LatencySeries[], signal: AbortSign
           axisTick: { customValues: kTail.map(asTail) },
           splitLine: { show: false },
         },
-        yAxis: { type: log ? 'log' : 'value', scale: false, name: `latency, ${unit}`, nameGap: 46, axisLabel: { formatter: (value: number) => withDigits(value, 3).replace(/\.?0+$/, '') || '0' } },
+        yAxis: { type: log ? 'log' : 'value', scale: false, name: `latency, ${unit}`, nameGap: 46, axisLabel: { formatter: (value: number) => tick(value) } },
         series: shown.flatMap(({ name, colour, dash, values, told }) => [
           {
             type: 'line',
@@ -126,7 +126,7 @@ export function distributionChart(series: () => LatencySeries[], signal: AbortSi
       const { log, divisor, unit } = valueAxis(shown);
       const bins = binned(shown.map(({ values }) => values.map((value) => value / divisor)), log);
       return {
-        xAxis: { type: log ? 'log' : 'value', min: bins.edges[0], max: bins.edges.at(-1), name: `latency, ${unit}`, nameGap: 30, splitLine: { show: false }, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (value: number) => withDigits(value, 3).replace(/\.?0+$/, '') || '0' } },
+        xAxis: { type: log ? 'log' : 'value', min: bins.edges[0], max: bins.edges.at(-1), name: `latency, ${unit}`, nameGap: 30, splitLine: { show: false }, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (value: number) => tick(value) } },
         yAxis: { type: 'value', name: 'share of queries', nameGap: 46, min: 0, axisLabel: { formatter: (value: number) => `${Number((100 * value).toFixed(1))} %` } },
         series: shown.map(({ name, colour, dash }, i) => ({
           type: 'line',

@@ -21,7 +21,7 @@ export function tokenForm(again: () => void): HTMLElement {
   return h(
     'form',
     { class: 'problem', submit },
-    h('p', {}, 'This server answers those who have a token. Whoever runs it makes one: ', h('code', {}, 'd5 serve token add'), '.'),
+    h('p', {}, 'This server answers those who have a token. Whoever runs it makes one: ', h('code', {}, 'd5 token add'), '.'),
     h('label', { for: 'token' }, 'Token'),
     h('div', { class: 'row' }, input, h('button', { type: 'submit', class: 'main' }, 'Enter')),
   );

@@ -31,6 +31,12 @@ export interface Model extends CatalogueEntry {
   frameworks?: Record<string, string>;
   claims?: Claim[];
 }
+export interface Framework extends CatalogueEntry {
+  /** What an evaluation calls it; empty: its name. */
+  word?: string;
+  /** That machines have. */
+  versions?: string[];
+}
 export interface Dataset extends CatalogueEntry {
   samples?: number;
   splits?: string[];
@@ -218,6 +224,8 @@ export interface ComparedLayer {
 export interface Comparison {
   a: Run;
   b: Run;
+  /** Of the machines, libraries and conditions. */
+  differences?: { name: string; a: string; b: string }[];
   records: ComparedRecord[];
   answers: ComparedAnswers[];
   layers: ComparedLayer[];

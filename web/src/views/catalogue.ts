@@ -5,7 +5,7 @@ import { fill, foreignLink, h, type Child } from '../parts/dom';
 import { table } from '../parts/table';
 import { empty } from '../parts/words';
 import { list } from '../service/service';
-import type { CatalogueEntry, Dataset, Model, Scenario, System } from '../service/types';
+import type { CatalogueEntry, Dataset, Framework, Model, Scenario, System } from '../service/types';
 import { address, type View } from '../view';
 
 const kOther = 'without a task';
@@ -69,7 +69,7 @@ const view: View = {
     const [known, datasets, frameworks, systems, scenarios] = await Promise.all([
       list<Model>('/v1/models', signal),
       list<Dataset>('/v1/datasets', signal),
-      list<CatalogueEntry>('/v1/frameworks', signal),
+      list<Framework>('/v1/frameworks', signal),
       list<System>('/v1/systems', signal),
       list<Scenario>('/v1/scenarios', signal),
     ]);
@@ -100,7 +100,7 @@ const view: View = {
         { class: 'others' },
         h('h2', {}, 'Also known'),
         others('Data sets', datasets, (entry: Dataset) => (entry.samples ? ` · ${counted(entry.samples, 'sample')}` : null)),
-        others('Frameworks', frameworks, () => null),
+        others('Frameworks', frameworks, (entry: Framework) => (entry.versions?.length ? ` · ${entry.versions.join(', ')} on machines` : null)),
         others('Scenarios', scenarios, () => null),
         others('Systems', systems, (entry: System) => (entry.cores ? ` · ${counted(entry.cores, 'core')}` : null)),
       ),

@@ -3,7 +3,7 @@
 import { guesses } from '../parts/answers';
 import { chart, intervals } from '../parts/chart';
 import { fill, h, type Child } from '../parts/dom';
-import { counted, figure, moment, withDigits, withPrefix, words } from '../parts/figures';
+import { counted, figure, moment, tick, withDigits, withPrefix, words } from '../parts/figures';
 import { table } from '../parts/table';
 import { empty, problem } from '../parts/words';
 import { get, list, withQuery } from '../service/service';
@@ -44,7 +44,7 @@ function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
     signal,
     option: (colours) => ({
       grid: { left: 12, right: 24, top: 10, bottom: 46, containLabel: true },
-      xAxis: { type: 'log', name: 'ratio', nameGap: 28, min: ({ min }: { min: number }) => Math.min(0.8, min * 0.95), max: ({ max }: { max: number }) => Math.max(1.25, max * 1.05), axisLabel: { formatter: (value: number) => withDigits(value, 2) } },
+      xAxis: { type: 'log', name: 'ratio', nameGap: 28, min: ({ min }: { min: number }) => Math.min(0.8, min * 0.95), max: ({ max }: { max: number }) => Math.max(1.25, max * 1.05), axisLabel: { formatter: tick } },
       yAxis: { type: 'category', inverse: true, data: drawn.map(titleOf), axisTick: { show: false }, axisLabel: { width: Math.min(340, innerWidth * 0.42), overflow: 'truncate', color: colours.ink } },
       series: [
         { type: 'scatter', symbolSize: 9, itemStyle: { color: colours.series[0] }, data: drawn.map((row, i) => [row.ratio, i]), markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: colours.ink, type: 'solid', width: 1 }, data: [{ xAxis: 1 }] }, tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => `${titleOf(drawn[dataIndex]!)}\n${figure(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval).value} ${figure(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval).interval}` } },
@@ -136,6 +136,23 @@ function layers(all: ComparedLayer[]): Child {
   ];
 }
 
+/** What else differs, and may be the reason. */
+const differences = (all: Comparison['differences']) =>
+  all?.length
+    ? [
+        h('h2', {}, 'What else differs'),
+        table<{ name: string; a: string; b: string }>({
+          label: 'What else differs',
+          rows: all,
+          columns: [
+            { head: 'Of', by: ({ name }) => name, cell: ({ name }) => words(name) },
+            { head: 'A', cell: ({ a }) => a },
+            { head: 'B', cell: ({ b }) => b },
+          ],
+        }),
+      ]
+    : null;
+
 const runTitle = (run: Run) => `${moment(run.time)} · ${run.hostname ?? ''} · ${(run.command ?? '').replace(/^d5 eval run /, '')}`;
 
 async function comparison(a: string, b: string, signal: AbortSignal): Promise<Child> {
@@ -143,6 +160,7 @@ async function comparison(a: string, b: string, signal: AbortSignal): Promise<Ch
   const head = (letter: string, run: Run) => h('div', { class: 'tile' }, h('div', { class: 'what' }, letter), h('a', { href: address('/runs/{id}', { id: run.id }) }, `${moment(run.time)} UTC`), h('div', { class: 'more' }, [run.hostname, run.cpu].filter(Boolean).join(' · ')), h('code', {}, run.command));
   return [
     h('div', { class: 'tiles two' }, head('A', found.a), head('B', found.b)),
+    differences(found.differences ?? []),
     found.records.length ? numbers(found.records, signal) : empty('The two have nothing in common', 'They are compared where model, framework, metric and conditions agree.'),
     answers(found.answers),
     layers(found.layers),

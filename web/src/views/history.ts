@@ -2,7 +2,7 @@
 // A model over versions and time: is it getting better, and which version was the best?
 import { chart, intervals } from '../parts/chart';
 import { fill, h, type Child } from '../parts/dom';
-import { capital, figure, moment, scaledUnit, withDigits, words } from '../parts/figures';
+import { capital, figure, moment, scaledUnit, tick, words } from '../parts/figures';
 import { table } from '../parts/table';
 import { empty, problem, state } from '../parts/words';
 import { list, withQuery } from '../service/service';
@@ -30,7 +30,7 @@ function plot(entries: HistoryEntry[], signal: AbortSignal): Child {
     signal,
     option: (colours) => ({
       xAxis: { type: 'time', name: 'UTC', nameGap: 28, splitLine: { show: false }, axisLabel: { showMinLabel: true } },
-      yAxis: { type: log ? 'log' : 'value', scale: !log, name: unit || 'share', nameGap: 46, axisLabel: { formatter: (value: number) => withDigits(value, 3).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') } },
+      yAxis: { type: log ? 'log' : 'value', scale: !log, name: unit || 'share', nameGap: 46, axisLabel: { formatter: (value: number) => tick(value) } },
       series: shown.flatMap(([series, points], i) => {
         const time = (entry: HistoryEntry) => Date.parse(entry.time);
         return [

@@ -47,7 +47,7 @@ const view: View = {
     let job = await get<Job>(path, signal);
     const heard: JobEvent[] = [];
     const texts = new Map<string, string>();
-    const [top, parts, log, live] = [h('div', {}), h('div', {}), h('ol', { class: 'log' }), h('p', { class: 'soft', role: 'status' })];
+    const [top, parts, log, live] = [h('div', {}), h('div', {}), h('ol'), h('p', { class: 'soft', role: 'status' })];
 
     function draw() {
       fill(
@@ -78,7 +78,9 @@ const view: View = {
         // The next event asks again.
       }
     }
+    const over = new AbortController();
     const hear = (event: JobEvent) => {
+      if (isOver(event.state)) over.abort(); // there is no more to hear
       heard.push(event);
       if (heard.length > kMostEvents) heard.shift();
       if (event.agent && event.text) texts.set(event.agent, event.text);
@@ -86,7 +88,7 @@ const view: View = {
       if (event.state !== job.state || isOver(event.state) || job.parts?.every(({ agent }) => agent !== event.agent)) void ask();
     };
     draw();
-    follow<JobEvent>(`${path}/events`, signal, hear, (connected) => fill(live, connected || isOver(job.state) ? '' : 'The connection to the server is lost; trying again …')).catch((error: Error) => fill(live, error.message));
+    follow<JobEvent>(`${path}/events`, AbortSignal.any([signal, over.signal]), hear, (connected) => fill(live, connected || isOver(job.state) ? '' : 'The connection to the server is lost; trying again …')).catch((error: Error) => fill(live, error.message));
     const manifest = typeof job.manifest === 'string' ? job.manifest : JSON.stringify(job.manifest, null, 2);
     return [
       top,
@@ -95,7 +97,7 @@ const view: View = {
       parts,
       h('h2', {}, 'What happened'),
       h('p', { class: 'soft' }, 'The newest first; times in UTC.'),
-      log,
+      h('div', { class: 'log', tabindex: 0, role: 'region', 'aria-label': 'What happened' }, log),
       manifest && h('details', { class: 'apart' }, h('summary', {}, 'Manifest'), code('Manifest', manifest)),
     ];
   },

@@ -5,7 +5,7 @@ import { commandOf, manifestOf, type Chosen } from '../parts/evaluation';
 import { bytes, counted, words } from '../parts/figures';
 import { code, empty, problem, say } from '../parts/words';
 import { get, list, post, send } from '../service/service';
-import type { Agent, CatalogueEntry, Dataset, Fit, Job, Model, Page, Scenario, System } from '../service/types';
+import type { Agent, CatalogueEntry, Dataset, Fit, Framework, Job, Model, Page, Scenario, System } from '../service/types';
 import { address, type Place, type View } from '../view';
 
 const kTraceLevels = ['none', 'model', 'framework', 'library', 'system'];
@@ -14,7 +14,7 @@ const nameOf = (entry: CatalogueEntry) => (entry.version ? `${entry.name}@${entr
 interface Known {
   models: Model[];
   datasets: Dataset[];
-  frameworks: CatalogueEntry[];
+  frameworks: Framework[];
   systems: System[];
   scenarios: Scenario[];
   agents: Agent[];
@@ -160,7 +160,7 @@ class Form {
       }),
       chosen.models.length > 0 && question(3, 'Framework', 'several are compared', 'checkbox', known.frameworks.map((framework) => {
         const needed = versions(framework.name.replace(/:.*/, ''));
-        return { value: framework.name, title: framework.name, more: [framework.version, framework.version && needed && '; ', needed && `the model wants ${needed}`] };
+        return { value: framework.word || framework.name, title: framework.name, more: [framework.versions?.join(', ') || framework.summary, needed && `; the model wants ${needed}`] };
       }), chosen.frameworks, (values) => {
         chosen.frameworks = values;
         this.changed(true);
@@ -311,7 +311,7 @@ const view: View = {
     const [models, datasets, frameworks, systems, scenarios, agents] = await Promise.all([
       list<Model>('/v1/models', signal),
       list<Dataset>('/v1/datasets', signal),
-      list<CatalogueEntry>('/v1/frameworks', signal),
+      list<Framework>('/v1/frameworks', signal),
       list<System>('/v1/systems', signal),
       list<Scenario>('/v1/scenarios', signal),
       get<Page<Agent>>('/v1/agents', signal).then(({ items }) => items),
