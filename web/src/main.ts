@@ -35,8 +35,11 @@ async function show(): Promise<void> {
   shownPath = path;
   for (const [i, link] of links.entries()) {
     const here = menu[i] === view || (menu[i]!.path !== '/' && path.startsWith(`${menu[i]!.path}/`));
-    if (here) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
+    if (here) {
+      link.setAttribute('aria-current', 'page');
+      const line = link.parentElement!;
+      line.scrollLeft = Math.min(link.offsetLeft - line.offsetLeft, Math.max(line.scrollLeft, link.offsetLeft + link.offsetWidth - line.offsetLeft - line.clientWidth));
+    } else link.removeAttribute('aria-current');
   }
   document.title = view ? `${view.title} · d5` : 'd5';
   if (!view) {

@@ -45,6 +45,13 @@ const agent = (name, more) => ({
 
 const plain = (word) => (word.startsWith('"') ? JSON.parse(word) : word); // a scalar of the page's YAML
 
+/** Exact, two-sided: flips as uneven as these, if each went either way with equal chance. */
+function mcnemar(a, b) {
+  let [term, sum] = [0.5 ** (a + b), 0];
+  for (let k = 0; k <= Math.min(a, b); ++k) [sum, term] = [sum + term, (term * (a + b - k)) / (k + 1)];
+  return Math.min(1, 2 * sum);
+}
+
 /** Records of two runs that agree in all but their numbers, side by side. */
 function compare(a, b) {
   const key = (record, run) => [run.subject ?? '', record.framework, record.metric, record.statistic, record.conditions.scenario, record.conditions.batch, record.conditions['trace level']].join('|');
@@ -68,8 +75,9 @@ function compare(a, b) {
     const neither = [...left.keys()].filter((sample) => right.has(sample)).length;
     const only_b = left.size - neither;
     const only_a = right.size - neither;
-    return [{ name: name.split(' ')[1], samples: 200, both: 200 - neither - only_a - only_b, only_a, only_b, neither, p_value: 1.5e-6, flips: flips.map((sample) => ({ sample, a: left.get(sample)?.answer ?? '', b: right.get(sample)?.answer ?? '', score_a: left.has(sample) ? 0 : 1, score_b: right.has(sample) ? 0 : 1 })) }];
+    return [{ name: name.split(' ')[1], samples: 200, both: 200 - neither - only_a - only_b, only_a, only_b, neither, p_value: mcnemar(only_a, only_b), flips: flips.map((sample) => ({ sample, a: left.get(sample)?.answer ?? '', b: right.get(sample)?.answer ?? '', score_a: left.has(sample) ? 0 : 1, score_b: right.has(sample) ? 0 : 1 })) }];
   });
+  // No trace of both is kept here: these are made up.
   const nodes = ["Conv 'node_Conv_896'", "Conv 'node_Conv_870'", "Clip 'n4_30'", "Gemm 'node_linear'"];
   const layers = nodes.map((node, i) => ({ name: node.split("'")[1], type: node.split(' ')[0], a: 2.4e-4 / (i + 1), b: 1.1e-4 / (i + 1) + 2e-5 * i, share_of_all: 0.5 / (i + 1), is_sure: i < 3 }));
   const head = ({ id, time, command, hostname, cpu }) => ({ id, time, command, hostname, cpu });
@@ -170,7 +178,7 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
     }
     if (kind === 'history') {
       const of = (record) => record.subject.replace(/@.*/, '') === asked('model').replace(/@.*/, '') && (!asked('metric') || record.metric === asked('metric'));
-      return page([...runs].reverse().flatMap((run) => run.measurements.filter(of).map((record) => ({ ...record, run: run.id, time: run.time, hostname: run.hostname, series: [record.framework, record.statistic, record.conditions.scenario, record.conditions['trace level']].filter((word) => word && word !== 'single').join(' · '), is_record: record.status === 'passed', is_best: false }))));
+      return page([...runs].reverse().flatMap((run) => run.measurements.filter(of).map((record) => ({ ...record, run: run.id, time: run.time, hostname: run.hostname, series: `${record.framework} ${record.metric} ${record.statistic} on ${run.hostname}, ${Object.entries(record.conditions).filter(([name]) => name !== 'steady_from' && name !== 'seed').join(', ')}`, is_record: record.status === 'passed', is_best: false }))));
     }
     return [404, 'there is nothing here'];
   }

@@ -11,6 +11,7 @@ import type { ComparedAnswers, ComparedLayer, ComparedRecord, Comparison, Run } 
 import { address, type Place, type View } from '../view';
 
 const kMostRows = 30;
+const kTicks = [0.001, 0.01, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10, 20, 50, 100, 1000];
 
 /** What the ratio says: told apart only where its interval leaves 1 out. */
 function verdict({ ratio, ratio_interval: interval, direction }: ComparedRecord): Child {
@@ -23,7 +24,7 @@ function verdict({ ratio, ratio_interval: interval, direction }: ComparedRecord)
   return h('span', { class: isBetter ? 'better' : 'worse' }, isBetter ? 'B is better' : 'B is worse');
 }
 
-const titleOf = (row: ComparedRecord) => [row.name, words(row.metric), row.statistic === 'single' ? '' : row.statistic].filter(Boolean).join(' · ');
+const titleOf = (row: ComparedRecord) => [[words(row.metric), row.statistic === 'single' ? '' : row.statistic].filter(Boolean).join(' '), row.name].join(' · ');
 
 function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
   const side = (head: string, of: (row: ComparedRecord) => ComparedRecord['a']) => ({
@@ -36,6 +37,9 @@ function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
     },
   });
   const drawn = rows.filter(({ ratio, ratio_interval: interval }) => typeof ratio === 'number' && ratio > 0 && interval).slice(0, kMostRows);
+  const ends = drawn.flatMap(({ ratio_interval: interval }) => interval!).filter((end) => end > 0 && Number.isFinite(end));
+  const [least, most] = [Math.min(0.9, ...ends) * 0.95, Math.max(1.1, ...ends) * 1.05];
+  const ticks = kTicks.filter((at) => at >= least && at <= most).map(Math.log);
   const forest = chart({
     title: 'B over A',
     label: 'Ratios of B to A with their intervals; the same numbers are in the table',
@@ -44,11 +48,11 @@ function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
     signal,
     option: (colours) => ({
       grid: { left: 12, right: 24, top: 10, bottom: 46, containLabel: true },
-      xAxis: { type: 'log', name: 'ratio', nameGap: 28, min: ({ min }: { min: number }) => Math.min(0.8, min * 0.95), max: ({ max }: { max: number }) => Math.max(1.25, max * 1.05), axisLabel: { formatter: tick } },
+      xAxis: { type: 'value', name: 'ratio', nameGap: 28, min: Math.log(least), max: Math.log(most), axisLabel: { customValues: ticks, formatter: (value: number) => tick(Math.exp(value)) }, axisTick: { customValues: ticks }, splitLine: { show: false } },
       yAxis: { type: 'category', inverse: true, data: drawn.map(titleOf), axisTick: { show: false }, axisLabel: { width: Math.min(340, innerWidth * 0.42), overflow: 'truncate', color: colours.ink } },
       series: [
-        { type: 'scatter', symbolSize: 9, itemStyle: { color: colours.series[0] }, data: drawn.map((row, i) => [row.ratio, i]), markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: colours.ink, type: 'solid', width: 1 }, data: [{ xAxis: 1 }] }, tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => `${titleOf(drawn[dataIndex]!)}\n${figure(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval).value} ${figure(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval).interval}` } },
-        intervals(drawn.map(({ ratio_interval: interval }, i) => [i, interval![0], interval![1]]), colours.series[0]!, true),
+        { type: 'scatter', symbolSize: 9, itemStyle: { color: colours.series[0] }, data: drawn.map((row, i) => [Math.log(row.ratio!), i]), markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: colours.ink, type: 'solid', width: 1 }, data: [{ xAxis: 0 }] }, tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => `${titleOf(drawn[dataIndex]!)}\n${figure(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval).value} ${figure(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval).interval}` } },
+        intervals(drawn.map(({ ratio_interval: interval }, i) => [i, Math.log(Math.max(interval![0], least)), Math.log(Math.min(interval![1], most))]), colours.series[0]!, true),
       ],
     }),
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model over versions and time: is it getting better, and which version was the best?
+import { probability } from '../parts/cells';
 import { chart, intervals } from '../parts/chart';
 import { fill, h, type Child } from '../parts/dom';
 import { capital, figure, moment, scaledUnit, tick, words } from '../parts/figures';
@@ -10,16 +11,42 @@ import type { HistoryEntry, Model } from '../service/types';
 import { address, type View } from '../view';
 
 const kMostSeries = 6;
+const kTelling = ['framework', 'scenario', 'batch', 'trace level', 'device', 'machine', 'threads', 'dataset'];
 const kSymbols = ['circle', 'diamond', 'triangle', 'rect', 'roundRect', 'pin'];
 
 const versionOf = (subject: string) => subject.split('@')[1] ?? '';
+
+/** Those of one metric and statistic together, the lower percentiles first. */
+const byMetric = (entries: HistoryEntry[]) =>
+  [...Map.groupBy(entries, ({ metric, unit, statistic }) => `${metric}\n${unit}\n${statistic}`).values()].sort(([a], [b]) => a!.metric.localeCompare(b!.metric) || probability(a!.statistic) - probability(b!.statistic));
+
+/** By its key each series' short name: what tells it from the others. */
+function seriesNames(entries: HistoryEntry[]): Map<string, string> {
+  const facts = (entry: HistoryEntry): Record<string, string> => ({ framework: entry.framework, device: entry.device, machine: entry.hostname ?? '', ...entry.conditions });
+  const first = new Map(entries.map((entry) => [entry.series, facts(entry)]));
+  const all = [...first.values()];
+  const names = [...new Set(['framework', 'scenario', 'batch', 'trace level', 'device', 'machine', ...all.flatMap((one) => Object.keys(one))])];
+  const differing = names.filter((name) => new Set(all.map((one) => one[name] ?? '')).size > 1);
+  const told = differing.filter((name) => kTelling.includes(name));
+  const taken = new Set<string>();
+  return new Map(
+    [...first].map(([series, one]) => {
+      const word = (name: string) => one[name] && (['framework', 'scenario', 'machine'].includes(name) ? one[name] : `${name} ${one[name]}`);
+      let name = (told.length ? told : ['framework']).map(word).filter(Boolean).join(' · ');
+      if (taken.has(name)) name = differing.map(word).filter(Boolean).join(' · ');
+      taken.add(name);
+      return [series, name];
+    }),
+  );
+}
 
 /** A plot a metric and statistic: values with intervals over time, a line a series. */
 function plot(entries: HistoryEntry[], signal: AbortSignal): Child {
   const told = entries.filter(({ value }) => typeof value === 'number');
   if (!told.length) return null;
-  const all = [...Map.groupBy(told, ({ series }) => series)];
-  const shown = all.slice(0, kMostSeries);
+  const all = [...Map.groupBy(told, ({ series }) => series)].sort(([, a], [, b]) => b.length - a.length);
+  const names = seriesNames(told);
+  const shown = all.slice(0, kMostSeries).map(([key, points]): [string, HistoryEntry[]] => [names.get(key)!, points]);
   const { divisor, name: unit } = scaledUnit(Math.max(...told.map(({ value }) => Math.abs(value!))), told[0]!.unit);
   const values = shown.flatMap(([, points]) => points.map(({ value }) => value!));
   const log = Math.min(...values) > 0 && Math.max(...values) > 20 * Math.min(...values);
@@ -52,15 +79,16 @@ function plot(entries: HistoryEntry[], signal: AbortSignal): Child {
   return element;
 }
 
-const records = (entries: HistoryEntry[]) =>
-  table<HistoryEntry>({
+function records(entries: HistoryEntry[]): Child {
+  const names = new Map(byMetric(entries).flatMap((group) => [...seriesNames(group)]));
+  return table<HistoryEntry>({
     label: 'Records over time',
     rows: entries,
     sort: { column: 'When (UTC)', descending: true },
     columns: [
       { head: 'When (UTC)', by: ({ time }) => time, cell: (entry) => h('a', { class: 'whole', href: address('/runs/{id}', { id: entry.run }) }, moment(entry.time)) },
       { head: 'Version', by: (entry) => versionOf(entry.subject), cell: (entry) => versionOf(entry.subject) },
-      { head: 'Series', by: ({ series }) => series, cell: ({ series }) => series },
+      { head: 'Series', by: ({ series }) => names.get(series), cell: ({ series }) => names.get(series) },
       { head: 'Machine', by: ({ hostname }) => hostname, cell: ({ hostname }) => hostname },
       { head: 'Metric', by: ({ metric }) => metric, cell: ({ metric, statistic }) => [words(metric), statistic !== 'single' && h('span', { class: 'soft' }, ` ${statistic}`)] },
       {
@@ -75,6 +103,7 @@ const records = (entries: HistoryEntry[]) =>
       { head: 'Status', by: ({ status }) => status, cell: (entry) => [state(entry.status), entry.is_best && h('div', { class: 'better' }, 'the best so far')] },
     ],
   });
+}
 
 const view: View = {
   path: '/history',
@@ -101,7 +130,7 @@ const view: View = {
       if (!model.element.value) fill(content, empty(models.length ? 'Choose a model' : 'This server knows no model yet'));
       else if (!chosen.length) fill(content, empty(`Nothing was measured of ${model.element.value} yet`, h('a', { href: address('/start', {}, { model: model.element.value }) }, 'Evaluate it')));
       else {
-        const plots = [...Map.groupBy(chosen, ({ metric: of, unit, statistic }) => `${of}\n${unit}\n${statistic}`).values()].map((group) => plot(group, signal));
+        const plots = byMetric(chosen).map((group) => plot(group, signal));
         fill(content, h('div', { class: 'charts after' }, plots), h('h2', {}, 'Records'), records(chosen));
       }
     }
