@@ -7,22 +7,9 @@
 #include <iterator>
 
 #include "apps/database_options.hpp"
+#include "d5/evaluation/stored_runs.hpp"
 
 namespace d5::app {
-namespace {
-
-AnalysedRun stored_run(const EvaluationDatabase& database, const std::string& word) {
-  constexpr std::size_t kDigits = 8;
-  const std::string id = database.run_id(word);
-  AnalysedRun run{.name = id.substr(0, kDigits), .results = database.results(id)};
-  for (const auto& piece : database.pieces(id)) {
-    if (piece.kind == "trace") run.traces.push_back(database.trace(id, piece.name));
-  }
-  return run;
-}
-
-}  // namespace
-
 void add_runs_argument(CLI::App& command, std::vector<std::string>& words) {
   command
       .add_option("RESULT", words,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "d5/core/result_comparison.hpp"
 #include "d5/evaluation/answer_comparison.hpp"
 #include "d5/evaluation/evaluation_difference.hpp"
+#include "d5/evaluation/stored_runs.hpp"
 
 namespace d5::command {
 namespace {
@@ -44,26 +44,7 @@ std::vector<NamedAnswerComparison> answer_differences(const EvalCompareOptions& 
         "database");
   }
   const auto database = app::open_database(options.database);
-  std::vector<std::string> pieces[2];
-  const std::string runs[2] = {database->run_id(options.a), database->run_id(options.b)};
-  for (int side = 0; side < 2; ++side) {
-    for (const auto& piece : database->pieces(runs[side])) {
-      if (piece.kind == "answers") pieces[side].push_back(piece.name);
-    }
-  }
-  std::vector<NamedAnswerComparison> differences;
-  const auto add = [&](const std::string& name, const std::string& a, const std::string& b) {
-    differences.push_back(
-        {name, compare_answers(database->answers(runs[0], a), database->answers(runs[1], b))});
-  };
-  if (pieces[0].size() == 1 && pieces[1].size() == 1) {
-    const std::string &a = pieces[0][0], &b = pieces[1][0];
-    add(a == b ? a : a + " / " + b, a, b);
-    return differences;
-  }
-  for (const auto& piece : pieces[0]) {
-    if (std::ranges::find(pieces[1], piece) != pieces[1].end()) add(piece, piece, piece);
-  }
+  auto differences = compare_stored_answers(*database, options.a, options.b);
   if (differences.empty()) {
     throw ValueError("eval compare --answers: the runs kept no answers of the same name");
   }

@@ -40,5 +40,6 @@
 #include "d5/evaluation/semantic_version.hpp"
 #include "d5/evaluation/served_predictor.hpp"
 #include "d5/evaluation/steady_state.hpp"
+#include "d5/evaluation/stored_runs.hpp"
 #include "d5/evaluation/system_manifest.hpp"
 #include "d5/evaluation/system_under_test.hpp"

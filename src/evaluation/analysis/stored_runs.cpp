@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/stored_runs.hpp"
+
+#include <algorithm>
+
+namespace d5 {
+namespace {
+
+std::vector<std::string> pieces_of_kind(const EvaluationDatabase& database, const std::string& run,
+                                        const std::string& kind) {
+  std::vector<std::string> names;
+  for (const auto& piece : database.pieces(run)) {
+    if (piece.kind == kind) names.push_back(piece.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+AnalysedRun stored_run(const EvaluationDatabase& database, const std::string& run) {
+  constexpr std::size_t kDigits = 8;
+  const std::string id = database.run_id(run);
+  AnalysedRun found{.name = id.substr(0, kDigits), .results = database.results(id)};
+  for (const auto& piece : pieces_of_kind(database, id, "trace")) {
+    found.traces.push_back(database.trace(id, piece));
+  }
+  return found;
+}
+
+std::vector<NamedAnswerComparison> compare_stored_answers(const EvaluationDatabase& database,
+                                                          const std::string& a,
+                                                          const std::string& b) {
+  const std::string run_a = database.run_id(a), run_b = database.run_id(b);
+  const auto in_a = pieces_of_kind(database, run_a, "answers");
+  const auto in_b = pieces_of_kind(database, run_b, "answers");
+  std::vector<NamedAnswerComparison> comparisons;
+  const auto add = [&](const std::string& name, const std::string& of_a, const std::string& of_b) {
+    comparisons.push_back(
+        {name, compare_answers(database.answers(run_a, of_a), database.answers(run_b, of_b))});
+  };
+  if (in_a.size() == 1 && in_b.size() == 1) {
+    add(in_a[0] == in_b[0] ? in_a[0] : in_a[0] + " / " + in_b[0], in_a[0], in_b[0]);
+    return comparisons;
+  }
+  for (const auto& piece : in_a) {
+    if (std::ranges::find(in_b, piece) != in_b.end()) add(piece, piece, piece);
+  }
+  return comparisons;
+}
+
+}  // namespace d5
