@@ -16,8 +16,8 @@ namespace d5 {
 enum class ServingRole {
   anyone,  ///< see that there is a server, and its page, which is empty
   view,    ///< look at everything
-  run,     ///< ask for evaluations and predictions, too
-  admin    ///< and end those of others
+  run,     ///< ask for evaluations and predictions, and end them
+  admin    ///< send results, as agents do
 };
 [[nodiscard]] std::string_view name_of(ServingRole role);
 /// The inverse. Throws: NotFound, with the nearest name.

@@ -13,4 +13,6 @@
 #include "d5/serving/job_request.hpp"
 #include "d5/serving/job_state.hpp"
 #include "d5/serving/route.hpp"
+#include "d5/serving/server.hpp"
+#include "d5/serving/serving_client.hpp"
 #include "d5/serving/serving_context.hpp"

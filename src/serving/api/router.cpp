@@ -42,7 +42,9 @@ std::string method_of(const HttpRequest& request) {
   return request.method == "HEAD" ? "GET" : request.method;
 }
 
-HttpResponse not_allowed(const std::vector<std::pair<std::string, const RouteEntry*>>& methods) {
+using Methods = std::vector<std::pair<std::string, const RouteEntry*>>;
+
+HttpResponse not_allowed(const Methods& methods) {
   std::string allowed;
   for (const auto& [method, route] : methods) {
     allowed += (allowed.empty() ? "" : ", ") + method;
@@ -133,10 +135,11 @@ std::optional<HttpResponse> Router::refuse_role(HttpRequest& head, const RouteEn
 
 std::optional<HttpResponse> Router::refuse(HttpRequest& head) {
   const Path* path = find(head);
-  if (!path) {
+  const std::string method = method_of(head);
+  const bool is_page = path && is_rest(path->segments.back());
+  if (!path || (is_page && method != "GET")) {
     return HttpResponse::problem(404, fmt::format("there is no '{}' here", printable(head.path)));
   }
-  const std::string method = method_of(head);
   const auto route = std::ranges::find(
       path->methods, method, [](const auto& one) -> const std::string& { return one.first; });
   if (route == path->methods.end()) return not_allowed(path->methods);
@@ -150,8 +153,13 @@ std::optional<HttpResponse> Router::refuse(HttpRequest& head) {
 HttpResponse Router::answer(const HttpRequest& request) {
   const Path* path = find(request);
   const std::string method = method_of(request);
-  for (const auto& [name, route] : path ? path->methods : decltype(path->methods)()) {
-    if (name == method) return route->answer(request, context_);
+  for (const auto& [name, route] : path ? path->methods : Methods()) {
+    if (name != method) continue;
+    try {
+      return route->answer(request, context_);
+    } catch (const NotFound& error) {  // what a body or a query names; a path names what is asked
+      return HttpResponse::problem(request.parameters.empty() ? 422 : 404, error.what());
+    }
   }
   return HttpResponse::problem(404, "there is nothing here");
 }

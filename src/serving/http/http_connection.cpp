@@ -124,13 +124,17 @@ class Exchange {
 
 }  // namespace
 
+std::string small_letters(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  return text;
+}
+
 bool is_own_host(const std::string& host, const std::set<std::string>& names) {
-  std::string name = host;
+  std::string name = small_letters(host);
   const std::size_t bracket = name.rfind(']');
   const std::size_t colon = name.rfind(':');
   if (colon != name.npos && (bracket == name.npos || colon > bracket)) name.resize(colon);
-  std::ranges::transform(name, name.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
   if (names.contains(name)) return true;
   in6_addr address{};
   if (name.starts_with('[') && name.ends_with(']')) {

@@ -26,6 +26,9 @@ void serve_connection(ByteStream& stream, const ConnectionContext& context);
 /// leaves out.
 [[nodiscard]] std::string response_text(const HttpResponse& response, bool whole, bool keeps_alive);
 
+/// Of ASCII, whatever the locale is.
+[[nodiscard]] std::string small_letters(std::string text);
+
 /// Whether a `Host` line names this server: an address in digits, which no other's name was
 /// pointed at, or one of `names`.
 [[nodiscard]] bool is_own_host(const std::string& host, const std::set<std::string>& names);

@@ -89,7 +89,9 @@ std::set<std::string> own_names(const HttpServerOptions& options) {
   names.insert(options.host);
   std::array<char, 256> machine{};
   if (::gethostname(machine.data(), machine.size() - 1) == 0) names.insert(machine.data());
-  return names;
+  std::set<std::string> small;
+  for (const auto& name : names) small.insert(detail::small_letters(name));
+  return small;
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/error.hpp"
+#include "d5/evaluation/manifest_place.hpp"
+#include "serving/api/json_answer.hpp"
+
+namespace d5::detail {
+
+/// All manifests of a kind that the server carries; one that is damaged is left out, for it can be
+/// used by nobody.
+template <class Manifest>
+[[nodiscard]] std::vector<FoundManifest<Manifest>> carried() {
+  std::vector<FoundManifest<Manifest>> all;
+  for (const auto& name : carried_manifests(Manifest::kKind)) {
+    try {
+      all.push_back(find_manifest<Manifest>(name));
+    } catch (const Error&) {
+    }
+  }
+  return all;
+}
+
+/// What a list says of any manifest.
+template <class Manifest>
+[[nodiscard]] AnswerJson entry_json(const FoundManifest<Manifest>& found) {
+  const Manifest& manifest = found.manifest;
+  AnswerJson json{{"name", manifest.name},
+                  {"version", manifest.version},
+                  {"summary", manifest.summary},
+                  {"sha256", found.digest}};
+  if constexpr (requires { manifest.task; }) json["task"] = manifest.task;
+  if constexpr (requires { manifest.licence; }) json["licence"] = manifest.licence;
+  if constexpr (requires { manifest.source; }) json["source"] = manifest.source;
+  return json;
+}
+
+/// A manifest whole, which its digest is the tag of: whoever has it already is told so.
+/// Throws: NotFound.
+template <class Manifest>
+[[nodiscard]] HttpResponse manifest_answer(const HttpRequest& request) {
+  const std::string& name = request.parameter("name");
+  if (is_manifest_path(name)) throw NotFound("a manifest is named NAME or NAME@VERSION");
+  const auto found = find_manifest<Manifest>(name);
+  const std::string tag = '"' + found.digest + '"';
+  constexpr int kNotModified = 304;
+  HttpResponse answer = HttpResponse::json(found.canonical);
+  if (request.headers.at("if-none-match") == tag) answer = {.status = kNotModified};
+  answer.headers.add("ETag", tag);
+  answer.headers.add("Cache-Control", "no-cache");
+  return answer;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/api/job_json.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "d5/core/error.hpp"
+#include "d5/serving/job_request.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// What the body says of the evaluation: a text, or an object.
+std::string manifest_text(const AnswerJson& body) {
+  const auto found = body.find("manifest");
+  if (found == body.end() || !(found->is_string() || found->is_object())) {
+    throw FormatError(
+        "'manifest' is missing: expected that of an evaluation, YAML as a text or "
+        "JSON");
+  }
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+/// "one", "all", or a number of agents.
+std::string asked_agents(const AnswerJson& body) {
+  const auto found = body.find("on");
+  if (found == body.end()) return "one";
+  if (found->is_number_integer()) return std::to_string(found->get<std::int64_t>());
+  return text_member(body, "on");
+}
+
+AnswerJson part_json(const JobPart& part) {
+  return {{"number", part.number}, {"state", name_of(part.state)}, {"attempt", part.attempt},
+          {"losses", part.losses}, {"agent", part.agent},          {"wanted", part.wanted},
+          {"run", part.run},       {"reason", part.reason},        {"progress", part.progress},
+          {"leased", part.leased}, {"begun", part.begun},          {"ended", part.ended}};
+}
+
+}  // namespace
+
+AnswerJson to_json(const Job& job) {
+  AnswerJson json{{"id", job.id},
+                  {"key", job.key},
+                  {"state", name_of(job.state)},
+                  {"submitted", job.submitted},
+                  {"on", job.on},
+                  {"priority", job.priority},
+                  {"constraints", AnswerJson::parse(to_json(job.constraints))},
+                  {"parts", AnswerJson::array()}};
+  if (!job.manifest.empty()) json["manifest"] = AnswerJson::parse(job.manifest);
+  for (const auto& part : job.parts) json["parts"].push_back(part_json(part));
+  return json;
+}
+
+AnswerJson to_json(const JobEvent& event) {
+  AnswerJson json{{"number", event.number}, {"time", event.time},
+                  {"job", event.job},       {"state", name_of(event.state)},
+                  {"part", event.part},     {"agent", event.agent},
+                  {"text", event.text}};
+  if (event.part >= 0) json["part_state"] = name_of(event.part_state);
+  return json;
+}
+
+AnswerJson to_json(const StandingAgent& agent) {
+  AnswerJson facts = AnswerJson::parse(to_json(agent.facts));
+  return {{"name", agent.facts.name},
+          {"state", name_of(agent.state)},
+          {"heartbeat", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                                    fmt::gmtime(static_cast<std::time_t>(agent.heartbeat)))},
+          {"job", agent.job},
+          {"facts", std::move(facts)}};
+}
+
+AnswerJson to_json(const AgentFit& fit) {
+  return {{"agent", fit.agent},
+          {"fits", fit.fits},
+          {"reason", fit.reason},
+          {"state", name_of(fit.state)}};
+}
+
+JobRequest asked_job(const HttpRequest& request) {
+  const AnswerJson body = asked_object(request);
+  expect_members(body, {"manifest", "on", "constraints", "priority"});
+  JobRequest job = job_request(manifest_text(body), "manifest");
+  job.on = asked_agents(body);
+  if (const auto found = body.find("constraints"); found != body.end()) {
+    JobConstraints more = job_constraints(found->dump(), "constraints");
+    // What the evaluation itself needs stays, unless a closer range is asked for.
+    for (const auto& [name, range] : job.constraints.frameworks) {
+      more.frameworks.emplace(name, range);
+    }
+    job.constraints = std::move(more);
+  }
+  if (const auto found = body.find("priority"); found != body.end()) {
+    if (!found->is_number_integer()) throw FormatError("'priority': expected a whole number");
+    job.priority = found->get<std::int64_t>();
+  }
+  return job;
+}
+
+}  // namespace d5::detail

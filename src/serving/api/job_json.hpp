@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/serving/job_queue.hpp"
+#include "serving/api/json_answer.hpp"
+
+namespace d5::detail {
+
+[[nodiscard]] AnswerJson to_json(const Job& job);
+[[nodiscard]] AnswerJson to_json(const JobEvent& event);
+[[nodiscard]] AnswerJson to_json(const StandingAgent& agent);
+[[nodiscard]] AnswerJson to_json(const AgentFit& fit);
+
+/// What {"manifest": ..., "on": ..., "constraints": {...}, "priority": ...} asks for. Throws:
+/// FormatError, and what `job_request` throws.
+[[nodiscard]] JobRequest asked_job(const HttpRequest& request);
+
+/// Server-sent events (WHATWG HTML, "Server-sent events") of a job, or of all jobs where it is
+/// empty, from behind the last one that whoever asks has seen: `Last-Event-ID`, or ?after=. Of one
+/// job they end when it is over.
+[[nodiscard]] HttpResponse job_events_answer(JobQueue& queue, const std::string& job,
+                                             const HttpRequest& request);
+
+}  // namespace d5::detail

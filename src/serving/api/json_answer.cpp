@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/api/json_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Throws: ValueError for a name that is none of `known`, with the nearest.
+void expect_known(const char* kind, const std::string& name,
+                  const std::vector<std::string>& known) {
+  if (std::ranges::find(known, name) != known.end()) return;
+  try {
+    throw_unknown_name(kind, name, known);
+  } catch (const NotFound& error) {  // it is the request that is wrong, not its address
+    throw ValueError(error.what());
+  }
+}
+
+}  // namespace
+
+HttpResponse json_answer(const AnswerJson& body, int status) {
+  return HttpResponse::json(body.dump(-1, ' ', false, AnswerJson::error_handler_t::replace),
+                            status);
+}
+
+AnswerJson finite(double value) {
+  return std::isfinite(value) ? AnswerJson(value) : AnswerJson(nullptr);
+}
+
+AnswerJson asked_object(const HttpRequest& request) {
+  AnswerJson body = AnswerJson::parse(request.body, nullptr, false);
+  if (body.is_discarded() || !body.is_object()) {
+    throw FormatError("the body is no JSON object: expected {\"name\": value, ...} in UTF-8");
+  }
+  return body;
+}
+
+void expect_members(const AnswerJson& object, const std::vector<std::string>& known) {
+  for (const auto& [name, value] : object.items()) expect_known("member", name, known);
+}
+
+std::string text_member(const AnswerJson& object, const std::string& name,
+                        const std::string& usual) {
+  const auto found = object.find(name);
+  if (found == object.end()) return usual;
+  if (!found->is_string()) throw FormatError(fmt::format("'{}': expected a text", name));
+  return found->get<std::string>();
+}
+
+std::size_t asked_number(const HttpRequest& request, const std::string& name, std::size_t usual,
+                         std::size_t least, std::size_t most) {
+  const std::string text = request.asked(name);
+  if (text.empty()) return usual;
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (!is_number || value < least || value > most) {
+    throw ValueError(fmt::format("{}={}: expected a whole number from {} to {}", name,
+                                 printable(text), least, most));
+  }
+  return value;
+}
+
+void expect_query(const HttpRequest& request, const std::vector<std::string>& known) {
+  for (const auto& [name, value] : request.query) expect_known("query", name, known);
+}
+
+AskedPage asked_page(const HttpRequest& request, std::size_t usual, std::size_t most) {
+  return {asked_number(request, "limit", usual, 1, most), request.asked("cursor")};
+}
+
+HttpResponse page_answer(AnswerJson items, const std::string& next) {
+  AnswerJson page{{"items", std::move(items)}, {"next", nullptr}};
+  if (!next.empty()) page["next"] = next;
+  return json_answer(page);
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "d5/serving/http_message.hpp"
+
+namespace d5::detail {
+
+using AnswerJson = nlohmann::ordered_json;
+
+/// Bytes that are not UTF-8 become U+FFFD.
+[[nodiscard]] HttpResponse json_answer(const AnswerJson& body, int status = 200);
+
+/// A number, or null where JSON has no word for it.
+[[nodiscard]] AnswerJson finite(double value);
+
+/// The body of a request as an object. Throws: FormatError for anything else.
+[[nodiscard]] AnswerJson asked_object(const HttpRequest& request);
+/// Throws: ValueError for a member that is none of `known`, with the nearest.
+void expect_members(const AnswerJson& object, const std::vector<std::string>& known);
+/// A text of an object, or `usual` where it has none of that name. Throws: FormatError for what is
+/// no text.
+[[nodiscard]] std::string text_member(const AnswerJson& object, const std::string& name,
+                                      const std::string& usual = {});
+
+/// A whole number of the address. Throws: ValueError for what is none, or out of range.
+[[nodiscard]] std::size_t asked_number(const HttpRequest& request, const std::string& name,
+                                       std::size_t usual, std::size_t least, std::size_t most);
+/// Throws: ValueError for names in the address that the route does not know, with the nearest.
+void expect_query(const HttpRequest& request, const std::vector<std::string>& known);
+
+/// What `?limit=` and `?cursor=` ask for.
+struct AskedPage {
+  std::size_t limit;
+  std::string cursor;
+};
+[[nodiscard]] AskedPage asked_page(const HttpRequest& request, std::size_t usual = 50,
+                                   std::size_t most = 1000);
+/// {"items": [...], "next": "..." or null}
+[[nodiscard]] HttpResponse page_answer(AnswerJson items, const std::string& next);
+
+/// The page of a list that is there as a whole: its cursor is the number of the next item.
+template <class Items, class ToJson>
+[[nodiscard]] HttpResponse page_of(const Items& items, const HttpRequest& request,
+                                   const ToJson& to_json, std::size_t usual = 50,
+                                   std::size_t most = 1000) {
+  const AskedPage page = asked_page(request, usual, most);
+  const std::size_t begin =
+      page.cursor.empty() ? 0 : asked_number(request, "cursor", 0, 0, std::size(items));
+  const std::size_t end = begin + std::min(page.limit, std::size(items) - begin);
+  AnswerJson list = AnswerJson::array();
+  for (std::size_t i = begin; i < end; ++i) list.push_back(to_json(items[i]));
+  return page_answer(std::move(list), end < std::size(items) ? std::to_string(end) : "");
+}
+
+}  // namespace d5::detail

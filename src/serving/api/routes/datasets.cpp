@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/dataset_manifest.hpp"
+#include "d5/serving/route.hpp"
+#include "serving/api/catalogue.hpp"
+
+namespace d5::route {
+namespace {
+
+using detail::AnswerJson;
+
+AnswerJson dataset_json(const FoundManifest<DatasetManifest>& found) {
+  AnswerJson json = detail::entry_json(found);
+  json["modality"] = found.manifest.modality;
+  if (!found.manifest.samples.empty()) json["samples"] = found.manifest.samples.size();
+  json["splits"] = AnswerJson::array();
+  for (const auto& split : found.manifest.splits) json["splits"].push_back(split.name);
+  return json;
+}
+
+}  // namespace
+
+void register_datasets(Registry<RouteEntry>& registry) {
+  registry.add("GET /v1/datasets", {.summary = "data sets that models are evaluated on",
+                                    .role = ServingRole::view,
+                                    .answer = [](const HttpRequest& request, ServingContext&) {
+                                      detail::expect_query(request, {"limit", "cursor"});
+                                      return detail::page_of(detail::carried<DatasetManifest>(),
+                                                             request, dataset_json);
+                                    }});
+  registry.add("GET /v1/datasets/{name}",
+               {.summary = "a data set's manifest",
+                .role = ServingRole::view,
+                .answer = [](const HttpRequest& request, ServingContext&) {
+                  detail::expect_query(request, {});
+                  return detail::manifest_answer<DatasetManifest>(request);
+                }});
+}
+
+}  // namespace d5::route

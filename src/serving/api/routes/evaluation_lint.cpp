@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/error.hpp"
+#include "d5/evaluation/manifest.hpp"
+#include "d5/serving/route.hpp"
+#include "d5/serving/serving_context.hpp"
+#include "serving/api/json_answer.hpp"
+
+namespace d5::route {
+namespace {
+
+using detail::AnswerJson;
+
+/// As of one that came over a network, which it did. A text that is no YAML has one fault.
+HttpResponse answer_lint(const HttpRequest& request, ServingContext&) {
+  detail::expect_query(request, {});
+  const AnswerJson body = detail::asked_object(request);
+  detail::expect_members(body, {"yaml"});
+  AnswerJson items = AnswerJson::array();
+  try {
+    const std::string text = detail::text_member(body, "yaml");
+    for (const auto& fault : lint_manifest(text, "manifest", ManifestOrigin::fetched)) {
+      items.push_back({{"line", fault.line}, {"column", fault.column}, {"text", fault.what}});
+    }
+  } catch (const FormatError& error) {
+    items.push_back({{"line", 1}, {"column", 1}, {"text", error.what()}});
+  }
+  return detail::page_answer(std::move(items), "");
+}
+
+}  // namespace
+
+void register_evaluation_lint(Registry<RouteEntry>& registry) {
+  registry.add("POST /v1/evaluations/lint", {.summary = "what is wrong with a manifest, and where",
+                                             .role = ServingRole::view,
+                                             .answer = answer_lint});
+}
+
+}  // namespace d5::route

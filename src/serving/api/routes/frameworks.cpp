@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <set>
+
+#include "d5/core/framework.hpp"
+#include "d5/evaluation/framework_manifest.hpp"
+#include "d5/serving/job_queue.hpp"
+#include "d5/serving/route.hpp"
+#include "d5/serving/serving_context.hpp"
+#include "serving/api/catalogue.hpp"
+
+namespace d5::route {
+namespace {
+
+using detail::AnswerJson;
+
+/// What an evaluation may name: manifests, and the frameworks of agents in their versions; those
+/// known here too, which loads none.
+AnswerJson known_frameworks(ServingContext& context) {
+  AnswerJson items = AnswerJson::array();
+  for (const auto& found : detail::carried<FrameworkManifest>()) {
+    items.push_back(detail::entry_json(found));
+    items.back()["word"] = found.manifest.word;
+  }
+  std::map<std::string, std::set<std::string>> versions;
+  for (const auto& info : frameworks()) versions[info.name];
+  for (const auto& agent : context.jobs().agents()) {
+    for (const auto& [name, framework] : agent.facts.frameworks) {
+      versions[name].insert(framework.version);
+    }
+  }
+  for (const auto& [name, found] : versions) {
+    items.push_back({{"name", name}, {"word", name}, {"versions", found}});
+  }
+  return items;
+}
+
+}  // namespace
+
+void register_frameworks(Registry<RouteEntry>& registry) {
+  registry.add("GET /v1/frameworks",
+               {.summary = "frameworks that models are evaluated in",
+                .role = ServingRole::view,
+                .answer = [](const HttpRequest& request, ServingContext& context) {
+                  detail::expect_query(request, {"limit", "cursor"});
+                  return detail::page_of(known_frameworks(context), request,
+                                         [](const AnswerJson& one) { return one; });
+                }});
+}
+
+}  // namespace d5::route

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/result_history.hpp"
+#include "d5/serving/route.hpp"
+#include "d5/serving/serving_context.hpp"
+#include "serving/api/result_json.hpp"
+
+namespace d5::route {
+namespace {
+
+/// Of a model its records in all versions; without one, as the other words say.
+HttpResponse answer_history(const HttpRequest& request, ServingContext& context) {
+  detail::expect_query(request, detail::filter_names({"model", "limit", "cursor"}));
+  RecordFilter filter = detail::asked_filter(request);
+  const std::string model = request.asked("model");
+  if (!model.empty()) filter.subject = model + "*";
+  auto stored = context.database()->measurements(filter);
+  if (!model.empty()) {
+    std::erase_if(stored, [&](const StoredMeasurement& one) {
+      return one.record.subject != model && !one.record.subject.starts_with(model + "@");
+    });
+  }
+  const auto history = result_history(std::move(stored));
+  return detail::page_of(
+      history, request,
+      [](const HistoryEntry& entry) {
+        auto json = detail::to_json(entry.stored);
+        json["series"] = entry.series;
+        json["is_record"] = entry.is_record;
+        json["is_best"] = entry.is_best;
+        return json;
+      },
+      200);
+}
+
+}  // namespace
+
+void register_history(Registry<RouteEntry>& registry) {
+  registry.add("GET /v1/history",
+               {.summary = "what was measured over time, the oldest first, and the best of it",
+                .role = ServingRole::view,
+                .answer = answer_history});
+}
+
+}  // namespace d5::route

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/serving/route.hpp"
+#include "d5/serving/serving_context.hpp"
+#include "serving/api/job_json.hpp"
+
+namespace d5::route {
+namespace {
+
+HttpResponse answer_cancel(const HttpRequest& request, ServingContext& context) {
+  detail::expect_query(request, {});
+  const std::string& id = request.parameter("id");
+  if (!context.jobs().cancel(id)) {
+    constexpr int kConflict = 409;
+    return HttpResponse::problem(kConflict, "the job is over already");
+  }
+  return detail::json_answer(detail::to_json(context.jobs().job(id)));
+}
+
+}  // namespace
+
+void register_job_cancel(Registry<RouteEntry>& registry) {
+  registry.add("DELETE /v1/jobs/{id}", {.summary = "cancel what is not over of a job",
+                                        .role = ServingRole::run,
+                                        .answer = answer_cancel});
+}
+
+}  // namespace d5::route

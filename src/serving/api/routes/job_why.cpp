@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/serving/route.hpp"
+#include "d5/serving/serving_context.hpp"
+#include "serving/api/job_json.hpp"
+
+namespace d5::route {
+namespace {
+
+HttpResponse fits_answer(const std::vector<AgentFit>& fits) {
+  detail::AnswerJson items = detail::AnswerJson::array();
+  for (const AgentFit& fit : fits) items.push_back(detail::to_json(fit));
+  return detail::page_answer(std::move(items), "");
+}
+
+}  // namespace
+
+void register_job_why(Registry<RouteEntry>& registry) {
+  registry.add("POST /v1/jobs/why",
+               {.summary = "for each agent whether it could have such a job, and why not",
+                .role = ServingRole::view,
+                .answer = [](const HttpRequest& request, ServingContext& context) {
+                  detail::expect_query(request, {});
+                  return fits_answer(context.jobs().why(detail::asked_job(request).constraints));
+                }});
+  registry.add("GET /v1/jobs/{id}/why",
+               {.summary = "for each agent whether it could have the job, and why not",
+                .role = ServingRole::view,
+                .answer = [](const HttpRequest& request, ServingContext& context) {
+                  detail::expect_query(request, {});
+                  return fits_answer(context.jobs().why(request.parameter("id")));
+                }});
+}
+
+}  // namespace d5::route

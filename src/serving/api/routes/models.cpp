@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/model_manifest.hpp"
+#include "d5/serving/route.hpp"
+#include "serving/api/catalogue.hpp"
+
+namespace d5::route {
+namespace {
+
+using detail::AnswerJson;
+
+AnswerJson model_json(const FoundManifest<ModelManifest>& found) {
+  AnswerJson json = detail::entry_json(found);
+  json["format"] = found.manifest.format;
+  json["frameworks"] = AnswerJson::object();
+  for (const auto& [name, range] : found.manifest.frameworks) json["frameworks"][name] = range;
+  json["claims"] = AnswerJson::array();
+  for (const auto& claim : found.manifest.accuracy) {
+    json["claims"].push_back({{"dataset", claim.dataset},
+                              {"measure", claim.measure},
+                              {"value", claim.value},
+                              {"tolerance", claim.tolerance},
+                              {"source", claim.source}});
+  }
+  return json;
+}
+
+}  // namespace
+
+void register_models(Registry<RouteEntry>& registry) {
+  registry.add("GET /v1/models", {.summary = "models that can be evaluated",
+                                  .role = ServingRole::view,
+                                  .answer = [](const HttpRequest& request, ServingContext&) {
+                                    detail::expect_query(request, {"limit", "cursor"});
+                                    return detail::page_of(detail::carried<ModelManifest>(),
+                                                           request, model_json);
+                                  }});
+  registry.add("GET /v1/models/{name}", {.summary = "a model's manifest",
+                                         .role = ServingRole::view,
+                                         .answer = [](const HttpRequest& request, ServingContext&) {
+                                           detail::expect_query(request, {});
+                                           return detail::manifest_answer<ModelManifest>(request);
+                                         }});
+}
+
+}  // namespace d5::route

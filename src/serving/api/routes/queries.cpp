@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/query_record.hpp"
+#include "d5/serving/route.hpp"
+#include "d5/serving/serving_context.hpp"
+#include "serving/api/result_json.hpp"
+
+namespace d5::route {
+namespace {
+
+HttpResponse answer_queries(const HttpRequest& request, ServingContext& context) {
+  detail::expect_query(request, {"piece", "limit", "cursor"});
+  const auto database = context.database();
+  const std::string run = detail::asked_run(*database, request);
+  const auto queries =
+      database->queries(run, detail::asked_piece(*database, run, "queries", request));
+  constexpr std::size_t kUsual = 1000, kMost = 10000;
+  return detail::page_of(
+      queries, request, [](const QueryRecord& one) { return detail::to_json(one); }, kUsual, kMost);
+}
+
+}  // namespace
+
+void register_queries(Registry<RouteEntry>& registry) {
+  registry.add("GET /v1/runs/{id}/queries",
+               {.summary = "each query of a piece, with all its moments",
+                .role = ServingRole::view,
+                .answer = answer_queries});
+}
+
+}  // namespace d5::route

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/results.hpp"
+#include "d5/serving/route.hpp"
+#include "d5/serving/serving_context.hpp"
+#include "serving/api/result_json.hpp"
+
+namespace d5::route {
+namespace {
+
+/// A run with its pieces, its manifest and the environment as a results file has it.
+HttpResponse answer_run(const HttpRequest& request, ServingContext& context) {
+  using detail::AnswerJson;
+  detail::expect_query(request, {});
+  const auto database = context.database();
+  const std::string id = detail::asked_run(*database, request);
+  const EvaluationRun run = database->run(id);
+  AnswerJson json = detail::to_json(database->runs({.run = id}).at(0));
+  json["pieces"] = AnswerJson::array();
+  for (const auto& piece : database->pieces(id)) json["pieces"].push_back(detail::to_json(piece));
+  json["manifest"] = nullptr;
+  if (!run.manifest.empty()) json["manifest"] = AnswerJson::parse(run.manifest);
+  json["environment"] = AnswerJson::parse(to_json(Results{run.environment, {}})).at("environment");
+  return detail::json_answer(json);
+}
+
+}  // namespace
+
+void register_run(Registry<RouteEntry>& registry) {
+  registry.add("GET /v1/runs/{id}",
+               {.summary = "one run: its pieces, its manifest, its environment",
+                .role = ServingRole::view,
+                .answer = answer_run});
+}
+
+}  // namespace d5::route

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/serving/route.hpp"
+#include "d5/serving/serving_context.hpp"
+#include "serving/api/result_json.hpp"
+
+namespace d5::route {
+
+void register_runs(Registry<RouteEntry>& registry) {
+  registry.add("GET /v1/runs",
+               {.summary = "runs that are kept, the newest first",
+                .role = ServingRole::view,
+                .answer = [](const HttpRequest& request, ServingContext& context) {
+                  detail::expect_query(request, detail::filter_names({"limit", "cursor"}));
+                  const auto runs = context.database()->runs(detail::asked_filter(request));
+                  return detail::page_of(runs, request,
+                                         [](const StoredRun& run) { return detail::to_json(run); });
+                }});
+}
+
+}  // namespace d5::route

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/client/http_call.hpp"
+
+#include <curl/curl.h>
+
+#include <array>
+#include <exception>
+#include <memory>
+#include <mutex>
+
+#include "d5/core/error.hpp"
+
+namespace d5::detail {
+namespace {
+
+struct Receiving {
+  CURL* curl;
+  const HttpCall& call;
+  CallAnswer answer;
+  std::exception_ptr thrown;
+};
+
+int status_of(CURL* curl) {
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  return int(status);
+}
+
+std::size_t take(char* data, std::size_t size, std::size_t count, void* into) {
+  auto& receiving = *static_cast<Receiving*>(into);
+  const std::string_view piece(data, size * count);
+  constexpr int kRefused = 300;
+  try {
+    if (receiving.call.hear && status_of(receiving.curl) < kRefused) {
+      receiving.call.hear(piece);
+    } else if (receiving.answer.body.size() + piece.size() <= receiving.call.most_bytes) {
+      receiving.answer.body += piece;
+    } else {
+      throw IoError("the server's answer is larger than expected");
+    }
+  } catch (...) {
+    receiving.thrown = std::current_exception();
+    return 0;  // ends the transfer
+  }
+  return piece.size();
+}
+
+int call_is_due(void* interrupt, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<const Interrupt*>(interrupt)->due() ? 1 : 0;
+}
+
+using HeaderList = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+
+HeaderList header_list(const HttpCall& call) {
+  HeaderList list(nullptr, curl_slist_free_all);
+  for (const std::string& line : call.headers) {
+    list.reset(curl_slist_append(list.release(), line.c_str()));
+  }
+  return list;
+}
+
+}  // namespace
+
+CallAnswer call(const HttpCall& call) {
+  static std::once_flag once;
+  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle(curl_easy_init(),
+                                                                   curl_easy_cleanup);
+  if (!handle) throw IoError("libcurl cannot be started");
+  CURL* const curl = handle.get();
+  const HeaderList headers = header_list(call);
+  Receiving receiving{curl, call, {}, {}};
+  std::array<char, CURL_ERROR_SIZE> reason{};
+  curl_easy_setopt(curl, CURLOPT_URL, call.url.c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https,http");
+  curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call.method.c_str());
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+  if (!call.body.empty()) {
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(call.body.size()));
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call.body.data());
+  }
+  if (!call.certificates.empty()) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, call.certificates.c_str());
+  }
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 20L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, long(call.seconds));
+  curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiving);
+  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, call_is_due);
+  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &call.interrupt);
+  const CURLcode status = curl_easy_perform(curl);
+  if (receiving.thrown) std::rethrow_exception(receiving.thrown);
+  if (status == CURLE_ABORTED_BY_CALLBACK) call.interrupt.check("the server's answer");
+  receiving.answer.status = status_of(curl);
+  if (status != CURLE_OK) {
+    receiving.answer.reason = reason[0] ? reason.data() : curl_easy_strerror(status);
+  }
+  return receiving.answer;
+}
+
+}  // namespace d5::detail

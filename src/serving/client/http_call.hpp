@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "d5/core/interrupt.hpp"
+
+namespace d5::detail {
+
+/// One request to a server.
+struct HttpCall {
+  std::string method = "GET";
+  std::string url;
+  std::vector<std::string> headers = {};  ///< "Accept: application/json"
+  std::string body = {};
+  std::string certificates = {};  ///< PEM file of authorities; empty: the system's
+  std::size_t most_bytes = std::size_t{1} << 30;
+  double seconds = 60;  ///< without a byte; 0: any
+  Interrupt interrupt = {};
+  /// Of a success: told each piece of the body as it comes, in place of `CallAnswer::body`.
+  std::function<void(std::string_view)> hear = {};
+};
+
+struct CallAnswer {
+  int status = 0;  ///< 0: there was no answer
+  std::string body = {};
+  std::string reason = {};  ///< why there was none, or why it broke off; empty: it is whole
+};
+
+/// Throws: Interrupted, and what `hear` throws.
+[[nodiscard]] CallAnswer call(const HttpCall& call);
+
+}  // namespace d5::detail

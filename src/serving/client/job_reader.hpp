@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "d5/core/results.hpp"
+#include "d5/serving/job_queue.hpp"
+
+namespace d5::detail {
+
+// What a server's JSON says. Throws: nlohmann::json::exception, NotFound for what is no answer of
+// a server.
+[[nodiscard]] Job job_of(const nlohmann::json& json);
+[[nodiscard]] JobEvent event_of(const nlohmann::json& json);
+[[nodiscard]] AgentFit fit_of(const nlohmann::json& json);
+/// A run with its records as a results file.
+[[nodiscard]] Results results_of(const nlohmann::json& run, const nlohmann::json& records);
+
+}  // namespace d5::detail

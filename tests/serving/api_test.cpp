@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "d5/core/error.hpp"
+#include "d5/evaluation/query_record.hpp"
+#include "d5/evaluation/sample_answer.hpp"
+#include "d5/serving/access_tokens.hpp"
+#include "d5/serving/job_queue.hpp"
+#include "d5/serving/route.hpp"
+#include "tests/evaluation/sample_evaluation.hpp"
+#include "tests/serving/asked_server.hpp"
+
+namespace d5 {
+namespace {
+
+using Catch::Contains;
+using Catch::StartsWith;
+using nlohmann::json;
+using testing::AskedServer;
+
+const std::string kEvaluation =
+    R"({"kind": "evaluation", "name": "e", "version": "1.0.0", "models": "efficientnet-lite0",
+        "frameworks": ["null"], "scenarios": ["single_stream"]})";
+
+std::string job_body(const std::string& manifest, const json& more = json::object()) {
+  json body{{"manifest", json::parse(manifest)}};
+  body.update(more);
+  return body.dump();
+}
+
+TEST_CASE("the contract has every route, and every route is in the contract") {
+  AskedServer asked;
+  const json contract = asked.get("/v1/openapi.json").json();
+  CHECK(contract["openapi"] == "3.1.0");
+  CHECK(contract["components"]["schemas"]["Page"]["properties"]["next"]["type"] ==
+        json{"string", "null"});
+  std::set<std::string> told, there;
+  for (const auto& [path, item] : contract["paths"].items()) {
+    for (const auto& [method, operation] : item.items()) {
+      if (method == "parameters") continue;
+      std::string name = method;
+      for (char& c : name) c = char(std::toupper(c));
+      told.insert(name + " " + path);
+    }
+  }
+  for (const auto& [name, entry] : routes().entries()) {
+    // The page is no part of it, and the Open Inference Protocol has a contract of its own.
+    const bool is_others = name == "GET /{file...}" || name.find(" /v2") != name.npos;
+    if (!is_others) there.insert(name);
+  }
+  CHECK(told == there);
+}
+
+TEST_CASE("the catalogue tells what d5 carries") {
+  AskedServer asked;
+  CHECK(asked.get("/v1/health").json()["status"] == "up");
+  const json models = asked.items("/v1/models");
+  REQUIRE_FALSE(models.empty());
+  CHECK(models[0]["name"] == "efficientnet-lite0");
+  CHECK(models[0]["claims"][0]["measure"] == "top1");
+  CHECK(asked.items("/v1/tasks")[0]["name"] == "image classification");
+  CHECK(asked.items("/v1/datasets")[0]["splits"].size() == 2);
+  CHECK(asked.items("/v1/scenarios?limit=1").size() == 1);
+  bool has_reference = false;
+  for (const auto& one : asked.items("/v1/frameworks")) {
+    has_reference = has_reference || one["name"] == "reference";
+  }
+  CHECK(has_reference);
+  CHECK(asked.items("/v1/systems").is_array());
+
+  SECTION("a manifest has a tag, by which it is asked for again") {
+    const auto whole = asked.get("/v1/models/efficientnet-lite0@1.0.0");
+    REQUIRE(whole.status == 200);
+    CHECK(whole.json()["kind"] == "model");
+    const std::string tag = '"' + models[0]["sha256"].get<std::string>() + '"';
+    CHECK_THAT(whole.head, Contains("ETag: " + tag));
+    CHECK(asked.ask("GET", "/v1/models/efficientnet-lite0", "", "If-None-Match: " + tag + "\r\n")
+              .status == 304);
+  }
+  SECTION("names of elsewhere are none") {
+    CHECK(asked.get("/v1/models/efficientnet-lite1").status == 404);
+    CHECK(asked.get("/v1/models/..%2F..%2Fetc%2Fpasswd").status == 404);
+    CHECK(asked.get("/v1/models/efficientnet-lite0.yaml").status == 404);
+  }
+  SECTION("pages follow one another") {
+    std::set<std::string> names;
+    std::string cursor;
+    do {
+      const json page = asked.get("/v1/scenarios?limit=3" + cursor).json();
+      for (const auto& one : page["items"]) names.insert(one["name"]);
+      cursor = page["next"].is_null() ? "" : "&cursor=" + page["next"].get<std::string>();
+    } while (!cursor.empty());
+    CHECK(names.size() == asked.items("/v1/scenarios").size());
+  }
+}
+
+TEST_CASE("what an address or a body says wrongly is a problem, with the nearest word") {
+  AskedServer asked;
+  const auto nearest = asked.get("/v1/runs?framwork=torch");
+  CHECK(nearest.status == 422);
+  CHECK_THAT(nearest.head, Contains("Content-Type: application/problem+json"));
+  CHECK_THAT(nearest.json()["detail"].get<std::string>(), Contains("did you mean framework?"));
+  CHECK(asked.get("/v1/runs?limit=0").status == 422);
+  CHECK(asked.get("/v1/runs?limit=9999999999999999999999").status == 422);
+  CHECK(asked.get("/v1/jobs?state=quewed").status == 422);
+  CHECK(asked.get("/v1/nothing").status == 404);
+  CHECK(asked.ask("POST", "/v1/nothing").status == 404);
+  const auto not_allowed = asked.ask("DELETE", "/v1/jobs");
+  CHECK(not_allowed.status == 405);
+  CHECK_THAT(not_allowed.head, Contains("Allow: GET, HEAD, POST\r\n"));
+  CHECK(asked.ask("HEAD", "/v1/jobs").body.empty());
+  CHECK(asked.ask("POST", "/v1/jobs", "{").status == 422);
+  CHECK(asked.ask("POST", "/v1/jobs", "[]").status == 422);
+  CHECK(asked.ask("POST", "/v1/jobs", "{\"manifest\": \"\xff\"}").status == 422);
+  CHECK(asked.ask("POST", "/v1/jobs", job_body(kEvaluation, {{"onn", 1}})).status == 422);
+  CHECK(asked.ask("POST", "/v1/jobs", job_body(kEvaluation), "Origin: http://evil.example\r\n")
+            .status == 403);
+}
+
+TEST_CASE("a manifest from elsewhere names no path, no file: and no code") {
+  AskedServer asked;
+  json local = json::parse(kEvaluation);
+  local["models"] = "/etc/passwd.yaml";
+  const auto refused = asked.ask("POST", "/v1/jobs", job_body(local.dump()));
+  CHECK(refused.status == 422);
+  CHECK(asked.get("/v1/jobs").json()["items"].empty());
+  const std::string yaml = "kind: model\nname: m\nversion: 1.0.0\nasets: 1\n";
+  const auto faults = asked.ask("POST", "/v1/evaluations/lint", json{{"yaml", yaml}}.dump());
+  REQUIRE(faults.status == 200);
+  CHECK_THAT(faults.body, Contains("'asets'"));
+  CHECK(faults.json()["items"][0]["line"].is_number());
+  const json bomb{{"yaml", "a: &a [x, x]\nb: [*a, *a]\n"}};
+  CHECK(asked.ask("POST", "/v1/evaluations/lint", bomb.dump()).json()["items"].size() == 1);
+}
+
+TEST_CASE("a job is asked for once, told, followed and cancelled") {
+  AskedServer asked;
+  const auto first = asked.ask("POST", "/v1/jobs", job_body(kEvaluation));
+  INFO(first.body);
+  REQUIRE(first.status == 201);
+  const json job = first.json();
+  const std::string id = job["id"];
+  CHECK_THAT(first.head, Contains("Location: /v1/jobs/" + id));
+  CHECK(asked.ask("POST", "/v1/jobs", job_body(kEvaluation)).status == 200);
+  CHECK(asked.get("/v1/jobs/" + id).json()["manifest"].is_object());
+  CHECK(asked.items("/v1/jobs?state=queued,running").size() == 1);
+  CHECK(asked.items("/v1/jobs?state=done").empty());
+  CHECK(asked.get("/v1/jobs/none").status == 404);
+
+  asked.server.context().jobs().publish({.name = "a", .architecture = "x86_64", .cores = 1});
+  CHECK(asked.items("/v1/agents")[0]["state"] == "free");
+  CHECK(asked.items("/v1/jobs/" + id + "/why")[0]["fits"] == true);
+  const auto fits =
+      asked.ask("POST", "/v1/jobs/why", job_body(kEvaluation, {{"constraints", {{"cores", 4}}}}));
+  CHECK(fits.json()["items"][0]["fits"] == false);
+  CHECK_FALSE(fits.json()["items"][0]["reason"].get<std::string>().empty());
+
+  SECTION("its events end with it, and go on where one was heard last") {
+    auto& queue = asked.server.context().jobs();
+    const auto lease = queue.lease("a");
+    REQUIRE(lease);
+    queue.begin(*lease);
+    queue.finish(*lease, JobState::done);
+    const std::string all = asked.get("/v1/jobs/" + id + "/events").body;
+    CHECK_THAT(all, Contains("\"state\":\"done\""));
+    const std::size_t last = all.rfind("id: ");
+    const std::string number = all.substr(last + 4, all.find('\n', last) - last - 4);
+    const std::string before = std::to_string(std::stoi(number) - 1);
+    const std::string rest =
+        asked.ask("GET", "/v1/jobs/" + id + "/events", "", "Last-Event-ID: " + before + "\r\n")
+            .body;
+    CHECK_THAT(rest, Contains("id: " + number + "\n"));
+    CHECK_THAT(rest, !Contains("\"state\":\"queued\""));
+    CHECK_THAT(asked.get("/v1/jobs/" + id + "/events?after=" + number).body, !Contains("data:"));
+    CHECK(asked.ask("DELETE", "/v1/jobs/" + id).status == 409);
+  }
+  SECTION("whoever listens hears what happens later, and a server that stops ends it") {
+    testing::RawClient listening(asked.server.port());
+    listening.send("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    listening.read_until("\"queued\"");
+    CHECK(asked.ask("DELETE", "/v1/jobs/" + id).json()["state"] == "cancelled");
+    CHECK_THAT(listening.read_until("\"cancelled\""), Contains("id: "));
+    asked.server.stop();
+    listening.read_all();
+  }
+}
+
+/// A run with a piece of each kind, of which one answer in three is wrong.
+EvaluationRun keep_run(EvaluationDatabase& database) {
+  EvaluationRun run{.id = new_run_id(), .command = "d5 eval run lenet", .environment = {}};
+  run.environment.hostname = "<script>alert(1)</script>";
+  database.evaluation(run);
+  std::vector<QueryRecord> queries(5);
+  for (std::int64_t i = 0; i < 5; ++i) queries[std::size_t(i)].id = i;
+  database.queries(run.id, "cell", queries);
+  const std::vector<SampleAnswer> answers = {{0, "cat", 1}, {1, "<b>dog</b>", 0}, {2, "cow", 1}};
+  database.answers(run.id, "cell", answers);
+  Timeline timeline;
+  timeline.ranks = {{}};
+  database.trace(run.id, "cell", timeline);
+  database.measurements(run.id, "cell", testing::records_of({"torch", 1, 0.001, 100, 0.9}));
+  return run;
+}
+
+TEST_CASE("what runs left is told: records, queries, answers, traces") {
+  AskedServer asked;
+  const auto run = keep_run(*EvaluationDatabase::open(asked.database));
+  const std::string path = "/v1/runs/" + run.id.substr(0, 8);
+
+  CHECK(asked.items("/v1/runs").size() == 1);
+  const json whole = asked.get(path).json();
+  CHECK(whole["id"] == run.id);
+  CHECK(whole["pieces"].size() == 4);
+  CHECK(whole["environment"]["hostname"] == run.environment.hostname);
+  const json records = asked.items(path + "/records?metric=latency");
+  REQUIRE(records.size() == 1);
+  CHECK(records[0]["statistic"] == "p99");
+  CHECK(records[0]["value"].get<double>() == Approx(0.099).epsilon(0.02));
+  CHECK_FALSE(records[0].contains("samples"));
+  CHECK(asked.items(path + "/records?metric=latency&samples=true")[0]["samples"].size() == 100);
+  CHECK(asked.items(path + "/queries").size() == 5);
+  CHECK(asked.items(path + "/answers?piece=cell").size() == 3);
+  const json wrong = asked.items(path + "/answers?wrong=true");
+  REQUIRE(wrong.size() == 1);
+  CHECK(wrong[0]["answer"] == "<b>dog</b>");
+  CHECK(asked.get(path + "/trace").json()["traceEvents"].is_array());
+  CHECK(asked.get(path + "/queries?piece=none").status == 404);
+  CHECK(asked.get("/v1/runs/none").status == 404);
+  CHECK(asked.get("/v1/runs/%25").status == 404);
+  CHECK(asked.get("/v1/runs/'%20OR%20'1'='1").status == 404);
+  CHECK(asked.items("/v1/history?model=lenet&metric=latency")[0]["is_best"] == true);
+
+  const json same = asked.get("/v1/compare?a=" + run.id + "&b=" + run.id).json();
+  CHECK(same["a"]["id"] == run.id);
+  for (const auto& one : same["records"]) CHECK(one["ratio"] == 1);
+  CHECK(asked.get("/v1/compare?a=" + run.id).status == 422);
+  CHECK(asked.get("/v1/history?model=none").json()["items"].empty());
+}
+
+TEST_CASE("a token's role decides, and without one there is the page alone") {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "tokens.json";
+  const std::string view = AccessTokens::add(file, "view", ServingRole::view);
+  const std::string run = AccessTokens::add(file, "run", ServingRole::run);
+  AskedServer asked(file);
+  const auto status = [&](const std::string& method, const std::string& target,
+                          const std::string& token) {
+    const std::string headers = token.empty() ? "" : "Authorization: Bearer " + token + "\r\n";
+    return asked.ask(method, target, method == "POST" ? job_body(kEvaluation) : "", headers).status;
+  };
+  CHECK(status("GET", "/", "") == 200);
+  CHECK(status("GET", "/v1/health", "") == 200);
+  CHECK(status("GET", "/v1/jobs", "") == 401);
+  CHECK(status("GET", "/v1/jobs", "wrong") == 401);
+  CHECK(status("GET", "/v1/jobs", view) == 200);
+  CHECK(status("POST", "/v1/jobs", view) == 403);
+  CHECK(status("POST", "/v1/jobs", run) == 201);
+  CHECK_THAT(asked.get("/v1/jobs").head, Contains("WWW-Authenticate: Bearer"));
+}
+
+TEST_CASE("a server that others reach takes tokens and TLS") {
+  const testing::TemporaryFolder folder;
+  CHECK_THROWS_WITH(Server({.database = folder / "r.db", .http = {.host = "0.0.0.0"}}),
+                    Contains("tokens") && Contains("TLS"));
+  CHECK_THROWS_WITH(Server({.database = folder / "r.db", .http = {.certificate = "c.pem"}}),
+                    Contains("its key"));
+}
+
+TEST_CASE("the page's folder gives away nothing that lies beside it") {
+  AskedServer asked;
+  CHECK_THAT(asked.get("/").head, Contains("Content-Type: text/html"));
+  for (const char* target :
+       {"/../data/openapi.yaml", "/%2e%2e/data/openapi.yaml", "/..%2fdata%2fopenapi.yaml",
+        "/.git/config", "//etc/passwd", "/data"}) {
+    INFO(target);
+    CHECK(asked.get(target).status == 404);
+  }
+}
+
+}  // namespace
+}  // namespace d5
