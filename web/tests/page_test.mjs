@@ -77,6 +77,9 @@ test('by clicks from a task to an answer on two machines', async () => {
   await page.getByText('15 wrong answers of 200 samples, and more').waitFor();
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByText('21 wrong answers of 200 samples').waitFor();
+  const card = page.locator('.answer-card', { hasText: 'Sample 21' });
+  assert.match(await card.innerText(), /n01910747_jellyfish\.JPEG\s+Right: class 107/);
+  await card.locator('canvas:not([hidden])').waitFor();
   await page.goBack();
   await page.getByRole('link', { name: 'Compare the machines' }).waitFor(); // each view has its address
   quiet();

@@ -3,7 +3,7 @@
 // machines work at once.
 //
 // usage: node stand_in.mjs FOLDER [PORT]    FOLDER: where build.mjs wrote the page
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ const kModels = [
 ];
 const kCatalogue = {
   models: kModels,
-  datasets: [{ name: 'imagenet-sample', version: '1.0.0', summary: '200 photographs of 200 classes', licence: 'various', samples: 200 }],
+  datasets: [{ name: 'imagenet-sample', version: '1.0.0', summary: '200 photographs of 200 classes', licence: 'various', samples: 200, here: true }],
   frameworks: [{ name: 'onnxruntime-session', version: '1.0.0', word: 'onnxruntime:session', summary: "ONNX Runtime's own executor" }, { name: 'openvino', word: 'openvino', versions: [] }, { name: 'reference', word: 'reference', versions: ['0.1.0'] }, { name: 'torch', word: 'torch', versions: ['2.13.0'] }],
   systems: [{ name: 'small-cloud', version: '1.0.0', summary: 'two cores of a shared machine', cores: 2, memory_bytes: 8 * 2 ** 30, device: 'cpu', price_per_hour: 0.09, currency: 'USD' }],
   scenarios: [
@@ -42,6 +42,22 @@ const agent = (name, more) => ({
   state: 'free',
   heartbeat: new Date().toISOString(),
 });
+
+const kSamples = [...readFileSync(path.join(here, '../../data/datasets/imagenet-sample.yaml'), 'utf8').matchAll(/\{file: (\S+), label: (\d+),/g)].map(([, file, label]) => ({ file, label: Number(label) }));
+
+/** A picture of the sample: the file where D5_DATA_DIR has it, else stripes. */
+function picture(sample) {
+  const file = path.join(process.env.D5_DATA_DIR ?? '', 'imagenet-sample', kSamples[sample].file);
+  if (existsSync(file)) return readFileSync(file);
+  const [width, height] = [32, 20];
+  const bytes = Buffer.alloc(54 + width * height * 3);
+  bytes.write('BM');
+  for (const [at, value] of [[2, bytes.length], [10, 54], [14, 40], [18, width], [22, height]]) bytes.writeUInt32LE(value, at);
+  bytes.writeUInt16LE(1, 26);
+  bytes.writeUInt16LE(24, 28);
+  for (let i = 54; i < bytes.length; ++i) bytes[i] = (i * (sample + 3)) & 127;
+  return bytes;
+}
 
 const plain = (word) => (word.startsWith('"') ? JSON.parse(word) : word); // a scalar of the page's YAML
 
@@ -139,7 +155,7 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
   };
 
   function answer(method, url, body) {
-    const [, version, kind, id, part] = url.pathname.split('/').map(decodeURIComponent);
+    const [, version, kind, id, part, last] = url.pathname.split('/').map(decodeURIComponent);
     const asked = (name) => url.searchParams.get(name) ?? '';
     const page = (items) => {
       const [first, limit] = [Number(asked('cursor')) || 0, Number(asked('limit')) || 50];
@@ -147,6 +163,7 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
     };
     if (version !== 'v1') return [404, 'there is nothing here'];
     if (kind === 'health') return [200, { status: 'up', version: '0.1.0' }];
+    if (kind === 'datasets' && id) return part === 'samples' ? [200, picture(Number(last))] : [200, { samples: kSamples }];
     if (kCatalogue[kind]) return page(empty ? [] : kCatalogue[kind]);
     if (kind === 'agents') return page(agents);
     if (kind === 'jobs') {
@@ -217,6 +234,7 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
     request.on('data', (piece) => (text += piece));
     request.on('end', () => {
       const send = (status, value) => {
+        if (Buffer.isBuffer(value)) return response.writeHead(status, { 'Content-Type': 'image/bmp' }).end(value);
         const wrong = typeof value === 'string';
         response.writeHead(status, { 'Content-Type': wrong ? 'application/problem+json' : 'application/json' });
         response.end(JSON.stringify(wrong ? { type: 'about:blank', title: 'Error', status, detail: value } : value));

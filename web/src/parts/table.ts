@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table that sorts by a click on a column's head; on a telephone a row is a card.
 import { h, type Child } from './dom';
+import { counted } from './figures';
 
 export interface Column<Row> {
   head: string;
@@ -21,6 +22,8 @@ export interface TableOptions<Row> {
   columns: Column<Row>[];
   sort?: { column: string; descending?: boolean };
   class?: string;
+  /** Rows that are shown at first; a button shows more. */
+  most?: number;
   /** Marks rows. */
   kind?: (row: Row) => string | undefined;
 }
@@ -33,18 +36,22 @@ function compare(a: number | string | null | undefined, b: number | string | nul
   return String(a).localeCompare(String(b), 'en', { numeric: true });
 }
 
-export function table<Row>({ label, rows, columns, sort, kind, class: name }: TableOptions<Row>): HTMLElement {
+export function table<Row>({ label, rows, columns, sort, kind, class: name, most = 50 }: TableOptions<Row>): HTMLElement {
   let order = { column: sort?.column ?? '', descending: sort?.descending ?? false };
   const body = h('tbody', { role: 'rowgroup' });
-  // Rows are made once, so that what is chosen in them stays chosen.
-  const made = rows.map((row) => ({
-    row,
-    element: h(
+  // A row is made once, so that what is chosen in it stays chosen.
+  const made = new Map<Row, HTMLElement>();
+  const make = (row: Row) => {
+    const element = h(
       'tr',
       { role: 'row', class: kind?.(row) },
       columns.map((column) => h('td', { role: 'cell', 'data-head': column.quiet ? undefined : column.head, class: column.number ? 'number' : undefined }, h('div', {}, column.cell(row)))),
-    ),
-  }));
+    );
+    made.set(row, element);
+    return element;
+  };
+  let shown = most;
+  const more = h('button', { type: 'button', class: 'small', click: () => ((shown *= 4), arrange()) });
   const heads = columns.map((column) => {
     const text = column.quiet ? h('span', { class: 'unseen' }, column.head) : column.head;
     const click = () => {
@@ -55,20 +62,22 @@ export function table<Row>({ label, rows, columns, sort, kind, class: name }: Ta
   });
   function arrange() {
     const by = columns.find(({ head }) => head === order.column)?.by;
-    const sorted = [...made];
+    const sorted = [...rows];
     if (by) {
       const sign = order.descending ? -1 : 1;
       sorted.sort((a, b) => {
-        const [x, y] = [by(a.row), by(b.row)];
+        const [x, y] = [by(a), by(b)];
         return isNothing(x) || isNothing(y) ? compare(x, y) : sign * compare(x, y); // what is missing stays last
       });
     }
-    body.replaceChildren(...sorted.map(({ element }) => element));
+    body.replaceChildren(...sorted.slice(0, shown).map((row) => made.get(row) ?? make(row)));
+    more.textContent = `${counted(rows.length - shown, 'more row')}`;
+    more.hidden = rows.length <= shown;
     columns.forEach((column, i) => {
       if (column.by && column.head === order.column) heads[i]!.setAttribute('aria-sort', order.descending ? 'descending' : 'ascending');
       else heads[i]!.removeAttribute('aria-sort');
     });
   }
   arrange();
-  return h('div', { class: 'scroll' }, h('table', { role: 'table', 'aria-label': label, class: name }, h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, heads)), body));
+  return h('div', { class: 'scroll' }, h('table', { role: 'table', 'aria-label': label, class: name }, h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, heads)), body), more);
 }

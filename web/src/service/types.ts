@@ -40,6 +40,8 @@ export interface Framework extends CatalogueEntry {
 export interface Dataset extends CatalogueEntry {
   samples?: number;
   splits?: string[];
+  /** The server holds the samples. */
+  here?: boolean;
 }
 export interface System extends CatalogueEntry {
   architecture?: string;
@@ -176,8 +178,6 @@ export interface Answer {
   sample: number;
   answer: string;
   score: number | null;
-  /** What would have been right, where the server knows it. */
-  truth?: string;
 }
 
 /** A record of a run among those that were measured before it. */

@@ -125,7 +125,8 @@ function layers(all: ComparedLayer[]): Child {
     h('h2', {}, 'Layers that made the difference'),
     table<ComparedLayer>({
       label: 'Layers of both',
-      rows: all.slice(0, kMostRows),
+      rows: all,
+      most: kMostRows,
       columns: [
         { head: 'Node', by: ({ name }) => name, cell: ({ name }) => h('code', {}, name) },
         { head: 'Type', by: ({ type }) => type, cell: ({ type }) => type },
@@ -136,7 +137,6 @@ function layers(all: ComparedLayer[]): Child {
         { head: 'Sure', by: ({ is_sure }) => Number(is_sure), cell: ({ is_sure }) => (is_sure ? 'yes' : h('span', { class: 'soft' }, 'intervals meet')) },
       ],
     }),
-    all.length > kMostRows && h('p', { class: 'soft' }, `The first ${kMostRows} of ${all.length}.`),
   ];
 }
 

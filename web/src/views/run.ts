@@ -227,7 +227,7 @@ const view: View = {
       warnings.length > 0 && h('div', { class: 'warning' }, h('ul', {}, warnings.map((text) => h('li', {}, text)))),
       timed.length > 0 && [h('h2', {}, 'How fast'), new Timed(id, timed, differing, signal).element()],
       accuracies.length > 0 && [h('h2', {}, 'How accurate'), accuracyTable(accuracies)],
-      answers.length > 0 && answersSection(id, answers, place),
+      answers.length > 0 && answersSection(id, answers, new Map(cells.map(({ piece, conditions }) => [piece, conditions.dataset ?? ''])), place),
       records.length > 0 && h('details', { class: 'apart' }, h('summary', {}, `All ${counted(records.length, 'record')}`), allRecords(records)),
       h('details', {}, h('summary', {}, 'Where and how'), machineFacts(run), run.command && code('The command', run.command), run.manifest ? code('The manifest', typeof run.manifest === 'string' ? run.manifest : JSON.stringify(run.manifest, null, 2)) : null),
     ];

@@ -29,12 +29,14 @@ function requestsTable(trace: Trace, drawn: Timeline): Child {
       return value === undefined ? '' : withPrefix(value, 's');
     },
   });
-  const number = (request: Span) => trace.requests.indexOf(request) + 1;
+  const numbers = new Map(trace.requests.map((request, i) => [request, i + 1]));
+  const number = (request: Span) => numbers.get(request);
   return [
     h('h2', {}, 'Requests'),
     table<Span>({
       label: 'Requests',
-      rows: trace.requests.slice(0, 1000),
+      rows: trace.requests,
+      most: 15,
       sort: { column: 'Latency', descending: true },
       columns: [
         { head: 'Request', number: false, by: number, cell: (request) => h('button', { type: 'button', class: 'small', click: () => show(request, drawn) }, `Request ${number(request)}`) },
@@ -44,7 +46,6 @@ function requestsTable(trace: Trace, drawn: Timeline): Child {
         ...names.map((name) => time(name.replace(/^./, (letter) => letter.toUpperCase()), (request) => partOf(request, name))),
       ],
     }),
-    trace.requests.length > 1000 && h('p', { class: 'soft' }, `The first 1,000 of ${counted(trace.requests.length, 'request')}.`),
   ];
 }
 
