@@ -171,6 +171,7 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
       if (!id) return page(jobs.filter(({ state }) => !asked('state') || state === asked('state')));
       const job = jobs.find((one) => one.id === id);
       if (!job) return [404, `no job '${id}'`];
+      if (part === 'why') return page(fits(job.text));
       if (method === 'DELETE') {
         for (const one of job.parts) if (!kOver.includes(one.state)) one.state = 'cancelled';
         tell(job, undefined, 'cancelled');

@@ -100,7 +100,7 @@ function records(entries: HistoryEntry[]): Child {
           return [told.value, told.interval && h('div', { class: 'interval' }, told.interval)];
         },
       },
-      { head: 'Status', by: ({ status }) => status, cell: (entry) => [state(entry.status), entry.is_best && h('div', { class: 'better' }, 'the best so far')] },
+      { head: 'Status', by: ({ status }) => status, cell: (entry) => [state(entry.status), entry.is_best && h('div', { class: 'better whole' }, 'best so far')] },
     ],
   });
 }

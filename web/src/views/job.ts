@@ -3,11 +3,12 @@
 import { fill, h, type Child } from '../parts/dom';
 import { clock, moment } from '../parts/figures';
 import { cancel, isOver, reasonOf, subjectOf } from '../parts/jobs';
+import { machines } from '../parts/questions';
 import { table } from '../parts/table';
 import { code, state } from '../parts/words';
 import { follow } from '../service/events';
 import { get } from '../service/service';
-import type { Job, JobEvent, JobPart } from '../service/types';
+import type { Agent, Fit, Job, JobEvent, JobPart, Page } from '../service/types';
 import { address, type View } from '../view';
 
 const kWay = ['queued', 'leased', 'running'];
@@ -32,7 +33,7 @@ const partsTable = (rows: JobPart[], texts: Map<string, string>) =>
     columns: [
       { head: 'Machine', by: ({ agent }) => agent, cell: ({ agent }) => (agent ? h('b', {}, agent) : h('span', { class: 'soft' }, 'waits for one')) },
       { head: 'State', by: (part) => part.state, cell: (part) => state(part.state) },
-      { head: 'Attempt', number: true, by: ({ attempt }) => attempt, cell: ({ attempt }) => attempt },
+      { head: 'Attempt', number: true, by: ({ attempt }) => attempt, cell: ({ attempt }) => attempt || '' },
       { head: 'Says', cell: (part) => [part.reason || (part.agent && !isOver(part.state) ? (texts.get(part.agent) ?? part.progress) : '')] },
       { head: 'Results', cell: ({ run, state: at }) => run && isOver(at) && h('a', { href: address('/runs/{id}', { id: run }) }, 'See the answer') },
     ],
@@ -47,7 +48,7 @@ const view: View = {
     let job = await get<Job>(path, signal);
     const heard: JobEvent[] = [];
     const texts = new Map<string, string>();
-    const [top, parts, log, live] = [h('div', {}), h('div', {}), h('ol'), h('p', { class: 'soft', role: 'status' })];
+    const [top, parts, why, log, live] = [h('div', {}), h('div', {}), h('div', { class: 'after' }), h('ol'), h('p', { class: 'soft', role: 'status' })];
 
     function draw() {
       fill(
@@ -70,10 +71,18 @@ const view: View = {
       );
       fill(log, [...heard].reverse().map((event) => h('li', {}, h('time', { datetime: event.time }, clock(event.time)), h('span', { class: 'soft' }, event.agent), h('span', {}, event.text || ((event.part ?? -1) >= 0 ? event.part_state : event.state)))));
     }
+    /** While a part waits: which machines could have it, and why others could not. */
+    async function askWhy() {
+      const waits = job.parts?.some(({ state: at }) => at === 'queued') ?? !isOver(job.state);
+      if (!waits) return fill(why);
+      const [fits, agents] = await Promise.all([get<Page<Fit>>(`${path}/why`, signal), get<Page<Agent>>('/v1/agents', signal)]);
+      fill(why, h('h3', {}, 'Who could have it'), machines(fits.items, agents.items));
+    }
     async function ask() {
       try {
         job = await get<Job>(path, signal);
         draw();
+        await askWhy();
       } catch {
         // The next event asks again.
       }
@@ -88,6 +97,7 @@ const view: View = {
       if (event.state !== job.state || isOver(event.state) || job.parts?.every(({ agent }) => agent !== event.agent)) void ask();
     };
     draw();
+    await askWhy();
     follow<JobEvent>(`${path}/events`, AbortSignal.any([signal, over.signal]), hear, (connected) => fill(live, connected || isOver(job.state) ? '' : 'The connection to the server is lost; trying again …')).catch((error: Error) => fill(live, error.message));
     const manifest = typeof job.manifest === 'string' ? job.manifest : JSON.stringify(job.manifest, null, 2);
     return [
@@ -95,6 +105,7 @@ const view: View = {
       live,
       h('h2', {}, 'Machines'),
       parts,
+      why,
       h('h2', {}, 'What happened'),
       h('p', { class: 'soft' }, 'The newest first; times in UTC.'),
       h('div', { class: 'log', tabindex: 0, role: 'region', 'aria-label': 'What happened' }, log),

@@ -105,6 +105,8 @@ class Form {
     const { chosen, known } = this;
     const count = (task: string) => known.models.filter((model) => (model.task || 'without a task') === task).length;
     const ofTask = known.models.filter((model) => (model.task || 'without a task') === chosen.task);
+    // Those that a machine has go first.
+    const frameworks = [...known.frameworks].sort((a, b) => Number(!a.versions?.length) - Number(!b.versions?.length));
     const versions = (framework: string) =>
       known.models.filter((model) => chosen.models.includes(nameOf(model))).map((model) => model.frameworks?.[framework]).find(Boolean);
     fill(
@@ -118,9 +120,9 @@ class Form {
         chosen.models = values;
         this.changed(true);
       }),
-      chosen.models.length > 0 && question(3, 'Framework', 'several are compared', 'checkbox', known.frameworks.map((framework) => {
+      chosen.models.length > 0 && question(3, 'Framework', 'several are compared', 'checkbox', frameworks.map((framework) => {
         const needed = versions(framework.name.replace(/:.*/, ''));
-        return { value: framework.word || framework.name, title: framework.name, more: [framework.versions?.join(', ') || framework.summary, needed && `; the model wants ${needed}`] };
+        return { value: framework.word || framework.name, title: framework.name, more: [framework.versions?.join(', ') || framework.summary || (known.agents.length > 0 && 'on no machine now'), needed && `the model wants ${needed}`].filter(Boolean).join('; ') };
       }), chosen.frameworks, (values) => {
         chosen.frameworks = values;
         this.changed(true);
