@@ -232,12 +232,14 @@ class DistributedOptimizer(Optimizer):
     """Whether all ranks have the same parameters after every step."""
 
     ranks: Communicator
+    workers: Communicator | None  # those that train, to whom samples are given; None where one serves
     optimizer: BoundThreeStepOptimizer
     network: Network
 
     def begin(self, ranks: Communicator, optimizer: BoundThreeStepOptimizer) -> None:
         """Once, before the first step, on all ranks."""
         self.ranks, self.optimizer, self.network = ranks, optimizer, optimizer.network
+        self.workers = ranks
 
     def exchange(self, share: float) -> None:
         """Once a step, with this rank's gradients, which count `share`, as its samples do among

@@ -3,10 +3,32 @@
 
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level3_distributed/gather_records.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level3_distributed/job.hpp"
 
 namespace d5::python {
+namespace {
+
+std::shared_ptr<Communicator> workers_of(DistributedOptimizer& scheme) {
+  try {
+    return scheme.workers().shared_from_this();
+  } catch (const ValueError&) {
+    return nullptr;
+  }
+}
+
+Measurements gather(std::vector<Measurement> mine, const std::shared_ptr<Communicator>& ranks,
+                    bool trained) {
+  std::vector<Measurement> all;
+  {
+    const py::gil_scoped_release released;
+    all = gather_records(std::move(mine), *ranks, trained);
+  }
+  return Measurements(all);
+}
+
+}  // namespace
 
 void bind_distributed_optimizer(py::module_& m) {
   py::class_<DistributedOptimizer, Optimizer, std::shared_ptr<DistributedOptimizer>>(
@@ -15,6 +37,9 @@ void bind_distributed_optimizer(py::module_& m) {
           "ranks",
           [](DistributedOptimizer& scheme) { return scheme.communicator().shared_from_this(); },
           "Its communicator.")
+      .def_property_readonly("workers", &workers_of,
+                             "Those that train, to whom samples are given; None at a rank that "
+                             "serves them.")
       .def_property_readonly(
           "optimizer", [](DistributedOptimizer& scheme) -> Optimizer& { return scheme.local(); },
           py::return_value_policy::reference_internal, "That updates each rank's parameters.")
@@ -38,6 +63,12 @@ void bind_distributed_optimizer(py::module_& m) {
       py::arg("which"), py::arg("optimizer"),
       "A scheme by name (\"consistent_decentralized\", \"torch/ddp\") with its options as "
       "keywords, around an optimizer whose steps are all ranks' from now on. A collective.");
+  m.def(
+      "gather_records", &gather, py::arg("measurements"), py::arg("ranks"),
+      py::arg("trained") = true,
+      "The records of all ranks, the same on each: joined as each metric says, or one a rank, with "
+      "the condition \"rank\". Of a rank that did not train (`trained`) only those with samples "
+      "count. A collective; each rank gives records of the same metrics.");
   m.def("distributed_optimizers", [] { return distributed_optimizers().names(); });
 }
 

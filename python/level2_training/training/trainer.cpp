@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/training/python_training_event.hpp"
 #include "long_call.hpp"
@@ -30,7 +31,12 @@ struct TrainerUse {
 
 void run_trainer(Trainer& trainer) {
   const TrainerUse use(trainer);
-  orderly_call([&](const Interrupt& interrupt) { trainer.run(interrupt); });
+  orderly_call([&](const Interrupt& interrupt) {
+    // A scheme's server answers others instead.
+    auto* scheme = dynamic_cast<DistributedOptimizer*>(&trainer.optimizer());
+    if (scheme) return scheme->run(trainer, interrupt);
+    trainer.run(interrupt);
+  });
 }
 
 void test_trainer(Trainer& trainer) {
@@ -76,7 +82,8 @@ void bind_trainer(py::module_& m) {
            "a text, is refused. `test_every` counts epochs.")
       .def("run", &run_trainer,
            "Trains to the end. Ctrl-C ends it within the batch that is at work; with a checkpoint "
-           "after it, and the next run continues there.")
+           "after it, and the next run continues there. Where the optimizer is a scheme's, a rank "
+           "that serves others does so until the last of them has ended.")
       .def("resume", &resume_trainer, py::arg("path"),
            "Continues from a checkpoint at the next run.")
       .def("save_checkpoint", &save_checkpoint, py::arg("path"),

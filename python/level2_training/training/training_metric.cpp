@@ -6,6 +6,26 @@
 #include "level2_training/training/python_metric.hpp"
 
 namespace d5::python {
+namespace {
+
+Measurement record_of(const TrainingMetric& metric, const std::string& subject,
+                      const std::string& framework) {
+  Measurement record;
+  record.level = "training";
+  record.subject = subject;
+  record.framework = framework;
+  record.metric = metric.name();
+  record.unit = metric.unit();
+  record.quantity = metric.quantity();
+  record.direction = metric.direction();
+  record.statistic = metric.statistic();
+  record.over_ranks = metric.over_ranks();
+  record.status = Status::passed;
+  metric.summarise(record);
+  return record;
+}
+
+}  // namespace
 
 void bind_training_metric(py::module_& m) {
   py::class_<Event, std::shared_ptr<Event>>(m, "NativeEvent", "An observer written in C++.");
@@ -23,6 +43,8 @@ void bind_training_metric(py::module_& m) {
             return metric.samples().back();
           },
           "The last sample.")
+      .def("record", &record_of, py::arg("subject") = "training", py::arg("framework") = "",
+           "What it saw, as a measurement of `subject`; skipped if it saw nothing.")
       .def("__repr__", [](const TrainingMetric& metric) {
         return fmt::format("<d5.TrainingMetric {}: {} samples>", metric.name(),
                            metric.samples().size());
