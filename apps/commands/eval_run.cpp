@@ -9,7 +9,9 @@
 #include "apps/kept_results.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
+#include "apps/remote_evaluation.hpp"
 #include "apps/say.hpp"
+#include "apps/server_options.hpp"
 #include "apps/work_list.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/environment.hpp"
@@ -31,6 +33,8 @@ constexpr const char* kEvalRunExamples =
   d5 eval run evaluation.yaml --out results.json --resume
                                                 all that an evaluation's manifest names
   d5 eval run --locked e.lock.json              once more, if nothing is another since 'd5 eval lock'
+  d5 eval run efficientnet-lite0 --server http://127.0.0.1:8500 --on all
+                                                on every agent of a server that fits
 
 A model is answered on all samples first: an accuracy below what its author claims fails, and what
 is timed then is mistrusted.)";
@@ -39,7 +43,7 @@ struct EvalRunOptions : app::EvaluationOptions,
                         app::OutputOptions,
                         app::RunOptions,
                         app::ListOptions {
-  std::string locked;
+  std::string locked, server, on = "one";
   bool steps = false;
 };
 
@@ -85,7 +89,16 @@ std::unique_ptr<EvaluationDatabase> kept(const FixedEvaluation& evaluation,
   return database;
 }
 
+/// Of the server's machines: what is named is found there.
+int run_on_server(const EvalRunOptions& options) {
+  if (!options.locked.empty()) throw ValueError("--locked is of this machine; leave out --server");
+  ServingClient client = app::client_of(options.server);
+  const auto manifest = app::evaluation_of(options, options);
+  return app::run_remotely(client, canonical_json(manifest), options.on, options);
+}
+
 int run_eval_run(EvalRunOptions options) {
+  if (!options.server.empty()) return run_on_server(options);
   app::apply(options, executor_words);
   pin_threads();
   const FixedEvaluation evaluation = fixed(options);
@@ -108,6 +121,12 @@ void register_eval_run(app::Program& program) {
       .add_option("--locked", options->locked,
                   "what this file of 'd5 eval lock' holds, if nothing is another since")
       ->option_text("FILE");
+  command
+      .add_option("--server", options->server,
+                  "run it on the agents of this 'd5 serve'; its token is $D5_TOKEN")
+      ->option_text("ADDRESS");
+  command.add_option("--on", options->on, "how many agents, with --server: one, all, or a number")
+      ->option_text("N");
   command.add_flag("--steps", options->steps,
                    "each step's time, its queue, and who waited for whom");
   app::add_list_options(command, *options);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <charconv>
+#include <condition_variable>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/database_options.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/say.hpp"
+#include "d5/core/error.hpp"
+#include "d5/serving/server.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kServeExamples =
+    R"(  d5 serve                                     this machine's page and interface, for itself alone
+  d5 serve --database results.db --bind 127.0.0.1:9000
+  d5 token add --role run ci                   who may do what, from elsewhere ...
+  d5 serve --bind 0.0.0.0:8500 --tokens tokens.json --tls-cert server.pem --tls-key key.pem
+                                               ... over TLS
+  d5 eval run efficientnet-lite0 --server http://127.0.0.1:8500
+
+Ctrl-C ends it; jobs stay in the database. docs/serving.md tells all of it.)";
+
+struct ServeOptions : app::OutputOptions {
+  std::string database, bind = "127.0.0.1:8500", tokens, certificate, key;
+  std::vector<std::string> names;
+};
+
+struct Bound {
+  std::string host;
+  int port = 0;
+};
+
+/// "127.0.0.1:8500", "[::1]:8500". Throws: ValueError.
+Bound bound_of(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  Bound bound{text.substr(0, colon), 0};
+  const std::string digits = colon == text.npos ? "" : text.substr(colon + 1);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), bound.port);
+  constexpr int kMostPort = 65535;
+  if (bound.host.starts_with('[') && bound.host.ends_with(']')) {
+    bound.host = bound.host.substr(1, bound.host.size() - 2);
+  }
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() ||
+      bound.host.empty() || bound.port < 0 || bound.port > kMostPort) {
+    throw ValueError(
+        fmt::format("--bind {}: expected HOST:PORT, as 127.0.0.1:8500", printable(text)));
+  }
+  return bound;
+}
+
+void wait_for(const std::stop_token& token) {
+  std::mutex mutex;
+  std::condition_variable_any asked;
+  std::unique_lock lock(mutex);
+  asked.wait(lock, token, [] { return false; });
+}
+
+int run_serve(const ServeOptions& options) {
+  const Bound bound = bound_of(options.bind);
+  ServerOptions how{.database = options.database.empty() ? usual_database() : options.database,
+                    .http = {.host = bound.host,
+                             .port = bound.port,
+                             .certificate = options.certificate,
+                             .key = options.key,
+                             .names = options.names}};
+  if (!options.tokens.empty()) how.tokens = options.tokens;
+  const Interrupt interrupt = app::ctrl_c();
+  Server server(std::move(how));
+  server.begin();
+  fmt::print("{}\n", server.address());
+  std::fflush(stdout);  // whoever started it waits for the address
+  wait_for(interrupt.token);
+  if (!options.quiet) app::say("the server ends");
+  server.stop();
+  return app::kPassed;
+}
+
+}  // namespace
+
+void register_serve(app::Program& program) {
+  auto options = std::make_shared<ServeOptions>();
+  auto& command = program.add("serve", "evaluations over HTTP: jobs, results, a page to watch them",
+                              kServeExamples, [options] { return run_serve(*options); });
+  app::add_database_option(command, options->database);
+  command.add_option("--bind", options->bind, "where it listens; port 0: any that is free")
+      ->option_text("HOST:PORT");
+  command
+      .add_option("--tokens", options->tokens,
+                  "who may do what ('d5 token add'); without it everyone may do everything")
+      ->option_text("FILE");
+  command.add_option("--tls-cert", options->certificate, "PEM, with its chain")
+      ->option_text("FILE");
+  command.add_option("--tls-key", options->key, "PEM, of the certificate")->option_text("FILE");
+  command
+      .add_option("--name", options->names,
+                  "of this server, as requests may ask for it, besides that of the machine")
+      ->delimiter(',')
+      ->option_text("NAME,...");
+  app::add_quiet_option(command, *options);
+}
+
+}  // namespace d5::command

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "apps/ctrl_c.hpp"
+#include "d5/serving/serving_client.hpp"
+
+namespace d5::app {
+
+inline constexpr const char* kUsualServer = "http://127.0.0.1:8500";
+
+/// `--server`: which one is asked.
+inline void add_server_option(CLI::App& command, std::string& address) {
+  command
+      .add_option("--server", address,
+                  std::string("of 'd5 serve', else $D5_SERVER, or ") + kUsualServer +
+                      "; its token is $D5_TOKEN")
+      ->envname("D5_SERVER")
+      ->option_text("ADDRESS");
+}
+
+[[nodiscard]] inline ServingClient client_of(const std::string& address) {
+  return ServingClient(address.empty() ? kUsualServer : address, {.interrupt = ctrl_c()});
+}
+
+}  // namespace d5::app

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "d5/serving/access_tokens.hpp"
+
+namespace d5::app {
+
+/// Which tokens. The same in all commands that change or show them.
+struct TokenOptions {
+  std::string tokens;
+};
+
+inline void add_token_options(CLI::App& command, TokenOptions& options) {
+  command.add_option("--tokens", options.tokens, "their file; else tokens.json in the user's data")
+      ->option_text("FILE");
+}
+
+[[nodiscard]] inline std::string token_file(const TokenOptions& options) {
+  return options.tokens.empty() ? usual_tokens() : options.tokens;
+}
+
+}  // namespace d5::app
