@@ -4,6 +4,7 @@
 #include "d5/version.hpp"
 #include "errors.hpp"
 #include "prediction/prediction.hpp"
+#include "serving/serving.hpp"
 
 namespace d5::python {
 void end_long_calls();  // long_call.cpp
@@ -62,6 +63,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_scaling_prediction(m);
   d5::python::bind_operation_graph(m);
   d5::python::bind_overlap(m);
+  d5::python::bind_client(m);
   d5::python::bind_comparison(m);
   d5::python::bind_work_list(m);
   d5::python::bind_bench(m);

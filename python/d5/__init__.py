@@ -29,6 +29,7 @@ from d5._bases import Schedule as Schedule
 from d5._bases import StepModifier as StepModifier
 from d5._bases import ThreeStepOptimizer as ThreeStepOptimizer
 from d5._bases import operator as operator
+from d5._client import Client as Client
 from d5._entries import add_dataset as add_dataset
 from d5._entries import add_distributed_optimizer as add_distributed_optimizer
 from d5._entries import add_metric as add_metric

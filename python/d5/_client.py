@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server of evaluations, asked from Python."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from d5 import _d5
+from d5._measurements import Measurements
+
+Json = dict[str, Any]
+
+
+class Client:
+    """Asks `d5 serve` for evaluations; what it answers are the dicts of its contract (data/openapi.yaml).
+
+        client = d5.Client("http://127.0.0.1:8500")
+        job = client.submit(open("evaluation.yaml").read())
+        client.follow(job["id"], lambda event: print(event["state"], event["text"]))
+        for part in client.job(job["id"])["parts"]:
+            print(client.results(part["run"]))
+
+    Without `token` and `certificates` (a PEM file of authorities) they are $D5_TOKEN and $D5_CA.
+    """
+
+    def __init__(self, address: str = "http://127.0.0.1:8500", *, token: str = "", certificates: str = "") -> None:
+        self._client = _d5._ServingClient(address, token, certificates)
+
+    def get(self, path: str, **query: object) -> Any:
+        """What a GET answers: `client.get("/v1/jobs", state="done")`."""
+        words = urlencode({name: value for name, value in query.items() if value not in (None, "")})
+        return json.loads(self._client.send("GET", f"{path}?{words}" if words else path, ""))
+
+    def items(self, path: str, **query: object) -> Iterator[Json]:
+        """All items of a list, page by page: `client.items("/v1/models")`."""
+        cursor = None
+        while True:
+            page = self.get(path, **query, cursor=cursor)
+            yield from page["items"]
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    def submit(self, manifest: str | Json, *, on: str | int = "one", constraints: Json | None = None) -> Json:
+        """Asks for an evaluation, whose manifest is YAML as a text, or a dict. Returns the job: the one
+        that was there, if it was asked for before."""
+        body = {"manifest": manifest, "on": on, "constraints": constraints or {}}
+        return json.loads(self._client.send("POST", "/v1/jobs", json.dumps(body)))
+
+    def job(self, job: str) -> Json:
+        """Its manifest, its parts, how far each is."""
+        return self.get(f"/v1/jobs/{quote(job, safe='')}")
+
+    def why(self, job: str) -> list[Json]:
+        """For each agent whether it may have the job, and why not."""
+        return self.get(f"/v1/jobs/{quote(job, safe='')}/why")["items"]
+
+    def cancel(self, job: str) -> Json:
+        """Ends what is not over of a job."""
+        return json.loads(self._client.send("DELETE", f"/v1/jobs/{quote(job, safe='')}", ""))
+
+    def follow(self, job: str, hear: Callable[[Json], object]) -> None:
+        """Calls `hear` with each event of a job from its first, until it is over."""
+        self._client.follow(job, lambda event: hear(json.loads(event)))
+
+    def results(self, run: str) -> Measurements:
+        """All that a run measured, with its samples."""
+        return self._client.results(run)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server is asked from Python as from the program."""
+
+import os
+import pathlib
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import d5
+import pytest
+
+SMALL = """kind: evaluation
+name: small
+version: 1.0.0
+models: efficientnet-lite0
+frameworks: "null"
+scenarios: single_stream
+"""
+PROGRAM = pathlib.Path(d5.__file__).parent / "bin" / "d5"
+
+
+@pytest.fixture()
+def server(tmp_path: pathlib.Path) -> Iterator[str]:
+    command = [str(PROGRAM), "serve", "--bind", "127.0.0.1:0", "--database", str(tmp_path / "r.db"), "--quiet"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "D5_TOKEN": ""})
+    assert process.stdout
+    yield process.stdout.readline().strip()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130  # as a shell says of what Ctrl-C ended
+
+
+def test_a_job_is_asked_for_followed_and_cancelled(server: str) -> None:
+    client = d5.Client(server)
+    assert any(model["name"] == "efficientnet-lite0" for model in client.items("/v1/models", limit=1))
+    job = client.submit(SMALL)
+    assert client.submit(SMALL)["id"] == job["id"]
+    assert client.why(job["id"]) == []
+    assert client.cancel(job["id"])["state"] == "cancelled"
+    states: list[str] = []
+    client.follow(job["id"], lambda event: states.append(event["state"]))
+    assert states == ["queued", "cancelled"]
+
+
+def test_what_it_refuses_is_raised(server: str) -> None:
+    client = d5.Client(server)
+    with pytest.raises(d5.NotFound):
+        client.job("none")
+    with pytest.raises(d5.ValueError, match="modles"):
+        client.submit("kind: evaluation\nmodles: x\n")
+    with pytest.raises(ZeroDivisionError):
+        client.follow(client.submit(SMALL)["id"], lambda event: 1 / 0)
+
+
+def test_no_server_is_said_so() -> None:
+    with pytest.raises(d5.IoError, match="d5 serve"):
+        d5.Client("http://127.0.0.1:9").job("none")
