@@ -25,7 +25,8 @@ constexpr detail::YamlLimits kManifestLimits{
 /// What is wrong with the key `kind`; nothing if it is `expected`, or where that is empty any kind.
 std::vector<ManifestFault> kind_faults(const YamlNode& root, const std::string& expected) {
   if (!root.is_map()) {
-    return {{root.line, root.column, "a manifest is a map, expected 'key: value' lines"}};
+    // A file without content has no place.
+    return {{std::max(root.line, 1), std::max(root.column, 1), "a manifest is a map, expected 'key: value' lines"}};
   }
   const YamlNode* kind = root.find("kind");
   const auto kinds = manifest_kinds().names();

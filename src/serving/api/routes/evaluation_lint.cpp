@@ -15,9 +15,10 @@ HttpResponse answer_lint(const HttpRequest& request, ServingContext&) {
   detail::expect_query(request, {});
   const AnswerJson body = detail::asked_object(request);
   detail::expect_members(body, {"yaml"});
+  if (!body.contains("yaml")) throw FormatError("'yaml' is missing: expected a manifest as a text");
+  const std::string text = detail::text_member(body, "yaml");
   AnswerJson items = AnswerJson::array();
   try {
-    const std::string text = detail::text_member(body, "yaml");
     for (const auto& fault : lint_manifest(text, "manifest", ManifestOrigin::fetched)) {
       items.push_back({{"line", fault.line}, {"column", fault.column}, {"text", fault.what}});
     }
