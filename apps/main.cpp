@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/end_with_parent.hpp"
 #include "apps/program.hpp"
 #include "d5/level2_training/step_graph.hpp"
 #include "d5/level3_distributed/communication_operators.hpp"
@@ -8,6 +9,7 @@ void register_all(app::Program& program);  // generated from the files in comman
 }
 
 int main(int argc, char** argv) {
+  d5::app::end_with_parent();
   d5::add_update_operator();
   d5::add_communication_operators();
   d5::app::Program program;

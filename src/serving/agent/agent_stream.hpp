@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "d5/serving/job_queue.hpp"
+#include "serving/agent/agent.grpc.pb.h"
+#include "serving/agent/spool_intake.hpp"
+
+namespace d5::detail {
+
+class AgentStream;
+
+/// What all streams of a server share.
+struct AgentHall {
+  JobQueue& queue;
+  EvaluationDatabase& results;
+  std::mutex results_mutex = {};
+  std::mutex mutex = {};                             ///< of what follows
+  std::map<std::string, AgentStream*> present = {};  ///< by name: the newest stream of each
+  bool closing = false;
+};
+
+/// The server's side of one agent's stream, while it lasts.
+class AgentStream {
+ public:
+  using Wire = grpc::ServerReaderWriter<agent::ToAgent, agent::FromAgent>;
+  AgentStream(AgentHall& hall, grpc::ServerContext& context, Wire& wire)
+      : hall_(hall), context_(context), wire_(wire) {}
+  ~AgentStream();
+  AgentStream(const AgentStream&) = delete;
+  AgentStream& operator=(const AgentStream&) = delete;
+
+  /// Until the agent goes, another of its name comes, or the server stops. Throws: FormatError,
+  /// ValueError for what no agent of this d5 says.
+  void attend();
+  /// Ends it, from another thread.
+  void end() { context_.TryCancel(); }
+
+ private:
+  void greet(const agent::Hello& hello);
+  void dispatch(const std::stop_token& stop);
+  void hear(const agent::FromAgent& said);
+  void conclude(const agent::Outcome& outcome);
+  void lease_if_ready();
+  void say(const agent::ToAgent& words);
+  void say_gone(const agent::Attempt& attempt);
+  [[nodiscard]] Lease lease_of(const agent::Attempt& attempt) const;
+
+  AgentHall& hall_;
+  grpc::ServerContext& context_;
+  Wire& wire_;
+  std::string name_;
+  SpoolIntake intake_;
+  std::mutex writing_;
+  std::mutex mutex_;  ///< of what follows
+  bool ready_ = false, told_nothing_ = false;
+  std::optional<agent::Attempt> attempt_;  ///< that it has
+};
+
+}  // namespace d5::detail

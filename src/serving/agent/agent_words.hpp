@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/serving/job_queue.hpp"
+#include "serving/agent/agent.pb.h"
+
+namespace d5::detail {
+
+/// What both sides say first: raised where an older side would misunderstand.
+inline constexpr int kAgentProtocol = 1;
+/// Of one message, a manifest's at most.
+inline constexpr int kMostMessageBytes = 64 << 20;
+
+[[nodiscard]] inline agent::Attempt attempt_of(const Lease& lease) {
+  agent::Attempt attempt;
+  attempt.set_job(lease.job);
+  attempt.set_part(lease.part);
+  attempt.set_attempt(lease.attempt);
+  return attempt;
+}
+[[nodiscard]] inline Lease lease_of(const agent::Attempt& attempt, const std::string& agent) {
+  return {attempt.job(), attempt.part(), attempt.attempt(), agent};
+}
+
+}  // namespace d5::detail

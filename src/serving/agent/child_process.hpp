@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace d5::detail {
+
+/// A program in a group of processes of its own, begun without a fork of this one (which gRPC would
+/// not survive). It and all that it begins end with this object, and it ends with the thread that
+/// started it.
+class ChildProcess {
+ public:
+  struct Limits {
+    std::size_t most_bytes = 0;  ///< of address space; 0: none
+  };
+  /// `variables` are set for it, as "NAME=VALUE", besides this process's.
+  /// Throws: IoError where it cannot be started.
+  ChildProcess(const std::vector<std::string>& command, const std::vector<std::string>& variables,
+               const Limits& limits);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  /// What can be waited for by poll: its end, and what it says.
+  [[nodiscard]] std::array<int, 3> descriptors() const {
+    return {end_, output_.descriptor, error_.descriptor};
+  }
+
+  /// Takes in what it has said; does not wait. True where there was something.
+  bool listen();
+  /// The last lines that it has said whole, of a bounded memory.
+  [[nodiscard]] const std::string& last_output() const { return output_.last_line; }
+  [[nodiscard]] const std::string& last_error() const { return error_.last_line; }
+  [[nodiscard]] const std::string& all_output() const { return output_.all; }
+
+  /// Whether it has ended, and how: `exit_status` or, where a signal did it, `reason`.
+  bool has_ended();
+  [[nodiscard]] int exit_status() const { return exit_status_; }  ///< -1: by a signal
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+  void kill();
+
+ private:
+  struct Pipe {
+    int descriptor = -1;
+    std::string all, part, last_line;
+    bool take();
+  };
+  pid_t process_ = -1;
+  int end_ = -1;
+  bool ended_ = false;
+  int exit_status_ = -1;
+  std::string reason_;
+  Pipe output_, error_;
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/files/sha256.hpp"
+#include "d5/core/artefact_store.hpp"
+#include "d5/core/environment.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/evaluation/manifest_place.hpp"
+#include "d5/evaluation/model_manifest.hpp"
+#include "d5/serving/agent.hpp"
+#include "serving/agent/child_process.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr int kPollMilliseconds = 1000;
+
+/// Versions by name, of the frameworks that a word stands for, as a child found them; nothing of a
+/// child that did not end well.
+std::map<std::string, std::string> versions_of(const std::string& program,
+                                               const std::string& word) {
+  detail::ChildProcess child(
+      {program, "list", "frameworks", "--framework", word, "--format", "json", "--quiet"}, {}, {});
+  while (!child.has_ended()) {
+    std::vector<pollfd> waiting;
+    for (const int descriptor : child.descriptors()) waiting.push_back({descriptor, POLLIN, 0});
+    (void)::poll(waiting.data(), waiting.size(), kPollMilliseconds);
+    (void)child.listen();
+  }
+  std::map<std::string, std::string> versions;
+  const auto rows = nlohmann::json::parse(child.all_output(), nullptr, /*allow_exceptions=*/false);
+  if (child.exit_status() != 0 || !rows.is_array()) return versions;
+  for (const auto& row : rows) {
+    if (row.is_object()) versions[row.value("framework", "")] = row.value("version", "");
+  }
+  return versions;
+}
+
+/// Of d5's models those whose files are all here.
+std::vector<std::string> held_models() {
+  std::vector<std::string> held;
+  const ArtefactStore store;
+  for (const std::string& name : carried_manifests("model")) {
+    const auto model = find_manifest<ModelManifest>(name).manifest;
+    if (std::ranges::all_of(model.assets, [&](auto& file) { return store.has(file.sha256); })) {
+      held.push_back(model.reference());
+    }
+  }
+  return held;
+}
+
+}  // namespace
+
+AgentFacts own_facts(const std::string& program, const std::string& name) {
+  const Environment machine = environment();
+  AgentFacts facts{.name = name,
+                   .d5_version = machine.d5_version,
+                   .hostname = machine.hostname,
+                   .os = machine.os,
+                   .architecture = machine.architecture,
+                   .cpu = machine.cpu,
+                   .cores = machine.cores,
+                   .memory_bytes = std::int64_t(machine.memory_bytes),
+                   .instruction_sets = machine.instruction_sets,
+                   .devices = machine.devices,
+                   .models = held_models()};
+  if (machine.processor_limit > 0) {  // of a container
+    facts.cores = std::clamp<std::int64_t>(std::int64_t(machine.processor_limit), 1, facts.cores);
+  }
+  if (machine.memory_limit_bytes > 0) {
+    facts.memory_bytes = std::min(facts.memory_bytes, std::int64_t(machine.memory_limit_bytes));
+  }
+  facts.devices.emplace("cpu", machine.cpu);
+  auto versions = versions_of(program, "all");
+  const bool one_by_one = versions.empty();  // one of them ended the child: the others still count
+  for (const FrameworkInfo& framework : frameworks()) {
+    if (one_by_one) versions.merge(versions_of(program, framework.name));
+    const auto version = versions.find(framework.name);
+    if (version == versions.end()) continue;
+    facts.frameworks[framework.name] = {
+        version->second, framework.path.empty() ? "" : detail::sha256_of_file(framework.path)};
+  }
+  return facts;
+}
+
+}  // namespace d5

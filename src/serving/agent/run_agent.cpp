@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
+#include "d5/serving/agent.hpp"
+#include "serving/agent/agent_spool.hpp"
+#include "serving/agent/child_process.hpp"
+#include "serving/agent/evaluation_files.hpp"
+#include "serving/agent/news_box.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::AgentNews;
+using detail::AgentOutcome;
+
+constexpr int kLookMilliseconds = 100;    // for a wish to end, and a child's deadline
+constexpr double kProgressSeconds = 0.5;  // between two lines of a child that are told
+constexpr double kPatienceSeconds = 10;   // for the server, of an agent that is to end
+constexpr int kNothingRan = 2;            // exit status: bad usage or input
+
+bool is_same(const Lease& a, const Lease& b) {
+  return a.job == b.job && a.part == b.part && a.attempt == b.attempt;
+}
+
+/// All that an agent does, on one thread; only news and heartbeats are others'.
+class RunningAgent {
+ public:
+  explicit RunningAgent(const AgentOptions& options)
+      : options_(options), spool_(options.spool), outcomes_(waiting(spool_)) {
+    std::vector<Lease> kept;
+    for (const AgentOutcome& outcome : outcomes_) kept.push_back(outcome.lease);
+    session_ = std::make_unique<detail::AgentSession>(
+        options, to_json(options.facts), std::move(kept),
+        [this](AgentNews news) { box_.put(std::move(news)); });
+  }
+
+  std::int64_t run() {
+    while (!is_over()) {
+      if (connected_ && !delivering_ && !outcomes_.empty()) {
+        delivering_ = true;
+        const AgentOutcome& outcome = outcomes_.front();
+        (void)session_->deliver(outcome, outcome.end == AgentOutcome::End::done
+                                             ? spool_.results(outcome.lease)
+                                             : std::string());
+      }
+      if (is_idle() && connected_ && !asked_ && !ends()) asked_ = session_->ready();
+      wait();
+      while (auto news = box_.take()) hear(*news);
+      watch();
+    }
+    return ended_;
+  }
+
+ private:
+  struct Run {
+    Lease lease;
+    std::unique_ptr<detail::ChildProcess> child;
+    double begun = 0, told = 0;
+    std::string progress = {};
+  };
+
+  static std::deque<AgentOutcome> waiting(const detail::AgentSpool& spool) {
+    const auto all = spool.outcomes();
+    return {all.begin(), all.end()};
+  }
+
+  [[nodiscard]] bool is_idle() const { return !run_ && outcomes_.empty(); }
+  /// Whether it takes no more work.
+  [[nodiscard]] bool ends() const {
+    return options_.interrupt.due() || (options_.once && ended_ > 0);
+  }
+  [[nodiscard]] bool is_over() {
+    if (run_) return false;
+    if (options_.drain && nothing_ && outcomes_.empty()) return true;
+    if (!ends()) return false;
+    if (outcomes_.empty()) return true;
+    if (connected_) impatient_since_ = now_seconds();
+    if (impatient_since_ == 0) impatient_since_ = now_seconds();
+    return now_seconds() - impatient_since_ > kPatienceSeconds;  // they stay in the spool
+  }
+
+  void wait() {
+    std::vector<pollfd> waiting = {{box_.descriptor(), POLLIN, 0}};
+    if (run_) {
+      for (const int child : run_->child->descriptors()) waiting.push_back({child, POLLIN, 0});
+    }
+    (void)::poll(waiting.data(), waiting.size(), kLookMilliseconds);
+  }
+
+  void hear(const AgentNews& news) {
+    switch (news.what) {
+      case AgentNews::What::welcome:
+        connected_ = true;
+        say(fmt::format("agent {} at {}", options_.facts.name, options_.server));
+        break;
+      case AgentNews::What::broken:
+        if (std::exchange(connected_, false) || !told_broken_) {
+          say(fmt::format("no server at {} ({}); looking again", options_.server,
+                          printable_message(news.text)));
+        }
+        told_broken_ = true;
+        delivering_ = asked_ = false;
+        break;
+      case AgentNews::What::refused:
+        throw Unsupported(fmt::format("the server at {} refuses this agent: {}", options_.server,
+                                      printable_message(news.text)));
+      case AgentNews::What::nothing:
+        nothing_ = true;
+        break;
+      case AgentNews::What::work:
+        asked_ = false;
+        nothing_ = false;
+        begin(news.lease);
+        break;
+      case AgentNews::What::gone:
+        if (run_ && is_same(run_->lease, news.lease)) {
+          say(fmt::format("job {} is wanted no more", news.lease.job));
+          run_.reset();
+          spool_.remove(news.lease);
+        }
+        break;
+      case AgentNews::What::taken:
+        delivering_ = false;
+        spool_.remove(news.lease);
+        std::erase_if(outcomes_, [&](auto& one) { return is_same(one.lease, news.lease); });
+        ++ended_;
+        break;
+    }
+  }
+
+  void begin(const Lease& lease) {
+    say(fmt::format("job {}", lease.job));
+    try {
+      const std::string folder = spool_.begin(lease);
+      const std::string file = detail::write_evaluation(lease.manifest, folder);
+      auto child = std::make_unique<detail::ChildProcess>(
+          std::vector<std::string>{options_.program, "eval", "run", file, "--database",
+                                   folder + "/" + detail::kSpooledResults},
+          std::vector<std::string>{}, detail::ChildProcess::Limits{options_.most_bytes});
+      run_ = Run{lease, std::move(child), now_seconds()};
+      (void)session_->begun(lease);
+    } catch (const FormatError& error) {
+      conclude({AgentOutcome::End::failed, lease, error.what()});
+    } catch (const IoError& error) {
+      conclude({AgentOutcome::End::lost, lease, error.what()});
+    }
+  }
+
+  void watch() {
+    if (!run_) return;
+    detail::ChildProcess& child = *run_->child;
+    const double now = now_seconds();
+    (void)child.listen();
+    if (child.has_ended()) {
+      conclude(outcome_of(child));
+    } else if (options_.most_seconds > 0 && now - run_->begun > options_.most_seconds) {
+      conclude({AgentOutcome::End::failed, run_->lease,
+                fmt::format("it took longer than {} s, and was ended", options_.most_seconds)});
+    } else if (child.last_output() != run_->progress && now - run_->told > kProgressSeconds) {
+      run_->progress = child.last_output();
+      run_->told = now;
+      (void)session_->progress(run_->lease, printable_message(run_->progress));
+    }
+  }
+
+  AgentOutcome outcome_of(const detail::ChildProcess& child) const {
+    const std::string said = printable_message(child.last_error());
+    const Lease& lease = run_->lease;
+    if (child.exit_status() < 0) {
+      return {AgentOutcome::End::lost, lease, fmt::format("{}; {}", child.reason(), said)};
+    }
+    if (child.exit_status() >= kNothingRan || spool_.results(lease).empty()) {
+      return {AgentOutcome::End::failed, lease, said};
+    }
+    return {AgentOutcome::End::done, lease, child.exit_status() == 0 ? "" : "not all passed"};
+  }
+
+  void conclude(const AgentOutcome& outcome) {
+    run_.reset();
+    spool_.conclude(outcome);
+    outcomes_.push_back(outcome);
+    constexpr std::array<const char*, 3> kWords = {"failed", "done", "lost"};
+    say(fmt::format("job {}: {}{}{}", outcome.lease.job, kWords.at(std::size_t(outcome.end)),
+                    outcome.reason.empty() ? "" : ": ", outcome.reason));
+  }
+
+  void say(const std::string& line) const {
+    if (options_.say) options_.say(line);
+  }
+
+  const AgentOptions& options_;
+  detail::AgentSpool spool_;
+  std::deque<AgentOutcome> outcomes_;
+  detail::NewsBox box_;
+  std::optional<Run> run_;
+  bool connected_ = false, asked_ = false, delivering_ = false, nothing_ = false;
+  bool told_broken_ = false;
+  double impatient_since_ = 0;
+  std::int64_t ended_ = 0;
+  std::unique_ptr<detail::AgentSession> session_;  // last: its threads use the box
+};
+
+}  // namespace
+
+std::int64_t run_agent(const AgentOptions& options) { return RunningAgent(options).run(); }
+
+}  // namespace d5

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/files/scratch_folder.hpp"
+#include "d5/evaluation/evaluation_database.hpp"
+
+namespace d5::detail {
+
+/// Results that come as pieces of a database's file, until they are adopted.
+class SpoolIntake {
+ public:
+  /// Throws: IoError; ValueError for more bytes than any evaluation has.
+  void add(std::string_view bytes);
+  /// Writes the one run of the file to `results` under the id `as`. Throws: FormatError for bytes
+  /// of another digest, for what is no database of d5's, or has another number of runs.
+  void adopt_into(EvaluationDatabase& results, const std::string& as, const std::string& sha256);
+  /// What came is of no use any more.
+  void forget();
+
+ private:
+  std::unique_ptr<ScratchFolder> folder_;
+  std::ofstream file_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Agents and their server over gRPC on loopback, with a script in the place of `d5 eval run`.
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "core/files/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/serving/access_tokens.hpp"
+#include "d5/serving/agent.hpp"
+#include "d5/serving/agent_link.hpp"
+#include "tests/core/sample_results.hpp"
+#include "tests/evaluation/any_database.hpp"
+
+namespace d5 {
+namespace {
+
+using Catch::Contains;
+using testing::TemporaryFolder;
+
+/// A model that nothing is asked of.
+const std::string kManifest =
+    R"({"evaluation":{"kind":"evaluation","name":"e","version":"1.0.0"},"models":[],"datasets":[]})";
+
+std::string shell_quoted(const std::string& path) { return "'" + path + "'"; }
+
+/// A server's queue and link, and a place for agents.
+class Place {
+ public:
+  Place() {
+    queue = JobQueue::open(database());
+    link = std::make_unique<AgentLink>(*queue, database());
+    (void)EvaluationDatabase::open(folder / "prepared.db")->add(testing::some_results());
+  }
+  ~Place() { end_agents(); }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  [[nodiscard]] std::string database() const { return folder / "server.db"; }
+  /// What copies the prepared results to where they are asked for.
+  [[nodiscard]] std::string giving_results() const {
+    return "cp " + shell_quoted(folder / "prepared.db") + " \"$5\"\n";
+  }
+  /// An agent whose children are that script.
+  AgentOptions agent(const std::string& script, const std::string& name = "a") {
+    const std::string program = folder / ("program-" + name);
+    write_file(program, "#!/bin/sh\n" + script);
+    ::chmod(program.c_str(), 0700);
+    return {.server = link->address(),
+            .facts = {.name = name},
+            .spool = folder / ("spool-" + name),
+            .program = program,
+            .interrupt = {.token = stop_.get_token()}};
+  }
+  void start(const AgentOptions& options) {
+    agents_.emplace_back([options] { (void)run_agent(options); });
+  }
+  void end_agents() {
+    stop_.request_stop();
+    for (auto& agent : agents_) agent.join();
+    agents_.clear();
+    stop_ = {};
+  }
+  /// Waits until that holds of the job, as its events come.
+  template <class Condition>
+  Job when(const std::string& id, const Condition& condition) const {
+    constexpr std::chrono::seconds kMost{60};
+    const auto end = std::chrono::steady_clock::now() + kMost;
+    std::int64_t seen = -1;
+    for (;;) {
+      Job job = queue->job(id);
+      if (condition(job)) return job;
+      REQUIRE(std::chrono::steady_clock::now() < end);
+      seen = queue->wait(seen, std::chrono::milliseconds(500));
+    }
+  }
+  [[nodiscard]] Job when_over(const std::string& id) const {
+    return when(id, [](const Job& job) { return is_over(job.state); });
+  }
+  std::string submit(const std::string& on = "one", const std::string& key = "k") const {
+    return queue->submit({.manifest = kManifest, .key = key, .on = on}).job.id;
+  }
+  [[nodiscard]] std::vector<StoredRun> runs() const {
+    return EvaluationDatabase::open(database())->runs();
+  }
+
+  TemporaryFolder folder;
+  std::unique_ptr<JobQueue> queue;
+  std::unique_ptr<AgentLink> link;
+
+ private:
+  std::stop_source stop_;
+  std::vector<std::thread> agents_;
+};
+
+TEST_CASE("an agent runs what it is given, and its results are kept as the part's run") {
+  Place place;
+  place.start(place.agent("echo 'row one'\necho 'row two'\n" + place.giving_results()));
+  const std::string id = place.submit();
+  const Job job = place.when_over(id);
+  CHECK(job.state == JobState::done);
+  CHECK(job.parts[0].agent == "a");
+  CHECK(job.parts[0].attempt == 1);
+  const auto runs = place.runs();
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].id == job.parts[0].run);
+  CHECK(runs[0].records == std::int64_t(testing::some_results().measurements.size()));
+  place.end_agents();
+  CHECK(std::filesystem::is_empty(place.folder / "spool-a/lock"));
+  CHECK(std::distance(std::filesystem::directory_iterator(place.folder / "spool-a"), {}) == 1);
+}
+
+TEST_CASE("the child reads the manifest's files, in a group of its own, with the limit") {
+  Place place;
+  AgentOptions agent = place.agent(
+      "grep -q '\"name\":\"e\"' \"$3\" || exit 2\n"
+      "test \"$(ulimit -v)\" = 1048576 || exit 2\n"
+      "test \"$(ps -o pgid= -p $$ | tr -d ' ')\" = $$ || exit 2\n" +
+      place.giving_results() + "exit 1\n");
+  agent.most_bytes = std::size_t{1} << 30;
+  place.start(agent);
+  const Job job = place.when_over(place.submit());
+  CHECK(job.state == JobState::done);
+  CHECK(job.parts[0].reason == "not all passed");
+}
+
+TEST_CASE("what cannot be run fails with what the program said") {
+  Place place;
+  place.start(place.agent("echo 'd5: error: no such model' >&2\nexit 2\n"));
+  const Job job = place.when_over(place.submit());
+  CHECK(job.state == JobState::failed);
+  CHECK(job.parts[0].reason == "d5: error: no such model");
+  CHECK(place.runs().empty());
+}
+
+TEST_CASE("a child that crashes is tried again, and after three times no more") {
+  Place place;
+  place.start(place.agent("kill -SEGV $$\n"));
+  const Job job = place.when_over(place.submit());
+  CHECK(job.state == JobState::quarantined);
+  CHECK(job.parts[0].attempt == 3);
+  CHECK_THAT(job.parts[0].reason, Contains("SIGSEGV"));
+}
+
+TEST_CASE("a child that takes too long is ended, with all that it began") {
+  Place place;
+  AgentOptions agent =
+      place.agent("sleep 1000 & echo $! > " + shell_quoted(place.folder / "pid") + "\nwait\n");
+  agent.most_seconds = 0.3;
+  place.start(agent);
+  const Job job = place.when_over(place.submit());
+  CHECK(job.state == JobState::failed);
+  CHECK_THAT(job.parts[0].reason, Contains("longer than 0.3 s"));
+  const std::string sleeping = read_file(place.folder / "pid");
+  const auto runs = [&] {  // a dead one may wait for its new parent
+    std::ifstream status("/proc/" + sleeping.substr(0, sleeping.find('\n')) + "/stat");
+    std::string number, name, state;
+    return status >> number >> name >> state && state != "Z";
+  };
+  for (int i = 0; i < 500 && runs(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK_FALSE(runs());
+}
+
+TEST_CASE("a cancelled child ends, and the agent takes the next job") {
+  Place place;
+  const std::string mark = place.folder / "second";
+  place.start(place.agent("test -e " + shell_quoted(mark) + " || { touch " + shell_quoted(mark) +
+                          "; exec sleep 1000; }\n" + place.giving_results()));
+  const std::string first = place.submit("one", "first"), second = place.submit("one", "second");
+  place.when(first, [&](const Job& job) {
+    return job.state == JobState::running && std::filesystem::exists(mark);
+  });
+  CHECK(place.queue->cancel(first));
+  CHECK(place.when_over(second).state == JobState::done);
+  CHECK(place.queue->job(first).state == JobState::cancelled);
+  CHECK(place.runs().size() == 1);
+}
+
+TEST_CASE("an agent goes on without its server, and delivers to the next") {
+  Place place;
+  const std::string go = place.folder / "go";
+  place.start(place.agent("while ! test -e " + shell_quoted(go) + "; do sleep 0.02; done\n" +
+                          place.giving_results()));
+  const std::string id = place.submit();
+  place.when(id, [](const Job& job) { return job.state == JobState::running; });
+  const int port = place.link->port();
+  place.link.reset();
+  write_file(go, "");
+  place.queue = JobQueue::open(place.database());  // a server that begins anew
+  place.link =
+      std::make_unique<AgentLink>(*place.queue, place.database(), AgentLinkOptions{.port = port});
+  const Job job = place.when_over(id);
+  CHECK(job.state == JobState::done);
+  CHECK(job.parts[0].attempt == 1);
+  CHECK(place.runs().size() == 1);
+}
+
+TEST_CASE("a new agent of the name sends what the one before left, and begins nothing twice") {
+  Place place;
+  // As an agent that was killed leaves it: an outcome that nobody took, and a run half done.
+  place.queue->publish({.name = "a"});
+  const std::string id = place.submit(), half = place.submit("one", "half");
+  const auto lease = place.queue->lease("a");
+  REQUIRE(lease->job == id);
+  CHECK(place.queue->begin(*lease));
+  const auto spool = std::filesystem::path(place.folder / "spool-a");
+  std::filesystem::create_directories(spool / (id + "-0-1"));
+  std::filesystem::create_directories(spool / (half + "-0-1"));
+  std::filesystem::copy(place.folder / "prepared.db", spool / (id + "-0-1/results.db"));
+  write_file((spool / (id + "-0-1/outcome.json")).string(),
+             R"({"job":")" + id + R"(","part":0,"attempt":1,"end":"done","reason":""})");
+  AgentOptions agent = place.agent("exit 2\n");
+  agent.drain = true;
+  CHECK(run_agent(agent) == 2);
+  CHECK(place.queue->job(id).state == JobState::done);
+  CHECK(place.queue->job(half).state == JobState::failed);
+  CHECK(place.runs().size() == 1);
+  CHECK_FALSE(std::filesystem::exists(spool / (half + "-0-1")));
+}
+
+TEST_CASE("results that are damaged are not kept, and the part is run again") {
+  Place place;
+  const std::string mark = place.folder / "second";
+  place.start(place.agent("test -e " + shell_quoted(mark) + " || { touch " + shell_quoted(mark) +
+                          "; echo 'no database' > \"$5\"; exit 0; }\n" + place.giving_results()));
+  const Job job = place.when_over(place.submit());
+  CHECK(job.state == JobState::done);
+  CHECK(job.parts[0].attempt == 2);
+  CHECK(place.runs().size() == 1);
+}
+
+TEST_CASE("a job on all agents has a run of each") {
+  Place place;
+  for (const char* name : {"a", "b"}) place.start(place.agent(place.giving_results(), name));
+  while (place.queue->agents().size() < 2)
+    (void)place.queue->wait(-1, std::chrono::milliseconds(50));
+  const Job job = place.when_over(place.submit("all"));
+  CHECK(job.state == JobState::done);
+  REQUIRE(job.parts.size() == 2);
+  CHECK(job.parts[0].agent == "a");
+  CHECK(job.parts[1].agent == "b");
+  CHECK(place.runs().size() == 2);
+}
+
+TEST_CASE("without a token of the role admin an agent is refused") {
+  Place place;
+  const std::string file = place.folder / "tokens.json";
+  const std::string admin = AccessTokens::add(file, "agents", ServingRole::admin);
+  const std::string run = AccessTokens::add(file, "people", ServingRole::run);
+  place.link =
+      std::make_unique<AgentLink>(*place.queue, place.database(), AgentLinkOptions{.tokens = file});
+  AgentOptions agent = place.agent("exit 2\n");
+  agent.drain = true;
+  for (const std::string& token : {std::string(), run, std::string(64, 'a')}) {
+    agent.token = token;
+    CHECK_THROWS_WITH(run_agent(agent), Contains("refuses this agent"));
+  }
+  agent.token = admin;
+  CHECK(run_agent(agent) == 0);
+}
+
+TEST_CASE("two agents do not share a spool, and a link stays on this machine") {
+  Place place;
+  AgentOptions agent = place.agent(place.giving_results());
+  place.start(agent);
+  (void)place.when_over(place.submit());
+  CHECK_THROWS_AS(run_agent(agent), IoError);
+  CHECK_THROWS_AS(AgentLink(*place.queue, place.database(), {.host = "0.0.0.0"}), ValueError);
+}
+
+}  // namespace
+}  // namespace d5
