@@ -198,7 +198,7 @@ def types() -> Iterator[str]:
 def own_types() -> Iterator[str]:
     """mypy --strict passes on d5's own Python."""
     scripts = [f for f in (SOURCE / "scripts").iterdir() if b"python3" in f.read_bytes()[:40]]
-    folders = ["examples", "tests/house", "python"]
+    folders = ["examples", "examples/notebooks", "tests/house", "python"]
     if importlib.util.find_spec("jax"):
         folders.append("examples/107_jax_framework")
     others = [*scripts, *(f for folder in folders for f in sorted((SOURCE / folder).glob("*.py")))]
