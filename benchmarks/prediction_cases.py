@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How far predictions of training lie from training: 36 cases on the ranks of one machine.
+"""How far predictions of training lie from training: 48 cases on the ranks of one machine.
 
 usage: prediction_cases.py --program build/release/bin/d5 --folder DIR [--steps 20] [--models lenet,...] [--ranks 2,4]
 
-Three networks, each on 2 and 4 ranks that share memory as they do, and that a modelled wire of 10 and of 1 Gbit/s
-(50 us) delays, in two sizes of buckets: `d5 predict MODEL --measure N`. What a prediction is made of, profiles of as
+Three networks, each on 2 and 4 ranks, in two sizes of buckets: by the ring over messages in memory, and over a modelled
+wire of 10 and of 1 Gbit/s (50 us), and by node_memory (`--all-reduces`): `d5 predict MODEL --measure N`. On two cores
+`--ranks 2` leaves the 24 cases whose ranks have a core each. What a prediction is made of, profiles of as
 many copies and networks between as many ranks, is measured once each, before any case, and stays in DIR; of each case
 the prediction is made before its training runs. Nothing is fitted to cases. Cases whose results DIR holds are not run
-again: the script goes on where it ended. All of them take some ten minutes on two cores; nothing else should run.
+again: the script goes on where it ended. All of them take some fifteen minutes on two cores; nothing else should run.
 
 Prints a row a case: the predicted step and its interval, the median of the measured steps and its interval, the error,
 and that of the closed formulas; then, of all cases and of those whose ranks have a core each, the median and the worst
@@ -65,7 +66,7 @@ def summary(name: str, cases: list[dict]) -> str:
     if not cases:
         return f"{name}: none"
     errors = [abs(case["prediction_error"]) for case in cases]
-    formula = [abs(case["baseline_error"]) for case in cases if "baseline_error" in case]
+    formula = [abs(case["baseline_error"]) for case in cases if "baseline_error" in case] or [float("nan")]
     closer = sum(abs(case["prediction_error"]) <= abs(case.get("baseline_error", 9)) for case in cases)
     return (
         f"{name}, {len(cases)} cases: median error {100 * statistics.median(errors):.1f}%, worst {100 * max(errors):.1f}%"
@@ -82,28 +83,31 @@ def main() -> int:
     parser.add_argument("--framework", default="onednn+reference")
     parser.add_argument("--models", default=",".join(BATCHES))
     parser.add_argument("--ranks", default="2,4")
+    parser.add_argument("--all-reduces", default="ring,node_memory")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
 
     cases = [
-        (model, int(ranks), wire, bucket)
+        (model, int(ranks), wire, bucket, algorithm)
         for model in options.models.split(",")
         for ranks in options.ranks.split(",")
         for wire in WIRES
         for bucket in BUCKETS
+        for algorithm in options.all_reduces.split(",")
+        if WIRES[wire] is None or algorithm != "node_memory"  # which has no wire to go over
     ]
     rows, begin = [], time.monotonic()
-    print("| model | ranks | between them | buckets | predicted | measured | error | by formula |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
-    for number, (model, ranks, wire, bucket) in enumerate(cases, 1):
-        name = f"{model} {ranks} {wire} {bucket}".replace("/", "").replace(" ", "-")
+    print("| model | ranks | between them | all-reduce | buckets | predicted | measured | error | by formula |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    for number, (model, ranks, wire, bucket, algorithm) in enumerate(cases, 1):
+        name = f"{model} {ranks} {wire} {algorithm} {bucket}".replace("/", "").replace(" ", "-")
         file = options.folder / f"case-{name}.json"
         if not file.exists():
             print(f"{number} of {len(cases)}, {time.monotonic() - begin:.0f} s: {name}", file=sys.stderr, flush=True)
             words = [options.program, "predict", model, "--batch", str(BATCHES.get(model, 1)), "--measure", str(ranks)]
             words += ["--framework", options.framework, "--threads", "1", "--steps", str(options.steps), "--quiet"]
             words += ["--keep", str(options.folder / "kept")]
-            words += ["--distributed", f"consistent_decentralized:all_reduce=ring:bucket_bytes={BUCKETS[bucket]}"]
+            words += ["--distributed", f"consistent_decentralized:all_reduce={algorithm}:bucket_bytes={BUCKETS[bucket]}"]
             if WIRES[wire]:
                 words += ["--wire", WIRES[wire]]
             run(words, file)
@@ -112,7 +116,7 @@ def main() -> int:
         rows.append(case)
         low, high = case["interval"]
         print(
-            f"| {model} | {ranks} | {wire} | {bucket}"
+            f"| {model} | {ranks} | {wire} | {algorithm} | {bucket}"
             f" | {1e3 * case['predicted_time']:.2f} [{1e3 * case['low']:.2f}, {1e3 * case['high']:.2f}] ms"
             f" | {1e3 * case['time']:.2f} [{1e3 * low:.2f}, {1e3 * high:.2f}] ms"
             f" | {100 * case['prediction_error']:+.1f}% | {100 * case.get('baseline_error', float('nan')):+.1f}% |",

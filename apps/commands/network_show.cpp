@@ -48,6 +48,7 @@ TextTable figures(const NetworkDescription& network) {
   add("bandwidth", network.bandwidth, "B/s");
   add("overhead", network.overhead, "s");
   add("look", network.look, "s");
+  add("signal", network.signal, "s");
   add("end_bandwidth", network.end_bandwidth, "B/s");
   add("host_latency", network.host_latency, "s");
   add("host_bandwidth", network.host_bandwidth, "B/s");

@@ -100,5 +100,50 @@ TEST_CASE(
   CHECK(found.network.spread.value < 0.01);
 }
 
+TEST_CASE("a calibration on ranks of one machine finds what they take from each other") {
+  NetworkDescription truth;
+  truth.name = "truth";
+  truth.hosts = 2;
+  truth.topology = "memory";
+  truth.latency = {2e-6, "made up"};
+  truth.bandwidth = {2e9, "made up"};
+  truth.medium_share = {0.75, "made up"};
+  truth.signal = {100e-9, "made up"};
+  SimulationOptions rates;
+  rates.rates = {.reduce_bandwidth = 4e9,
+                 .scale_bandwidth = 5e9,
+                 .copy_bandwidth = 6e9,
+                 .shared_bandwidth = 3e9,
+                 .ranks = 2,
+                 .alone = 1.5};
+  NetworkTimes times;
+  (void)run_simulated(
+      2, truth,
+      [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
+        CalibrationOptions options{.most_bytes = 1 << 18, .repetitions = 2};
+        options.ends = {.repetitions = 2, .compute = [&] { rank.spend(1e-4); }};
+        options.rates = {.bytes = 1 << 10, .arena = 1 << 12, .repetitions = 2};
+        auto mine = time_network(*all, options);
+        if (rank.rank() == 0) times = std::move(mine);
+      },
+      rates);
+  CHECK(times.rates.reduce_bandwidth == Approx(4e9).epsilon(0.01));
+  CHECK(times.rates.alone == Approx(1.5).epsilon(0.01));
+  CHECK(times.rates.ranks == 2);
+  CHECK(times.rates.shared_bandwidth == Approx(3e9).epsilon(0.01));
+  const NetworkCalibration found = calibrate_network(times, "found");
+  CHECK(found.network.topology == "memory");
+  CHECK(found.network.signal.value == Approx(100e-9));
+  CHECK(found.network.bandwidth.value == Approx(2e9).epsilon(1e-3));
+  CHECK(found.network.medium_share.value == Approx(0.75).epsilon(1e-3));
+  int in_memory = 0;
+  for (const auto& time : found.held_out) {
+    INFO(time.what << " of " << time.measured.bytes << " bytes");
+    in_memory += time.what == "all-reduce node_memory" ? 1 : 0;
+    CHECK(std::abs(time.error()) < 0.01);
+  }
+  CHECK(in_memory > 2);
+}
+
 }  // namespace
 }  // namespace d5

@@ -39,6 +39,8 @@ TEST_CASE("a network reads back as it was written, fitted digits too") {
 TEST_CASE("large messages may have figures of their own") {
   NetworkDescription network = parse_network_description(
       kSmallest +
+          "topology: memory\nsignal: {value: 100ns, source: s}\nmedium_share: {value: 0.4, source: "
+          "s}\n"
           "spread: {value: 0.25, source: s}\nend_bandwidth: {value: 4GB/s, source: s}\nsegments:\n"
           "  - {bytes: 4KiB, latency: 80us, bandwidth: 2GB/s, source: a}\n"
           "  - {bytes: 1MiB, latency: 90us, bandwidth: 1GB/s, source: b}\n",
@@ -50,6 +52,9 @@ TEST_CASE("large messages may have figures of their own") {
     CHECK(network.segment_of(1 << 20).source == "b");
     CHECK(network.end_bandwidth.value == 4e9);
     CHECK(network.spread.value == 0.25);
+    CHECK(network.node_of(7) == 0);
+    CHECK(network.signal.value == Approx(1e-7));
+    CHECK(network.medium_share.value == 0.4);
     network = parse_network_description(to_yaml(network), "again.yaml");
   }
 }
@@ -65,6 +70,9 @@ TEST_CASE("what is wrong in a network is said with file and line") {
       {"name: n\nlatency: {value: 50us}\n", "who says so"},
       {"name: n\nbandwith: {value: 1GB/s, source: s}\n", "bandwidth"},
       {"name: n\nhosts: 0\n", "expected a whole number of 1 to 1000000"},
+      {"name: n\ntopology: fat-tree\n", "n.yaml:2: topology"},
+      {"name: n\ntopology: taurus\n", "torus"},
+      {"name: n\nlatency: {value: -1us, source: s}\n", "latency"},
       {"- a\n- b\n", "is no map"},
       {"name: n\nspread: {value: -1, source: s}\n", "spread is -1; expected at least 0"},
       {"name: n\nsegments: 4KiB\n", "n.yaml:2: 'segments' is no list"},

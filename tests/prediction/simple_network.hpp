@@ -19,4 +19,11 @@ inline NetworkDescription simple_network(int hosts) {
   return network;
 }
 
+/// One machine, whose ranks share memory, and send at the same pace.
+inline NetworkDescription memory_network(int ranks) {
+  NetworkDescription network = simple_network(ranks);
+  network.topology = "memory";
+  return network;
+}
+
 }  // namespace d5

@@ -20,6 +20,17 @@ double seconds_of(int n, const SimulationOptions& options,
   return run_simulated(n, simple_network(n), function, options).seconds;
 }
 
+double seconds_of(const NetworkDescription& network, int n,
+                  const std::function<void(SimulatedRank&, const Ranks&)>& function) {
+  return run_simulated(n, network, function).seconds;
+}
+
+NetworkDescription two_ranks_a_host(int n) {
+  NetworkDescription network = simple_network(n / 2);
+  network.ranks_per_host = 2;
+  return network;
+}
+
 TEST_CASE("the ring takes 2(n - 1)/n S/B + 2(n - 1) L, phantoms as well as data") {
   const int n = GENERATE(2, 3, 5, 16, 64);
   const bool phantom = GENERATE(true, false);
@@ -82,12 +93,12 @@ TEST_CASE("phantoms pass through every collective, and nobody touches them") {
   const auto all = [](const auto& registry) { return registry.names(); };
   const int n = GENERATE(4, 6);
   for (const auto& name : all(all_reduces())) {
-    // A node's memory is no message, and `auto` measures.
-    if (name == "auto" || name == "node_memory" || name == "hierarchical") continue;
     const Settings settings =
-        name == "with_resources" ? Settings{{"of", "ring"}} : Settings{};  // node memory by itself
+        name == "with_resources" ? Settings{{"of", "ring"}} : Settings{};  // threads by itself
     CAPTURE(name);
-    CHECK(seconds_of(n, {}, [&](SimulatedRank&, const Ranks& ranks) {
+    NetworkDescription network = memory_network(n);
+    if (name == "hierarchical") network = two_ranks_a_host(n);
+    CHECK(seconds_of(network, n, [&](SimulatedRank&, const Ranks& ranks) {
             Tensor data = phantom_tensor({DType::float32, {12'000}});
             const auto one = all_reduces().at(name).make(settings);
             one->start(*ranks, data)->wait();

@@ -50,6 +50,14 @@ struct MessageEndOptions {
 /// Asking once, in vain, for a message that nobody has sent yet, as schemes do at each gradient:
 /// the median, the mean over ranks. All ranks do so at the same time. Units: s. As above.
 [[nodiscard]] double time_looks(Communicator& ranks, int repetitions);
+/// Each rank sends a message of each size to its right neighbour and receives one from its left,
+/// all at once: the median of the slowest rank's times. As above.
+[[nodiscard]] std::vector<TimedMessage> time_shifts(Communicator& ranks,
+                                                    std::span<const std::int64_t> sizes,
+                                                    int repetitions);
+/// Until a rank sees what another wrote into memory that they share: half of there and back,
+/// between ranks 0 and 1; 0 where ranks share none. Units: s. As above.
+[[nodiscard]] double time_signals(Communicator& ranks, int repetitions);
 
 /// Latency and bandwidth with which latency + bytes / bandwidth comes closest: least squares of
 /// relative errors, so that small messages count as large ones do. Throws: ValueError for fewer
@@ -83,7 +91,7 @@ struct NetworkCalibration {
   std::vector<HeldOutTime> held_out = {};
 };
 struct CalibrationOptions {
-  static constexpr int kParts = 5;
+  static constexpr int kParts = 7;
   std::int64_t least_bytes = 64, most_bytes = std::int64_t{16} << 20;  ///< of messages
   int repetitions = 50;
   MessageEndOptions ends = {};
@@ -91,13 +99,15 @@ struct CalibrationOptions {
   std::function<void()> on_part = {};  ///< called after each of `kParts`
 };
 /// What real ranks took: messages of sizes between two bounds, each power of two and the one half
-/// way to the next; what some of them cost processors; all-reduces by the ring of powers of two
-/// from 16 KiB on; and sums.
+/// way to the next; what some of them cost processors, and take where all send at once; looks and
+/// signals; all-reduces by the ring, and through memory, of powers of two from 16 KiB on; and sums.
 struct NetworkTimes {
   int ranks = 2;
   std::string medium;  ///< `Communicator::medium`
-  std::vector<TimedMessage> messages = {}, ends = {}, all_reduces = {};
-  double look = 0;  ///< `time_looks`
+  std::vector<TimedMessage> messages = {}, ends = {}, shifts = {}, all_reduces = {};
+  std::vector<TimedMessage> in_memory = {};  ///< all-reduces by node_memory, where ranks share one
+  double look = 0;                           ///< `time_looks`
+  double signal = 0;                         ///< `time_signals`; 0: ranks share no memory
   RankRates rates = {};
 };
 /// The same on every rank: a collective. Throws: as those above; ValueError for bounds that hold

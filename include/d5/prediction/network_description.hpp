@@ -41,13 +41,19 @@ struct NetworkDescription {
   std::string summary;
   std::int64_t hosts = 1;           ///< that there are at most
   std::int64_t ranks_per_host = 1;  ///< consecutive ranks share a host
-  std::string topology = "star";    ///< star: one switch that never blocks; others: SimGrid's
-  Settings topology_options;        ///< what else the topology needs: "levels", "down" ...
-  NetworkFigure latency;            ///< of the first byte, from host to host
-  NetworkFigure bandwidth;          ///< of a host's port
-  NetworkFigure overhead;  ///< processor time of a message, at each end (LogP's o); 0: none
+  /// star: one switch that never blocks; memory: one machine's, which all ranks share; others:
+  /// SimGrid's.
+  std::string topology = "star";
+  Settings topology_options;  ///< what else the topology needs: "levels", "down" ...
+  NetworkFigure latency;      ///< of the first byte, from host to host
+  NetworkFigure bandwidth;    ///< of a host's port
+  NetworkFigure overhead;     ///< processor time of a message, at each end (LogP's o); 0: none
   NetworkFigure
-      end_bandwidth;     ///< of a processor that moves a message, at each end; 0: it need not
+      end_bandwidth;  ///< of a processor that moves a message, at each end; 0: it need not
+  /// Of what all messages have together, the share that one takes alone, such as of memory; 0: they
+  /// have nothing in common but ports.
+  NetworkFigure medium_share;
+  NetworkFigure signal;  ///< until a rank sees what another wrote into memory that they share
   NetworkFigure look;    ///< processor time of asking in vain whether a message is there; 0: none
   NetworkFigure spread;  ///< of messages' times: they are so much longer or shorter, as a share
   NetworkFigure calibrated_bytes;        ///< the largest message that a fit has seen; 0: it is none
@@ -59,6 +65,10 @@ struct NetworkDescription {
 
   /// Of a message between hosts: latency and bandwidth by its size.
   [[nodiscard]] NetworkSegment segment_of(double bytes) const;
+  /// On which node a rank is, which shares memory with that node's others.
+  [[nodiscard]] std::int64_t node_of(std::int64_t rank) const {
+    return topology == "memory" ? 0 : rank / ranks_per_host;
+  }
   [[nodiscard]] std::int64_t most_ranks() const { return hosts * ranks_per_host; }
 };
 

@@ -9,6 +9,7 @@
 #include "level3_distributed/communicator/gather_texts.hpp"
 #include "level3_distributed/communicator/transport/loaded_part.hpp"
 #include "level3_distributed/node/node_memory_window.hpp"
+#include "level3_distributed/node/nodes_of_strands.hpp"
 
 namespace d5 {
 namespace {
@@ -22,6 +23,10 @@ bool share_a_node(Communicator& ranks) {
 
 std::shared_ptr<MemoryWindow> make_memory_window(std::shared_ptr<Communicator> ranks,
                                                  std::size_t bytes, MemoryWindowKind kind) {
+  if (detail::nodes_of_strands()) {
+    throw Unsupported(
+        "a memory window: simulated ranks have none, for what they write has no time");
+  }
   if (kind == MemoryWindowKind::automatic) {
     kind = share_a_node(*ranks) ? MemoryWindowKind::node : MemoryWindowKind::library;
   }

@@ -2,13 +2,14 @@
 #include "level3_distributed/node/node_exchange.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 
 #include "d5/core/arena.hpp"
+#include "d5/core/phantom_tensor.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "level3_distributed/communicator/patience.hpp"
+#include "level3_distributed/node/nodes_of_strands.hpp"
 
 namespace d5::detail {
 namespace {
@@ -70,6 +71,10 @@ struct NodeExchange::Chunk {
     Tensor shared = data;
     return static_cast<std::byte*>(shared.raw());
   }
+  /// From or to a slot.
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes) const {
+    copy_in_node(to, from, bytes, !is_phantom(data));
+  }
 };
 
 struct NodeExchange::Counters {
@@ -127,7 +132,7 @@ std::unique_ptr<Request> NodeExchange::queue(Operation operation) {
   if (operation.data.elements() == 0) return std::make_unique<NodeRequest>(*this, -1);
   operation.chunk_bytes = chunk_bytes(operation.chunk_bytes);
   auto ended_ns = operation.ended_ns = std::make_shared<std::atomic<std::int64_t>>(0);
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_against_threads();
   operations_.push_back(std::move(operation));
   return std::make_unique<NodeRequest>(*this, started_++, std::move(ended_ns));
 }
@@ -138,16 +143,23 @@ std::unique_ptr<Request> NodeExchange::start(Operation operation) {
   return request;
 }
 
+std::unique_lock<std::mutex> NodeExchange::lock_against_threads() {
+  return nodes_of_strands() ? std::unique_lock<std::mutex>() : std::unique_lock(mutex_);
+}
+
 bool NodeExchange::is_done(std::int64_t operation) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_against_threads();
   if (operation >= read_at_.operation) advance();
   return operation < read_at_.operation;
 }
 
 void NodeExchange::advance() {
+  if (advancing_) return;  // by another strand of this rank
+  advancing_ = true;
   // What is nearer to its end goes first: it frees a room.
   while (read_one() || reduce_one() || write_one()) {
   }
+  advancing_ = false;
 }
 
 const NodeExchange::Operation* NodeExchange::at(const Place& place) const {
@@ -179,6 +191,8 @@ std::byte* NodeExchange::slot(std::int64_t chunk, int rank) const {
 
 template <class Step>
 bool NodeExchange::all_through(Step step, std::int64_t chunks) const {
+  if (chunks <= 0) return true;
+  if (auto* strands = nodes_of_strands()) strands->look();
   for (int r = 0; r < size_; ++r) {
     if ((counters_[r].*step).read() < chunks) return false;
   }
@@ -193,14 +207,14 @@ bool NodeExchange::write_one() {
   std::byte* mine = slot(chunk.number, rank_);
   const std::byte* from = chunk.bytes();
   if (operation->root == rank_) {
-    std::memcpy(mine, from, chunk.data.bytes());
+    chunk.copy(mine, from, chunk.data.bytes());
   } else if (operation->root == kNoRoot) {
     const std::size_t begin = chunk.offset(rank_), end = chunk.offset(rank_ + 1);
-    std::memcpy(mine, from, begin);
-    std::memcpy(mine + end, from + end, chunk.data.bytes() - end);
+    chunk.copy(mine, from, begin);
+    chunk.copy(mine + end, from + end, chunk.data.bytes() - end);
   }
   pass(write_at_);
-  counters_[rank_].written.write(write_at_.chunk);
+  publish(counters_[rank_].written, write_at_.chunk);
   return true;
 }
 
@@ -211,7 +225,7 @@ bool NodeExchange::reduce_one() {
   }
   if (at(reduce_at_)->root == kNoRoot) reduce(chunk_at(reduce_at_));
   pass(reduce_at_);
-  counters_[rank_].reduced.write(reduce_at_.chunk);
+  publish(counters_[rank_].reduced, reduce_at_.chunk);
   return true;
 }
 
@@ -219,6 +233,10 @@ bool NodeExchange::reduce_one() {
 void NodeExchange::reduce(const Chunk& chunk) {
   const Reduction reduction = at(reduce_at_)->reduction;
   Tensor own = chunk.of(rank_), result = chunk.in(slot(chunk.number, rank_), rank_);
+  const auto copy = [&](Tensor& to, const Tensor& from) {
+    chunk.copy(static_cast<std::byte*>(to.raw()), static_cast<const std::byte*>(from.raw()),
+               from.bytes());
+  };
   const auto add = [&](Tensor& into, int rank) {
     ranks_.reduce_local(into, rank == rank_ ? own : chunk.in(slot(chunk.number, rank), rank_),
                         reduction);
@@ -227,12 +245,11 @@ void NodeExchange::reduce(const Chunk& chunk) {
     for (int r = 0; r < size_; ++r) {
       if (r != rank_) add(own, r);
     }
-    std::memcpy(result.raw(), own.raw(), own.bytes());
-    return;
+    return copy(result, own);
   }
-  std::memcpy(result.raw(), chunk.in(slot(chunk.number, 0), rank_).raw(), result.bytes());
+  copy(result, chunk.in(slot(chunk.number, 0), rank_));
   for (int r = 1; r < size_; ++r) add(result, r);
-  std::memcpy(own.raw(), result.raw(), own.bytes());
+  copy(own, result);
 }
 
 bool NodeExchange::read_one() {
@@ -244,15 +261,15 @@ bool NodeExchange::read_one() {
   std::byte* to = chunk.bytes();
   for (int r = 0; r < size_ && root == kNoRoot; ++r) {
     if (r == rank_) continue;
-    std::memcpy(to + chunk.offset(r), slot(chunk.number, r) + chunk.offset(r),
-                chunk.offset(r + 1) - chunk.offset(r));
+    chunk.copy(to + chunk.offset(r), slot(chunk.number, r) + chunk.offset(r),
+               chunk.offset(r + 1) - chunk.offset(r));
   }
   if (root != kNoRoot && root != rank_) {
-    std::memcpy(to, slot(chunk.number, root), chunk.data.bytes());
+    chunk.copy(to, slot(chunk.number, root), chunk.data.bytes());
   }
   const std::int64_t operation = read_at_.operation;
   pass(read_at_);
-  counters_[rank_].read.write(read_at_.chunk);
+  publish(counters_[rank_].read, read_at_.chunk);
   if (read_at_.operation != operation) {
     operations_.front().ended_ns->store(Trace::now_ns());
     operations_.pop_front();

@@ -70,6 +70,8 @@ class NodeExchange {
   [[nodiscard]] std::byte* slot(std::int64_t chunk, int rank) const;
   template <class Step>
   [[nodiscard]] bool all_through(Step step, std::int64_t chunks) const;
+  /// Strands of one thread never run at once.
+  [[nodiscard]] std::unique_lock<std::mutex> lock_against_threads();
   void advance();
   bool write_one();
   bool reduce_one();
@@ -86,6 +88,7 @@ class NodeExchange {
   std::deque<Operation> operations_;  // those that are not read yet
   std::int64_t started_ = 0;
   Place write_at_, reduce_at_, read_at_;
+  bool advancing_ = false;
 };
 
 /// Waits until all of `ranks` have come here; schedules that are under way go on meanwhile.

@@ -7,12 +7,16 @@
 #include "d5/level3_distributed/node_memory.hpp"
 #include "level3_distributed/communicator/boot_id.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
+#include "level3_distributed/node/nodes_of_strands.hpp"
 
 namespace d5 {
 
 std::string node_identity(const Communicator& ranks) {
   if (!ranks.shares_nodes()) {
     return fmt::format("one of its own, rank {}", ranks.outermost_rank(ranks.rank()));
+  }
+  if (const auto* strands = detail::nodes_of_strands()) {
+    return strands->identity(ranks.outermost_rank(ranks.rank()));
   }
   struct stat memory = {}, processes = {};
   stat("/dev/shm", &memory);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "d5/core/clock.hpp"
 #include "d5/core/phantom_tensor.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level3_distributed/collective.hpp"
@@ -14,21 +15,46 @@
 namespace d5 {
 namespace {
 
-double simulated_all_reduce(const NetworkDescription& network, const NetworkTimes& times,
-                            std::int64_t bytes) {
-  double seconds = 0;
+/// The slowest rank's of what `work` returns, on as many ranks as were measured. Units: s.
+double simulated_seconds(
+    const NetworkDescription& network, const NetworkTimes& times,
+    const std::function<double(const std::shared_ptr<Communicator>& all)>& work) {
+  double slowest = 0;
   SimulationOptions options;
   options.rates = times.rates;
   (void)run_simulated(
       times.ranks, network,
-      [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
-        Tensor data = phantom_tensor({DType::float32, {bytes / 4}});
-        const double begin = rank.now();
-        all_reduces().at("ring").make()->start(*all, data)->wait();
-        seconds = std::max(seconds, rank.now() - begin);
+      [&](SimulatedRank&, const std::shared_ptr<Communicator>& all) {
+        slowest = std::max(slowest, work(all));
       },
       options);
-  return seconds;
+  return slowest;
+}
+
+double simulated_all_reduce(const NetworkDescription& network, const NetworkTimes& times,
+                            const std::string& algorithm, std::int64_t bytes) {
+  return simulated_seconds(network, times, [&](const std::shared_ptr<Communicator>& all) {
+    const auto one = all_reduces().at(algorithm).make();
+    Tensor data = phantom_tensor({DType::float32, {bytes / 4}});
+    one->prepare(*all);
+    all->barrier();
+    const double begin = now_seconds();
+    one->start(*all, data)->wait();
+    return now_seconds() - begin;
+  });
+}
+
+double simulated_shift(const NetworkDescription& network, const NetworkTimes& times,
+                       std::int64_t bytes) {
+  return simulated_seconds(network, times, [&](const std::shared_ptr<Communicator>& all) {
+    const int n = all->size();
+    Tensor data = phantom_tensor({DType::float32, {bytes / 4}});
+    const double begin = now_seconds();
+    const auto received = all->start_receive(data, (all->rank() + n - 1) % n);
+    all->send(data, (all->rank() + 1) % n);
+    received->wait();
+    return now_seconds() - begin;
+  });
 }
 
 double simulated_message(const NetworkDescription& network, std::int64_t bytes) {
@@ -65,6 +91,29 @@ void set_ends(NetworkDescription& network, const NetworkTimes& times) {
   }
 }
 
+/// What messages that are under way at once take from each other: fitted to the largest shift, of
+/// which all else is known. Nothing where they take nothing.
+void set_medium(NetworkDescription& network, const NetworkTimes& times) {
+  constexpr double kSmallest = 1.02;  // what is less a repetition would change
+  if (times.shifts.empty()) return;
+  const TimedMessage& shift = times.shifts.back();
+  const double passes = static_cast<double>(shift.bytes) /
+                        network.segment_of(static_cast<double>(shift.bytes)).bandwidth;
+  const double longer = shift.seconds - simulated_shift(network, times, shift.bytes);
+  const double factor = 1 + longer / passes;
+  if (factor < kSmallest) return;
+  network.medium_share = {factor / times.ranks,
+                          fmt::format("{} ranks that send {} bytes each at once, {}", times.ranks,
+                                      shift.bytes, times.medium)};
+}
+
+/// Ranks that share memory are one machine's.
+void set_memory(NetworkDescription& network, const NetworkTimes& times) {
+  if (!(times.signal > 0)) return;
+  network.topology = "memory";
+  network.signal = {times.signal, "from rank 0 to 1 and back, in memory that they share"};
+}
+
 /// How far off the fit is where it was not fitted.
 void set_spread(NetworkCalibration& calibration) {
   double squares = 0;
@@ -91,14 +140,26 @@ NetworkCalibration calibrate_network(const NetworkTimes& times, const std::strin
   NetworkDescription& network = calibration.network;
   network.calibrated_bytes = {static_cast<double>(fitted.back().bytes), source};
   set_ends(network, times);
+  set_memory(network, times);
+  set_medium(network, times);
   for (const TimedMessage& message : others) {
     calibration.held_out.push_back(
         {"message", 2, message, simulated_message(network, message.bytes)});
   }
-  for (const TimedMessage& sum : times.all_reduces) {
-    calibration.held_out.push_back(
-        {"all-reduce ring", times.ranks, sum, simulated_all_reduce(network, times, sum.bytes)});
+  for (std::size_t i = 0; i + 1 < times.shifts.size(); ++i) {
+    const TimedMessage& shift = times.shifts[i];
+    calibration.held_out.push_back({"messages of all at once", times.ranks, shift,
+                                    simulated_shift(network, times, shift.bytes)});
   }
+  const auto hold_against = [&](const std::string& algorithm,
+                                const std::vector<TimedMessage>& sums) {
+    for (const TimedMessage& sum : sums) {
+      calibration.held_out.push_back({"all-reduce " + algorithm, times.ranks, sum,
+                                      simulated_all_reduce(network, times, algorithm, sum.bytes)});
+    }
+  };
+  hold_against("ring", times.all_reduces);
+  hold_against("node_memory", times.in_memory);
   set_spread(calibration);
   return calibration;
 }

@@ -23,6 +23,7 @@ namespace {
 using detail::YamlNode;
 
 constexpr const char* kCarriedNetworks = "data/networks";
+constexpr std::array kTopologies = {"star", "memory", "fat_tree", "torus", "dragonfly"};
 
 /// A figure of the file: where it is kept, and whether it is a rate, above 0, or a number from 0.
 struct FigureRow {
@@ -37,6 +38,8 @@ constexpr std::array kFigures = {
     FigureRow{"bandwidth", &NetworkDescription::bandwidth, "1.25GB/s", true},
     FigureRow{"overhead", &NetworkDescription::overhead, "50us", false},
     FigureRow{"end_bandwidth", &NetworkDescription::end_bandwidth, "1.25GB/s", false},
+    FigureRow{"medium_share", &NetworkDescription::medium_share, "0.25", false},
+    FigureRow{"signal", &NetworkDescription::signal, "50us", false},
     FigureRow{"look", &NetworkDescription::look, "50us", false},
     FigureRow{"spread", &NetworkDescription::spread, "0.05", false},
     FigureRow{"calibrated_bytes", &NetworkDescription::calibrated_bytes, "4194304", false},
@@ -47,6 +50,15 @@ constexpr std::array kFigures = {
 
 [[noreturn]] void fail(const std::string& file, int line, const std::string& what) {
   throw FormatError(fmt::format("{}:{}: {}", printable(file), line, what));
+}
+
+[[noreturn]] void fail_unknown(const std::string& file, int line, const char* what,
+                               const std::string& name, const std::vector<std::string>& known) {
+  try {
+    throw_unknown_name(fmt::format("{}:{}: {}", printable(file), line, what), name, known);
+  } catch (const NotFound& error) {
+    throw FormatError(error.what());
+  }
 }
 
 const std::string& scalar(const std::string& file, const std::string& key, const YamlNode& node) {
@@ -196,11 +208,13 @@ NetworkDescription parse_network_description(const std::string& text, const std:
        : key == "summary" ? network.summary
                           : network.topology) = scalar(file, key, node);
     } else {
-      try {
-        throw_unknown_name(fmt::format("{}:{}: key", printable(file), node.line), key, known);
-      } catch (const NotFound& error) {
-        throw FormatError(error.what());
-      }
+      fail_unknown(file, node.line, "key", key, known);
+    }
+    if (key == "topology" && std::ranges::none_of(kTopologies, [&](const char* each) {
+          return network.topology == each;
+        })) {
+      fail_unknown(file, node.line, "topology", network.topology,
+                   {kTopologies.begin(), kTopologies.end()});
     }
   }
   if (network.name.empty()) fail(file, root.line, "has no 'name'");

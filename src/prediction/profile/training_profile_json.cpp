@@ -54,9 +54,19 @@ RankRates rates_from(const JsonReader& json) {
     if (!(value > 0 && value < 1e30)) json.fail(name, fmt::format("is {}", value), "more than 0");
     return value;
   };
-  return {.reduce_bandwidth = rate("reduce_bandwidth"),
-          .scale_bandwidth = rate("scale_bandwidth"),
-          .copy_bandwidth = rate("copy_bandwidth")};
+  RankRates rates{.reduce_bandwidth = rate("reduce_bandwidth"),
+                  .scale_bandwidth = rate("scale_bandwidth"),
+                  .copy_bandwidth = rate("copy_bandwidth")};
+  if (json.has("shared_bandwidth")) rates.shared_bandwidth = rate("shared_bandwidth");
+  if (json.has("alone")) rates.alone = rate("alone");
+  if (json.has("ranks")) {
+    const std::int64_t ranks = json.integer("ranks");
+    if (ranks < 1 || ranks > 1'000'000) {
+      json.fail("ranks", fmt::format("is {}", ranks), "1 to 1000000");
+    }
+    rates.ranks = static_cast<int>(ranks);
+  }
+  return rates;
 }
 
 TrainingProfile::Times times_from(const JsonReader& json) {
@@ -83,7 +93,12 @@ std::string to_json(const TrainingProfile& profile) {
   if (profile.rates.reduce_bandwidth > 0) {
     json["rates"] = {{"reduce_bandwidth", profile.rates.reduce_bandwidth},
                      {"scale_bandwidth", profile.rates.scale_bandwidth},
-                     {"copy_bandwidth", profile.rates.copy_bandwidth}};
+                     {"copy_bandwidth", profile.rates.copy_bandwidth},
+                     {"ranks", profile.rates.ranks},
+                     {"alone", profile.rates.alone}};
+    if (profile.rates.shared_bandwidth > 0) {
+      json["rates"]["shared_bandwidth"] = profile.rates.shared_bandwidth;
+    }
   }
   for (const auto& [name, bytes] : profile.parameters) {
     json["parameters"].push_back({{"name", name}, {"bytes", bytes}});

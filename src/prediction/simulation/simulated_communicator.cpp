@@ -110,7 +110,7 @@ class SimulatedCommunicator final : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(group_->size()); }
   std::string medium() const override { return world_->medium; }
-  bool shares_nodes() const override { return false; }
+  bool shares_nodes() const override { return world_->nodes.share_memory(); }
   void abort(const std::string& reason) override {
     throw CommunicationError(fmt::format("rank {}: {}", rank_, reason));
   }
@@ -120,15 +120,15 @@ class SimulatedCommunicator final : public Communicator {
   }
   void copy_local(Tensor& into, const Tensor& from) override {
     if (has_elements(into, from)) into.copy_from(from);
-    world_->charge(into.bytes(), world_->options.rates.copy_bandwidth);
+    world_->nodes.work(into.bytes(), world_->options.rates.copy_bandwidth);
   }
   void reduce_local(Tensor& into, const Tensor& other, Reduction reduction) override {
     if (has_elements(into, other)) Communicator::reduce_local(into, other, reduction);
-    world_->charge(into.bytes(), world_->options.rates.reduce_bandwidth);
+    world_->nodes.work(into.bytes(), world_->options.rates.reduce_bandwidth);
   }
   void scale_local(Tensor& data, double factor) override {
     if (has_elements(data, data)) Communicator::scale_local(data, factor);
-    world_->charge(data.bytes(), world_->options.rates.scale_bandwidth);
+    world_->nodes.work(data.bytes(), world_->options.rates.scale_bandwidth);
   }
 
  protected:

@@ -58,6 +58,7 @@ class ThreadOfFibers {
       throw Unsupported("run_simulated inside a simulated rank; start it outside");
     }
     world_of_thread = &world;
+    detail::nodes_of_strands() = &world.nodes;
     detail::pause_instead_of_thread() = [] {
       // One that unwinds finds its calls failed; to throw here might end the process.
       if (!world_of_thread->scheduler.stopping()) world_of_thread->board.wait_for_change();
@@ -70,6 +71,7 @@ class ThreadOfFibers {
   }
   ~ThreadOfFibers() {
     world_of_thread = nullptr;
+    detail::nodes_of_strands() = nullptr;
     detail::pause_instead_of_thread() = pause_;
     detail::virtual_clock_of_thread() = clock_;
   }
@@ -176,6 +178,9 @@ void SimulationOptions::declare(OptionList& list) {
            "bytes a second that a rank scales; 0: it takes no time", {.least = 0});
   list.add("copy_bandwidth", rates.copy_bandwidth,
            "bytes a second that algorithms copy; 0: it takes no time", {.least = 0});
+  list.add("shared_bandwidth", rates.shared_bandwidth,
+           "bytes a second that a rank copies to and from memory that ranks share; 0: as others",
+           {.least = 0});
   list.add("progress", progress, "when algorithms under way go on", {"poll", "thread"});
   list.add("most_wall_seconds", most_wall_seconds,
            "of the machine's time, after which it stops; 0: as long as it takes", {.least = 0});
@@ -212,7 +217,7 @@ SimulationReport run_simulated(
       run_rank(self, world, ranks, function);
     });
   }
-  world->scheduler.run(world->board, [&] { throw_deadlock(*world); }, is_over);
+  world->scheduler.run(world->nodes, [&] { throw_deadlock(*world); }, is_over);
   thread.reset();
   report.seconds = std::ranges::max(report.rank_seconds);
   report.messages = world->board.messages();

@@ -14,6 +14,7 @@
 #include "prediction/simulation/fiber_scheduler.hpp"
 #include "prediction/simulation/library_call.hpp"
 #include "prediction/simulation/message_board.hpp"
+#include "prediction/simulation/simulated_nodes.hpp"
 
 namespace d5::detail {
 
@@ -34,6 +35,7 @@ class SimulatedWorld {
               find_simulated_network(options.model.name)
                   .make(description, ranks, options.model.settings),
               ranks, options.eager_bytes),
+        nodes(description, ranks, options.rates, scheduler, board),
         library_calls(static_cast<std::size_t>(ranks)) {}
 
   const SimulationOptions options;
@@ -43,6 +45,7 @@ class SimulatedWorld {
   const std::string medium;
   FiberScheduler scheduler;
   MessageBoard board;
+  SimulatedNodes nodes;
   LibraryAlgorithms algorithms;
   /// Collectives of the transport that are under way, by rank: moved on in every call of it.
   std::vector<std::vector<LibraryRequest*>> library_calls;
@@ -58,13 +61,6 @@ class SimulatedWorld {
   void move_library_calls_on(int rank) {
     auto& calls = library_calls[static_cast<std::size_t>(rank)];
     for (std::size_t i = 0; i < calls.size(); ++i) calls[i]->move_on();
-  }
-  void charge(std::size_t bytes, double bandwidth) {
-    if (bandwidth == 0) return;
-    auto& strand = scheduler.current();
-    strand.time += static_cast<double>(bytes) / bandwidth;
-    // The rank's other strand sees what is done when it is done.
-    if (strand.background) scheduler.catch_up();
   }
 
  private:

@@ -14,6 +14,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
 #include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/simulated_network.hpp"
 
 namespace d5 {
 namespace {
@@ -53,7 +54,8 @@ constexpr double kMostSpread = 0.9;
 
 /// The same network, whose messages take so many times as long.
 NetworkDescription slower(NetworkDescription network, double factor) {
-  for (auto* time : {&network.latency, &network.host_latency, &network.overhead, &network.look}) {
+  for (auto* time : {&network.latency, &network.host_latency, &network.overhead, &network.look,
+                     &network.signal}) {
     time->value *= factor;
   }
   for (auto* rate : {&network.bandwidth, &network.host_bandwidth, &network.end_bandwidth}) {
@@ -118,6 +120,12 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
     point.mistrusted += (point.mistrusted.empty() ? "" : "; ") + reason;
   };
   if (!simulated.report.stopped.empty()) mistrust(simulated.report.stopped);
+  const std::string& model = training.simulation.model.name;
+  const bool knows_links = !simulated_networks().find(model);
+  if (ranks > 1 && !knows_links && network.topology != "star" && network.topology != "memory") {
+    mistrust(fmt::format("'{}' takes the topology '{}' for a star, whose links nobody shares",
+                         model, printable(network.topology)));
+  }
   const double known = network.calibrated_bytes.value;
   if (known > 0 && static_cast<double>(simulated.report.largest_bytes) > known) {
     mistrust(fmt::format(

@@ -61,7 +61,10 @@ RankRates rates_of(const TrainingProfile& profile, const SimulatedTrainingOption
   };
   return {.reduce_bandwidth = rate(&RankRates::reduce_bandwidth),
           .scale_bandwidth = rate(&RankRates::scale_bandwidth),
-          .copy_bandwidth = rate(&RankRates::copy_bandwidth)};
+          .copy_bandwidth = rate(&RankRates::copy_bandwidth),
+          .shared_bandwidth = rate(&RankRates::shared_bandwidth),
+          .ranks = profile.rates.ranks,
+          .alone = profile.rates.alone};
 }
 
 /// How long the profile's steps are beside the usual one.

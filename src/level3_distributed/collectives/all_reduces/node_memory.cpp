@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <deque>
 
+#include "d5/core/error.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "level3_distributed/collectives/parts/kept_by_communicator.hpp"
 #include "level3_distributed/collectives/parts/segments.hpp"
 #include "level3_distributed/node/communication_crew.hpp"
 #include "level3_distributed/node/node_exchange.hpp"
+#include "level3_distributed/node/nodes_of_strands.hpp"
 
 namespace d5::collective {
 namespace {
@@ -56,6 +58,9 @@ class NodeMemoryAllReduce final : public AllReduce {
  private:
   std::unique_ptr<Request> start_on_threads(Communicator& ranks, const Tensor& data,
                                             Reduction reduction, int threads) {
+    if (detail::nodes_of_strands()) {
+      throw Unsupported("node_memory: simulated ranks have no threads of their own; ask for none");
+    }
     const auto options = ranks.options();
     std::vector<detail::NodeExchange*> exchanges;
     for (int i = 0; i < threads; ++i) exchanges.push_back(&exchange_of(ranks, std::size_t(i)));

@@ -10,6 +10,7 @@
 #include "d5/level3_distributed/communicator_agreement.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/node_memory.hpp"
+#include "level3_distributed/node/nodes_of_strands.hpp"
 #include "level3_distributed/schemes/parameter_server/parameter_change.hpp"
 #include "level3_distributed/schemes/parameter_server/parameter_shards.hpp"
 
@@ -88,6 +89,10 @@ class Hogwild final : public DistributedOptimizer {
 
  private:
   static std::shared_ptr<NodeMemory> memory_of(Communicator& ranks, std::size_t bytes) {
+    if (detail::nodes_of_strands()) {
+      throw Unsupported(
+          "hogwild: simulated ranks have no parameters that all write; choose another scheme");
+    }
     const int here = node_group(ranks)->size();
     if (here == ranks.size()) return NodeMemory::make(ranks, bytes);
     throw Unsupported(fmt::format(

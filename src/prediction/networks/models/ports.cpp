@@ -4,6 +4,7 @@
 #include "d5/prediction/simulated_network.hpp"
 #include "prediction/networks/event_queue.hpp"
 #include "prediction/networks/host_places.hpp"
+#include "prediction/networks/shared_medium.hpp"
 
 namespace d5::simulated_network {
 namespace {
@@ -75,8 +76,17 @@ class PortNetwork final : public SimulatedNetwork {
 /// Source: Hoefler, Schneider and Lumsdaine, "LogGOPSim: Simulating Large-Scale Applications in the
 /// LogGOPS Model" (LSAP 2010): L, G and the ports; o and S are the ranks' side.
 void register_ports(Registry<SimulatedNetworkEntry>& registry) {
-  registry.add("ports", SimulatedNetworkEntry::of<PortNetwork>(
-                            "LogGOPS: a first-in, first-out port at each end of every message"));
+  registry.add(
+      "ports",
+      SimulatedNetworkEntry(
+          "LogGOPS: a first-in, first-out port at each end of every message; of a network "
+          "with a medium_share: what is sent shares the medium",
+          [](const NetworkDescription& network, int ranks) -> std::shared_ptr<SimulatedNetwork> {
+            if (network.medium_share.value > 0) {
+              return detail::make_shared_medium(network, ranks);
+            }
+            return std::make_shared<PortNetwork>(network, ranks);
+          }));
 }
 
 }  // namespace d5::simulated_network

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prediction/calibration/timed_repetitions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "d5/core/statistics.hpp"
+
+namespace d5::detail {
+
+Tensor floats_of(std::int64_t bytes) {
+  if (bytes < 4 || bytes % 4 != 0) {
+    throw ValueError(
+        fmt::format("calibration: a message of {} bytes; expected a multiple of 4", bytes));
+  }
+  return Tensor::zeros(DType::float32, {bytes / 4});
+}
+
+void expect_partners(const Communicator& ranks, int repetitions) {
+  if (ranks.size() < 2) {
+    throw ValueError("calibration: one rank has nobody to talk to; start it by mpirun -np 2");
+  }
+  if (repetitions < 1) {
+    throw ValueError(fmt::format("calibration: {} repetitions; expected 1 or more", repetitions));
+  }
+}
+
+double slowest_median(Communicator& ranks, const std::vector<double>& seconds) {
+  double median = seconds.empty() ? 0 : summarise(seconds).median;
+  Tensor slowest = Tensor::borrow({DType::float64, {1}}, &median, nullptr);
+  ranks.all_reduce(slowest, Reduction::maximum);
+  return median;
+}
+
+int affordable(Communicator& ranks, double once, int repetitions) {
+  constexpr double kMostSeconds = 0.5;
+  constexpr int kFewest = 5;
+  const double slowest = slowest_median(ranks, {once});
+  if (!(slowest * repetitions > kMostSeconds)) return repetitions;
+  return std::min(repetitions, std::max(kFewest, static_cast<int>(kMostSeconds / slowest)));
+}
+
+}  // namespace d5::detail
