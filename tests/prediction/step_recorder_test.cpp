@@ -55,6 +55,8 @@ TEST_CASE("an executor that announces its nodes is cut at these") {
   played.recorder.after_run(Pass::backward);
   CHECK(words_of(played.recorder.finish(played.parameters)) ==
         std::vector<std::string>{"forward l1", "forward l2", "backward l2 0", "backward l1 1"});
+  // Both ends of four nodes, and the end of the run; gradients are final when nodes end.
+  CHECK(played.recorder.readings() == 9);
 }
 
 TEST_CASE("an executor that announces no node backward is cut where gradients are announced") {

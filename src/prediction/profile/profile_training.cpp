@@ -73,7 +73,7 @@ class BatchSteps {
     step_.optimizer().executor().synchronise();
     const double end = now_seconds();
     events.remove(recorder_.get());
-    times_.recording = static_cast<double>(recorder_->marks()) * seconds_of_mark_;
+    times_.recording = static_cast<double>(recorder_->readings()) * seconds_of_mark_;
     add(recorder_->finish(step_.optimizer().executor().network().parameters()), loaded - begin,
         end - begin, end);
   }
@@ -269,9 +269,9 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
     profile.digest = model_digest(step->optimizer().executor().network());
     BatchSteps steps(*step, batch);
     ranks.barrier();
-    const bool whole = run_steps(steps, batch, options);
-    // Whoever is done keeps the machine as busy as it was until all are.
-    const auto all_done = ranks.start_barrier();
+    Tensor whole = Tensor::scalar<std::int32_t>(run_steps(steps, batch, options) ? 1 : 0);
+    // Whoever is done keeps the machine as busy as it was until all are, and ends where one ends.
+    const auto all_done = ranks.start_all_reduce(whole, Reduction::minimum);
     while (!all_done->done()) steps.unobserved(false);
     if (steps.count() < kFewestKept) {
       throw Interrupted(
@@ -281,7 +281,7 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
     }
     const std::int64_t kept = steps.count();
     steps.finish(profile);
-    if (whole) continue;
+    if (whole.item<std::int32_t>() != 0) continue;
     profile.mistrusted.push_back(
         fmt::format("interrupted: {} steps of batch {}, and no larger one", kept, batch));
     break;

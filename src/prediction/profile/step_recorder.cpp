@@ -11,11 +11,14 @@ namespace d5 {
 
 void StepRecorder::start(double begin) {
   begin_ = begin;
+  readings_ = 0;
+  cuts_forward_ = cuts_backward_ = false;
   marks_.clear();
 }
 
-void StepRecorder::mark(What what, const StepInfo* step, std::size_t parameter) {
-  marks_.push_back({now_seconds(), what, step, parameter});
+void StepRecorder::mark(What what, const StepInfo* step, std::size_t parameter, bool is_cut) {
+  if (is_cut) ++readings_;
+  marks_.push_back({is_cut ? now_seconds() : begin_, what, step, parameter});
 }
 
 double StepRecorder::seconds_of_mark() {

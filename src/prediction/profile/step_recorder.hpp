@@ -17,7 +17,8 @@ struct RecordedStep {
 };
 
 /// Reads the clock where an executor announces something, and makes pieces of that afterwards. An
-/// executor that announces no node while it goes backward is cut where it announces gradients.
+/// executor that announces no node while it goes backward is cut where it announces gradients;
+/// where nodes are the cuts, gradients and the end of the forward pass need no time of their own.
 class StepRecorder final : public ExecutionEvent {
  public:
   /// Forgets what was marked. `begin`: a reading of the clock, where the first gap begins.
@@ -25,24 +26,27 @@ class StepRecorder final : public ExecutionEvent {
   /// Throws: Unsupported for an executor that announces nothing to cut at.
   [[nodiscard]] RecordedStep finish(const std::vector<Parameter>& parameters) const;
 
-  /// Of the last step.
-  [[nodiscard]] std::size_t marks() const { return marks_.size(); }
-  /// What one mark takes, the least of several times many. Units: s.
+  /// Readings of the clock in the last step.
+  [[nodiscard]] std::size_t readings() const { return readings_; }
+  /// What a mark with one takes, the least of several times many. Units: s.
   [[nodiscard]] static double seconds_of_mark();
 
   void before_run(Pass) override {}
   void after_run(Pass) override { mark(What::run_end); }
   void after_pass(Pass pass) override {
-    if (pass == Pass::forward) mark(What::forward_end);
+    if (pass == Pass::forward) mark(What::forward_end, nullptr, 0, !cuts_forward_);
   }
-  void before_node(const StepInfo& step) override { mark(What::node_begin, &step); }
+  void before_node(const StepInfo& step) override {
+    (step.pass == Pass::backward ? cuts_backward_ : cuts_forward_) = true;
+    mark(What::node_begin, &step);
+  }
   void after_node(const StepInfo& step) override {
     if (step.device != Device{}) step.stream.synchronise();
     mark(What::node_end, &step);
   }
   void gradient_ready(Parameter& parameter, std::size_t index, Stream& stream) override {
     if (parameter.gradient.device() != Device{}) stream.synchronise();
-    mark(What::gradient, nullptr, index);
+    mark(What::gradient, nullptr, index, !cuts_backward_);
   }
 
  private:
@@ -53,10 +57,14 @@ class StepRecorder final : public ExecutionEvent {
     const StepInfo* step;
     std::size_t parameter;
   };
-  void mark(What what, const StepInfo* step = nullptr, std::size_t parameter = 0);
+  /// `is_cut`: at a time of its own.
+  void mark(What what, const StepInfo* step = nullptr, std::size_t parameter = 0,
+            bool is_cut = true);
 
   double begin_ = 0;
-  std::vector<Mark> marks_;  ///< keeps its memory from step to step
+  std::size_t readings_ = 0;
+  bool cuts_forward_ = false, cuts_backward_ = false;  ///< in this step
+  std::vector<Mark> marks_;                            ///< keeps its memory from step to step
 };
 
 }  // namespace d5
