@@ -6,13 +6,21 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <limits>
 #include <sstream>
 
 #include "apps/value_checks.hpp"
+#include "d5/core/byte_count.hpp"
+#include "d5/core/clock.hpp"
+#include "d5/core/duration.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/level3_distributed/wire_model.hpp"
+#include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/simulated_network.hpp"
 
 namespace d5::app {
 namespace {
@@ -69,8 +77,8 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
   command
       .add_option(
           "--strategy", options.strategies,
-          "what might be otherwise, one after the other: buckets:bytes=N, compute:factor=X, "
-          "wire:bandwidth=X:latency=X; several options are curves side by side")
+          "what might be otherwise (below), one after the other; several options are curves side "
+          "by side")
       ->allow_extra_args(false)
       ->option_text("NAME:KEY=VALUE,...");
   command.add_option("--optimizer", options.optimizer, "that updates")
@@ -85,12 +93,25 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
       ->option_text("N,...");
   command
       .add_option("--budget", options.budget,
-                  "time for one simulation; where it is over, the points before stand alone")
+                  "time and memory for one simulation, as 30s or 30s,2GiB; where one is over, the "
+                  "points before stand alone")
+      ->option_text("TIME|SIZE,...");
+  command
+      .add_option("--step-budget", options.step_budget,
+                  "time for each profile, and for measuring each number of ranks (2min if left "
+                  "out); where it is over, there are fewer steps")
       ->option_text("TIME");
+  command
+      .add_option("--model", options.engine,
+                  "how the network's time is reckoned: 'd5 list simulated-networks', or simgrid")
+      ->option_text("NAME:KEY=VALUE...");
   command
       .add_option("--keep", options.keep,
                   "profiles and networks of --measure stay here, and are taken from here")
       ->option_text("DIR");
+  command.add_flag("--force", options.force,
+                   "a profile in --keep of another machine, version or number of threads is taken, "
+                   "and mistrusted");
   command.add_flag("--measure-here", measures_here, "measures alone: what --measure starts")
       ->group("");
   command.add_option("--pictures", options.pictures, "draws the curve")->option_text("DIR");
@@ -111,6 +132,35 @@ std::vector<NetworkDescription> networks_of(const PredictOptions& options) {
 
 std::vector<int> cluster_ranks_of(const PredictOptions& options) {
   return ranks_from(options.ranks.empty() ? "1..8" : options.ranks);
+}
+
+double step_deadline(const PredictOptions& options) {
+  return now_seconds() + std::chrono::duration<double>(duration_of(options.step_budget)).count();
+}
+
+SimulationOptions simulation_of(const PredictOptions& options) {
+  SimulationOptions simulation{.model = entry_of_words("simulated network", options.engine)};
+  (void)find_simulated_network(simulation.model.name);  // throws where there is none
+  if (!options.wire.empty()) {  // it carries what is sent, whether or not somebody waits for it
+    simulation.eager_bytes = std::numeric_limits<std::int64_t>::max();
+  }
+  std::istringstream stream(options.budget);
+  for (std::string word; std::getline(stream, word, ',');) {
+    if (std::toupper(static_cast<unsigned char>(word.back())) == 'B') {
+      simulation.most_bytes = static_cast<std::int64_t>(byte_count(word));
+    } else {
+      simulation.most_wall_seconds = std::chrono::duration<double>(duration_of(word)).count();
+    }
+  }
+  return simulation;
+}
+
+std::string strategies_help() {
+  std::string lines;
+  for (const std::string& name : prediction_strategies().names()) {
+    lines += fmt::format("  {:<17} {}\n", name, prediction_strategies().at(name).summary());
+  }
+  return lines;
 }
 
 std::vector<EntryChoice> strategies_of(const std::string& words) {
@@ -141,17 +191,19 @@ LocalCommands local_commands(const PredictOptions& options) {
                          .measure = {program, "predict"},
                          .keep = options.keep,
                          .profile_name = fmt::format("{}-batch-{}", options.model, batches),
-                         .threads = threads()};
+                         .threads = threads(),
+                         .misfit = options.force ? Misfit::mistrust : Misfit::refuse};
   for (auto* words : {&commands.profile, &commands.measure}) {
     words->insert(words->end(), training.begin(), training.end());
   }
   commands.profile.insert(
       commands.profile.end(),
-      {"--batch", batches, "--steps", std::to_string(std::max(kProfiledSteps, options.steps))});
+      {"--batch", batches, "--steps", std::to_string(std::max(kProfiledSteps, options.steps)),
+       "--budget", options.step_budget});
   commands.measure.insert(
       commands.measure.end(),
       {"--batch", std::to_string(options.batch), "--steps", std::to_string(options.steps),
-       "--measure-here", "--distributed", options.scheme});
+       "--step-budget", options.step_budget, "--measure-here", "--distributed", options.scheme});
   if (options.strong) commands.measure.emplace_back("--strong");
   if (!options.wire.empty()) {
     for (auto* words : {&commands.calibrate, &commands.measure}) {

@@ -9,16 +9,18 @@
 #include "d5/core/option.hpp"
 #include "d5/prediction/local_prediction.hpp"
 #include "d5/prediction/network_description.hpp"
+#include "d5/prediction/simulated_run.hpp"
 
 namespace d5::app {
 
 struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::string model, ranks, wire, measure, pictures, keep, budget;
+  std::string engine = "ports", step_budget = "2min";
   std::string scheme = "consistent_decentralized:all_reduce=ring";
   std::string optimizer = "sgd:learning_rate=1e-12";
   std::vector<std::string> networks, strategies;
   std::int64_t batch = 16, steps = 30;
-  bool strong = false;
+  bool strong = false, force = false;
 
   [[nodiscard]] bool is_of_profile() const { return model.ends_with(".json"); }
 };
@@ -29,6 +31,12 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
 [[nodiscard]] std::vector<NetworkDescription> networks_of(const PredictOptions& options);
 /// Of clusters. Throws: ValueError.
 [[nodiscard]] std::vector<int> cluster_ranks_of(const PredictOptions& options);
+/// When steps that are profiled, or measured, from now on are to end. Throws: ValueError.
+[[nodiscard]] double step_deadline(const PredictOptions& options);
+/// How a simulation runs: engine, budget. Throws: NotFound, ValueError, Unsupported.
+[[nodiscard]] SimulationOptions simulation_of(const PredictOptions& options);
+/// A line a strategy: name and summary.
+[[nodiscard]] std::string strategies_help();
 /// "buckets:bytes=1048576,compute:factor=2"
 [[nodiscard]] std::vector<EntryChoice> strategies_of(const std::string& words);
 /// What starts this program anew on ranks of this machine.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -18,25 +19,28 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/command_line.hpp"
+#include "d5/core/duration.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
 
 namespace d5::command {
 namespace {
 
 constexpr const char* kOverlapMapExamples =
-    R"(  mpirun -np 2 d5 overlap map --threads 1       the kernels of a published study, small
-  mpirun -np 2 d5 overlap map --scale memory --out monday.json --pictures DIR
-  mpirun -np 2 d5 overlap map "Gemm 512x512 512x512" --resources threads=0,threads=1:waiting=spin
-  mpirun -np 2 d5 overlap map --model lenet --batch 16 --framework torch
-  mpirun -np 2 d5 overlap map --all-reduce ring --progress thread
+    R"(  d5 overlap map --threads 1                    the kernels of a published study, small
+  d5 overlap map --scale memory --out monday.json --pictures DIR
+  d5 overlap map "Gemm 512x512 512x512" --resources threads=0,threads=1:waiting=spin
+  d5 overlap map --model lenet --batch 16 --framework torch
+  mpirun -np 4 d5 overlap map --all-reduce ring --progress thread
   d5 overlap map --compare monday.json tuesday.json
                                                 the share of cells whose intervals meet
 
-A cell tells how much longer a kernel takes beside all-reduces, and an all-reduce beside the kernel.
-A '?' stands behind what is mistrusted. 'mpirun --bind-to none' lets threads of all-reduces have
-other cores than their rank's.)";
+A cell tells how much longer a kernel takes beside all-reduces, and an all-reduce beside the kernel:
+1.00 is no longer than alone. A '?' stands behind what is mistrusted. 'mpirun --bind-to none' lets
+threads of all-reduces have other cores than their rank's.)";
 
 struct OverlapMapCommand : app::OutputOptions, app::RunOptions {
   std::vector<std::string> cases, resources = {"threads=0", "threads=1", "threads=1:waiting=sleep"};
@@ -44,7 +48,9 @@ struct OverlapMapCommand : app::OutputOptions, app::RunOptions {
   std::string all_reduce = "node_memory", bytes = "1MiB", model, pictures;
   KernelScale scale = KernelScale::l2;
   std::int64_t batch = 16;
-  int pairs = 30;
+  std::string budget = "5min";
+  int pairs = 30, started_ranks = 2;
+  bool force = false;
   app::RankOptions ranks;
 };
 
@@ -66,6 +72,10 @@ std::string command_of(const OverlapMapCommand& options) {
   return line.append(app::to_line(options.ranks)).text();
 }
 
+double seconds_of_words(const std::string& time) {
+  return std::chrono::duration<double>(duration_of(time)).count();
+}
+
 void draw_map(const std::vector<Measurement>& records, const OverlapMapCommand& options) {
   std::filesystem::create_directories(options.pictures);
   for (const Plot& plot : overlap_map_plots(records)) {
@@ -79,7 +89,8 @@ void draw_map(const std::vector<Measurement>& records, const OverlapMapCommand& 
 int compare_maps(const OverlapMapCommand& options) {
   if (options.compared.size() != 2) throw ValueError("overlap map: --compare takes two maps");
   const OverlapMapAgreement agreement =
-      compare_overlap_maps(read_results(options.compared[0]), read_results(options.compared[1]));
+      compare_overlap_maps(read_results(options.compared[0]), read_results(options.compared[1]),
+                           options.force ? Misfit::mistrust : Misfit::refuse);
   if (agreement.cells.empty()) {
     throw ValueError(fmt::format("'{}' and '{}' have no cell in common that both measured",
                                  printable(options.compared[0]), printable(options.compared[1])));
@@ -94,6 +105,7 @@ int compare_maps(const OverlapMapCommand& options) {
                cell.agree ? "yes" : "no"});
   }
   app::print(table, options.format);
+  if (!agreement.mistrusted.empty()) app::say("mistrusted: " + agreement.mistrusted);
   app::say(fmt::format("{:.1f}% of {} cells agree within their intervals", 100 * agreement.share(),
                        agreement.cells.size()));
   return app::kPassed;
@@ -101,9 +113,13 @@ int compare_maps(const OverlapMapCommand& options) {
 
 int run_overlap_map(const OverlapMapCommand& options) {
   if (!options.compared.empty()) return compare_maps(options);
-  app::apply(options);
   std::vector<CommunicationResources> resources;
-  for (const auto& words : options.resources) resources.push_back(resources_of(words));
+  for (const auto& words : options.resources) {
+    resources.push_back(resources_of(words));
+    expect_usable(resources.back());
+  }
+  if (!is_launched()) become_ranks(options.started_ranks, own_command());
+  app::apply(options);
   const auto ranks = app::ranks_of(options.ranks);
   const bool speaks = ranks->rank() == 0;
   if (speaks) app::check_output(options);
@@ -114,6 +130,7 @@ int run_overlap_map(const OverlapMapCommand& options) {
                         .bytes = std::int64_t(byte_count(options.bytes)),
                         .resources = resources,
                         .pairs = options.pairs,
+                        .most_seconds = seconds_of_words(options.budget),
                         .command = command_of(options),
                         .interrupt = app::ctrl_c()};
   if (speaks && !options.quiet) how.say = [](const std::string& line) { app::say(line); };
@@ -173,6 +190,18 @@ void register_overlap_map(app::Program& program) {
   command.add_option("--pairs", options->pairs, "alone and beside, of each cell")
       ->transform(app::whole_number(1, 100000))
       ->option_text("N");
+  command
+      .add_option("--budget", options->budget,
+                  "time for all cells (5min if left out); one whose share is over has fewer pairs, "
+                  "and is mistrusted")
+      ->option_text("TIME");
+  command
+      .add_option("--ranks", options->started_ranks,
+                  "that it starts, where nobody has started some")
+      ->transform(app::whole_number(2, 4096))
+      ->option_text("N");
+  command.add_flag("--force", options->force,
+                   "compares maps of machines that differ, too, and mistrusts it");
   command.add_option("--pictures", options->pictures, "draws both slowdowns there")
       ->option_text("DIR");
   command

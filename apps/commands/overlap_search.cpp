@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -14,17 +15,21 @@
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/byte_count.hpp"
+#include "d5/core/duration.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level3_distributed/communication_resources.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/prediction/overlap_analysis.hpp"
 
 namespace d5::command {
 namespace {
 
 constexpr const char* kOverlapSearchExamples =
-    R"(  mpirun -np 2 d5 overlap search --models lenet,resnet-18 --batch 16 --threads 1
-  mpirun -np 2 d5 overlap search --models lenet --resources default,threads=1:waiting=sleep --buckets 1MiB,25MiB
-  mpirun -np 2 d5 overlap search --models lenet --out search.json --resume
+    R"(  d5 overlap search --models lenet,resnet-18 --batch 16 --threads 1
+  d5 overlap search --models lenet --resources default,threads=1:waiting=sleep --buckets 1MiB,25MiB
+  d5 overlap search --models lenet --out search.json --resume
                                                 goes on with what was done before
   d5 overlap report search.json                 the same tables again
 
@@ -36,6 +41,8 @@ struct OverlapSearchCommand : app::OutputOptions, app::RunOptions {
   std::vector<std::string> resources = {"default", "threads=0", "threads=1",
                                         "threads=1:waiting=sleep"};
   std::vector<std::string> buckets;
+  std::string budget = "5min";
+  int started_ranks = 2;
   app::RankOptions ranks;
 };
 
@@ -52,13 +59,15 @@ std::vector<OverlapCandidate> candidates_of(const OverlapSearchCommand& options)
 }
 
 int run_overlap_search(const OverlapSearchCommand& options) {
+  for (const auto& words : options.resources) expect_usable(resources_of(words));
+  if (options.search.resume && options.out.empty()) {
+    throw ValueError("overlap search: --resume needs --out FILE, which it goes on with");
+  }
+  if (!is_launched()) become_ranks(options.started_ranks, own_command());
   app::apply(options);
   const auto ranks = app::ranks_of(options.ranks);
   const bool speaks = ranks->rank() == 0;
   if (speaks) app::check_output(options);
-  if (options.search.resume && options.out.empty()) {
-    throw ValueError("overlap search: --resume needs --out FILE, which it goes on with");
-  }
   if (unsigned(ranks->size() * threads()) <= std::thread::hardware_concurrency()) {
     pin_threads(ranks->rank() * threads());
   }
@@ -66,6 +75,7 @@ int run_overlap_search(const OverlapSearchCommand& options) {
   how.candidates = candidates_of(options);
   how.framework = options.frameworks.front();
   how.out = options.out;
+  how.most_seconds = std::chrono::duration<double>(duration_of(options.budget)).count();
   how.interrupt = app::ctrl_c();
   if (speaks && !options.quiet) how.say = [](const std::string& line) { app::say(line); };
   auto records = overlap_search(how, *ranks);
@@ -118,6 +128,16 @@ void register_overlap_search(app::Program& program) {
       ->option_text("N");
   command.add_option("--steps", options->search.steps_per_block, "in a block")
       ->transform(app::whole_number(1, 1000))
+      ->option_text("N");
+  command
+      .add_option("--budget", options->budget,
+                  "time for all models (5min if left out); one whose share is over has fewer "
+                  "rounds, and is mistrusted")
+      ->option_text("TIME");
+  command
+      .add_option("--ranks", options->started_ranks,
+                  "that it starts, where nobody has started some")
+      ->transform(app::whole_number(2, 4096))
       ->option_text("N");
   command.add_flag("--resume", options->search.resume,
                    "rounds that --out holds are not made again");

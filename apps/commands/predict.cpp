@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -14,7 +12,6 @@
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "d5/core/atomic_file.hpp"
-#include "d5/core/duration.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/plot.hpp"
@@ -51,7 +48,8 @@ constexpr const char* kPredictExamples =
   d5 predict lenet --distributed consistent_decentralized:all_reduce=ring:bucket_bytes=65536
 
 Each rank is simulated: the scheme, its buckets and its collective run as they are, in virtual time.
-Networks: 'd5 network list'.)";
+Networks: 'd5 network list'. Strategies, whose options 'd5 list prediction-strategies NAME' shows:
+)";
 
 ProfileOptions profile_options(const app::PredictOptions& options) {
   return {.batches = {options.batch}, .steps = options.steps, .optimizer = options.optimizer};
@@ -61,6 +59,7 @@ TrainingProfile profile_of(const app::PredictOptions& options) {
   if (options.is_of_profile()) return read_training_profile(options.model);
   ProfileOptions how = profile_options(options);
   how.interrupt = app::ctrl_c();
+  how.interrupt.deadline = app::step_deadline(options);
   Progress progress("profile", profiled_steps(how));
   how.on_step = [&](std::int64_t) { progress.advance(); };
   const auto alone = world();
@@ -79,6 +78,7 @@ int measure_here(const app::PredictOptions& options) {
   ProfileOptions how = profile_options(options);
   if (!options.trace.empty()) how.steps = std::min(how.steps, kTraced);
   if (options.strong) how.batches = {std::max<std::int64_t>(1, options.batch / ranks->size())};
+  how.interrupt.deadline = app::step_deadline(options);
   Progress progress("steps", how.steps + how.warm_up);
   how.on_step = [&](std::int64_t) { progress.advance(); };
   std::vector<double> seconds;
@@ -207,24 +207,18 @@ int run_predict(const app::PredictOptions& options, bool is_child) {
   SimulatedTrainingOptions training;
   training.batch = options.batch;
   training.scheme = entry_of_words("distributed optimizer", options.scheme);
-  if (!options.wire.empty()) {  // it carries what is sent, whether or not somebody waits for it
-    training.simulation.eager_bytes = std::numeric_limits<std::int64_t>::max();
-  }
-  if (!options.budget.empty()) {
-    training.simulation.most_wall_seconds =
-        std::chrono::duration<double>(duration_of(options.budget)).count();
-  }
+  training.simulation = app::simulation_of(options);
+  LocalCommands commands = app::local_commands(options);
+  if (!options.quiet) commands.say = [](const std::string& line) { app::say(line); };
+  const LocalRanks here = launched_ranks(commands, app::ctrl_c());
   std::vector<PredictedCurve> curves;
   TrainingProfile profile;
   const bool asks_clusters =
       options.measure.empty() || !options.ranks.empty() || !options.networks.empty();
-  if (asks_clusters) {
-    profile = profile_of(options);
+  if (asks_clusters) {  // of one rank, which --measure has a use for as well
+    profile = options.measure.empty() ? profile_of(options) : here.profile(1);
     predict_clusters(options, profile, training, curves);
   }
-  LocalCommands commands = app::local_commands(options);
-  if (!options.quiet) commands.say = [](const std::string& line) { app::say(line); };
-  const LocalRanks here = launched_ranks(commands, app::ctrl_c());
   if (!options.measure.empty()) {
     curves.push_back(
         predict_here(here, scaling_of(options, training, ranks_from(options.measure))));
@@ -240,7 +234,8 @@ void register_predict(app::Program& program) {
   auto options = std::make_shared<app::PredictOptions>();
   auto is_child = std::make_shared<bool>(false);
   auto& command = program.add("predict", "from a profile to the scaling curve of a cluster",
-                              kPredictExamples, [=] { return run_predict(*options, *is_child); });
+                              kPredictExamples + app::strategies_help(),
+                              [=] { return run_predict(*options, *is_child); });
   app::add_predict_options(command, *options, *is_child);
   program.writes_own_trace(command);
 }

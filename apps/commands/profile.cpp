@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/clock.hpp"
 #include "d5/core/duration.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
@@ -41,7 +43,7 @@ constexpr const char* kProfileExamples =
 Ctrl-C ends it soon; what it has is kept, and mistrusted.)";
 
 struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
-  std::string model, batches = "16", from_cost, graph, switch_time = "0s";
+  std::string model, batches = "16", from_cost, graph, switch_time = "0s", budget;
   int copies = 0;  ///< 0: one, or as many as a launcher has started
   double flop_per_byte = 0;
   ProfileOptions profile;
@@ -71,6 +73,10 @@ TrainingProfile observe(ProfileCommand options, Communicator& ranks) {
   options.profile.batches = sizes_from(options.batches);
   // mpirun ends all ranks by itself.
   if (ranks.size() == 1) options.profile.interrupt = app::ctrl_c();
+  if (!options.budget.empty()) {
+    options.profile.interrupt.deadline =
+        now_seconds() + std::chrono::duration<double>(duration_of(options.budget)).count();
+  }
   Progress progress("profile", profiled_steps(options.profile));
   options.profile.on_step = [&](std::int64_t batch) {
     progress.note(fmt::format("batch {}", batch));
@@ -130,6 +136,11 @@ void register_profile(app::Program& program) {
                   "so many at once, that do not talk: ranks on one machine slow each other")
       ->transform(app::whole_number(1, 4096))
       ->option_text("N");
+  command
+      .add_option("--budget", options->budget,
+                  "time for all steps; where it is over, those that there are are kept, and "
+                  "mistrusted")
+      ->option_text("TIME");
   command.add_option("--steps", options->profile.steps, "observed of each size")
       ->transform(app::whole_number(2, 1000000))
       ->option_text("N");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -53,6 +54,11 @@ TEST_CASE("what cannot be predicted is said, with status 2") {
       {"--strategy faster", "faster"},
       {"--distributed consistent_decentralised", "consistent_decentralized"},
       {"--ranks 256", "places"},
+      {"--ranks -4", "expected numbers of 1 to"},
+      {"--ranks 1000001", "expected numbers of 1 to"},
+      {"--model port", "ports"},
+      {"--budget 1B", "budget"},
+      {"--budget soon", "soon"},
   }));
   const auto run = run_d5("predict " + profile.file() + " --batch 8 --quiet " + options);
   INFO(options << ": " << run.err);
@@ -108,6 +114,33 @@ TEST_CASE("profiles and networks are kept, and a trace shows measured above pred
   const auto other = run_d5(command + " --threads 2");
   CHECK(other.status == 2);
   CHECK_THAT(other.err, Catch::Contains("1 threads, not 2"));
+  const auto forced = run_d5(command + " --threads 2 --force");
+  INFO(forced.err);
+  CHECK(forced.status == 0);
+  CHECK_THAT(forced.out, Catch::Contains("1 threads, not 2"));
+}
+
+TEST_CASE("ranks that share a batch are measured with their part of it") {
+  if (!transport().present) return;
+  const TemporaryFolder folder;
+  const std::string out = folder / "curve.json";
+  const auto run = run_d5(
+      "predict lenet --batch 4 --steps 6 --strong --measure 1,2 --step-budget 1ms "
+      "--model closed --quiet --out " +
+      out);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  for (const auto& record : read_results(out).measurements) {
+    CHECK(record.conditions.at("batch") == (record.conditions.at("ranks") == "2" ? "2" : "4"));
+    if (record.metric == "time") CHECK(record.samples.size() == 6);
+  }
+}
+
+TEST_CASE("the help of predict tells every strategy in a line") {
+  const auto run = run_d5("predict --help");
+  for (const char* name : {"buckets", "fusion", "parameter_server", "wire"}) {
+    CHECK_THAT(run.out, Catch::Contains(fmt::format("\n  {} ", name)));
+  }
 }
 
 TEST_CASE("networks and strategies stand side by side") {

@@ -68,6 +68,10 @@ TEST_CASE("maps of another machine, or of other threads or ranks, are refused") 
   Results ranks = map;
   for (auto& record : ranks.measurements) record.conditions["ranks"] = "4";
   CHECK_THROWS_AS(compare_overlap_maps(map, ranks), ValueError);
+  const auto forced = compare_overlap_maps(map, threads, Misfit::mistrust);
+  CHECK(forced.cells.size() == 3);
+  CHECK_THAT(forced.mistrusted, Catch::Contains("threads that differ"));
+  CHECK(compare_overlap_maps(map, map).mistrusted.empty());
 }
 
 TEST_CASE("a rank alone, no pair and an impossible resource are refused before anything runs") {

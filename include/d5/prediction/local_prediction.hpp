@@ -38,7 +38,8 @@ struct LocalCommands {
   /// taken from there; empty: they do not.
   std::string keep = {};
   std::string profile_name = "training", network_name = "this machine";
-  int threads = 0;  ///< of a profile that is taken from there; 0: any
+  int threads = 0;                 ///< of a profile that is taken from there; 0: any
+  Misfit misfit = Misfit::refuse;  ///< of such a profile
   std::function<void(const std::string&)> say = {};  ///< what is begun: "profile of 2 copies"
 };
 /// Each function starts its command on as many ranks. Throws: NotFound without mpirun,

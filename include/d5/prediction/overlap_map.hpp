@@ -15,6 +15,7 @@
 #include "d5/level3_distributed/communication_resources.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/prediction/overlap_kernels.hpp"
+#include "d5/prediction/training_profile.hpp"
 
 namespace d5 {
 
@@ -24,8 +25,12 @@ struct OverlapMapOptions {
   std::vector<CommunicationResources> resources = {{.threads = 0}, {.threads = 1}};
   int pairs = 30;
   double least_seconds = 2e-3;  ///< shorter kernels are run several times in a row
-  std::string command = {};     ///< of the records
-  Interrupt interrupt = {};     ///< asked on every rank before each cell; all end together
+  /// For all cells: each has an equal share of what is left, and ends with the pairs that it has
+  /// then, `kFewestPairs` at least, mistrusted. 0: as long as it takes.
+  double most_seconds = 0;
+  static constexpr int kFewestPairs = 6;  ///< an interval of a median needs so many
+  std::string command = {};               ///< of the records
+  Interrupt interrupt = {};  ///< asked on every rank before each cell; all end together
   std::function<void(const std::string&)> say = {};
 };
 
@@ -57,10 +62,12 @@ struct OverlapMapAgreement {
     bool agree = false;  ///< their intervals meet
   };
   std::vector<Cell> cells;
+  std::string mistrusted = {};         ///< what differs between the maps that was to be alike
   [[nodiscard]] double share() const;  ///< of those that agree; NaN without cells
 };
 /// Throws: ValueError if they are of machines that differ, or of another number of ranks or
-/// threads, with what differs.
-[[nodiscard]] OverlapMapAgreement compare_overlap_maps(const Results& first, const Results& second);
+/// threads, with what differs, unless that is to be mistrusted alone.
+[[nodiscard]] OverlapMapAgreement compare_overlap_maps(const Results& first, const Results& second,
+                                                       Misfit misfit = Misfit::refuse);
 
 }  // namespace d5

@@ -29,8 +29,9 @@ struct OverlapSearchOptions {
   std::string all_reduce = "node_memory", framework = "reference";
   int rounds = 30;  ///< each times a block of steps of every candidate, in an order that turns
   int steps_per_block = 2;
-  std::string out = {};  ///< results file, on rank 0; empty: none
-  bool resume = false;   ///< goes on with the rounds that `out` holds
+  double most_seconds = 0;  ///< for all models: each ends with the rounds of its share; 0: no end
+  std::string out = {};     ///< results file, on rank 0; empty: none
+  bool resume = false;      ///< goes on with the rounds that `out` holds
   std::string command = {};
   Interrupt interrupt = {};
   std::function<void(const std::string&)> say = {};

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "d5/core/byte_count.hpp"
+#include "d5/core/clock.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
@@ -24,6 +26,13 @@ constexpr int kMostAlone = 16;      // in a row that is timed alone
 constexpr int kMostTries = 3;       // of a pair that was not covered
 
 double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+/// The longest on any rank.
+double slowest_of(Communicator& ranks, double mine) {
+  Tensor all = Tensor::scalar<double>(mine);
+  ranks.all_reduce(all, Reduction::maximum);
+  return all.item<double>();
+}
 
 /// Times of one pair, of the slowest rank.
 struct PairTimes {
@@ -64,11 +73,7 @@ class OverlapCellRun {
  private:
   using Requests = std::vector<std::unique_ptr<Request>>;
 
-  [[nodiscard]] double slowest(double mine) {
-    Tensor all = Tensor::scalar<double>(mine);
-    ranks_.all_reduce(all, Reduction::maximum);
-    return all.span<double>()[0];
-  }
+  [[nodiscard]] double slowest(double mine) { return slowest_of(ranks_, mine); }
 
   void compute() const {
     for (int i = 0; i < repetitions_; ++i) kernel_.run();
@@ -197,14 +202,21 @@ Measurement cell_record(const OverlapKernel& kernel, const OverlapMapOptions& op
   return record;
 }
 
+/// `most_seconds` as of the options, of this cell.
 std::vector<Measurement> cell_records(const OverlapKernel& kernel, const OverlapMapOptions& options,
-                                      const CommunicationResources& resources,
+                                      const CommunicationResources& resources, double most_seconds,
                                       Communicator& ranks) {
   Measurement kernel_record = cell_record(kernel, options, resources, ranks);
+  const double begin = now_seconds();
   OverlapCellRun run(kernel, options, resources, ranks);
   std::vector<double> calls;
   int uncovered = 0;
   for (int i = 0; i < options.pairs; ++i) {
+    if (i >= OverlapMapOptions::kFewestPairs &&
+        slowest_of(ranks, now_seconds() - begin) > most_seconds) {
+      mistrust(kernel_record, fmt::format("{} of {} pairs: its time was over", i, options.pairs));
+      break;
+    }
     const PairTimes times = run.pair();
     kernel_record.samples.push_back(times.kernel_beside / times.kernel_alone);
     calls.push_back(times.calls_beside / times.calls_alone);
@@ -233,6 +245,13 @@ bool any_wants_to_stop(const Interrupt& interrupt, Communicator& ranks) {
 std::vector<Measurement> overlap_map(const std::vector<OverlapKernel>& kernels,
                                      const OverlapMapOptions& options, Communicator& ranks) {
   check_map(options, ranks);
+  const double begin = now_seconds();
+  std::size_t left = kernels.size() * options.resources.size();
+  const auto share = [&] {
+    return options.most_seconds > 0
+               ? (options.most_seconds - (now_seconds() - begin)) / static_cast<double>(left)
+               : std::numeric_limits<double>::infinity();
+  };
   std::vector<Measurement> records;
   for (const OverlapKernel& kernel : kernels) {
     for (const CommunicationResources& resources : options.resources) {
@@ -242,10 +261,12 @@ std::vector<Measurement> overlap_map(const std::vector<OverlapKernel>& kernels,
         records.push_back(cell_record(kernel, options, resources, ranks));
         records.back().status = Status::unsupported;
         records.back().reason = kernel.reason;
+        --left;
         continue;
       }
-      std::ranges::move(cell_records(kernel, options, resources, ranks),
+      std::ranges::move(cell_records(kernel, options, resources, share(), ranks),
                         std::back_inserter(records));
+      --left;
     }
   }
   return records;

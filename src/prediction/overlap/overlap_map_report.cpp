@@ -97,23 +97,24 @@ Plot slowdown_picture(const std::vector<Measurement>& records, const std::string
   return plot;
 }
 
-/// What two maps must have in common. Throws: ValueError.
-void expect_alike(const Results& first, const Results& second) {
-  const auto differs = [](const std::string& what, const std::string& a, const std::string& b) {
-    if (a == b) return;
-    throw ValueError(
-        fmt::format("overlap map: the maps are of {} that differ, {} and {}; measure both alike",
-                    what, printable(a), printable(b)));
+/// What two maps must have in common, and do not; empty: all.
+std::string difference(const Results& first, const Results& second) {
+  std::string found;
+  const auto compare = [&](const std::string& what, const std::string& a, const std::string& b) {
+    if (a == b || !found.empty()) return;
+    found =
+        fmt::format("the maps are of {} that differ, {} and {}", what, printable(a), printable(b));
   };
-  differs("machines", first.environment.hostname, second.environment.hostname);
-  differs("processors", first.environment.cpu, second.environment.cpu);
-  differs("threads", std::to_string(first.environment.threads),
+  compare("machines", first.environment.hostname, second.environment.hostname);
+  compare("processors", first.environment.cpu, second.environment.cpu);
+  compare("threads", std::to_string(first.environment.threads),
           std::to_string(second.environment.threads));
   for (const char* name : {"ranks", "bytes", "all_reduce"}) {
     const auto of = [&](const Measurement& record) { return detail::condition_of(record, name); };
     const auto a = names_of(first.measurements, of), b = names_of(second.measurements, of);
-    differs(name, a.empty() ? "" : a.front(), b.empty() ? "" : b.front());
+    compare(name, a.empty() ? "" : a.front(), b.empty() ? "" : b.front());
   }
+  return found;
 }
 
 }  // namespace
@@ -147,9 +148,12 @@ double OverlapMapAgreement::share() const {
   return double(std::ranges::count(cells, true, &Cell::agree)) / double(cells.size());
 }
 
-OverlapMapAgreement compare_overlap_maps(const Results& first, const Results& second) {
-  expect_alike(first, second);
-  OverlapMapAgreement agreement;
+OverlapMapAgreement compare_overlap_maps(const Results& first, const Results& second,
+                                         Misfit misfit) {
+  OverlapMapAgreement agreement{.mistrusted = difference(first, second)};
+  if (!agreement.mistrusted.empty() && misfit == Misfit::refuse) {
+    throw ValueError("overlap map: " + agreement.mistrusted + "; measure both alike");
+  }
   for (const Measurement& a : first.measurements) {
     if (!is_map_cell(a) || a.samples.empty()) continue;
     const std::string resources = detail::condition_of(a, "resources");

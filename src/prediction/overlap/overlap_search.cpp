@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -25,6 +26,7 @@ namespace d5 {
 namespace {
 
 constexpr const char* kStepTime = "step_time";
+constexpr int kFewestRounds = 6;  // an interval of a median needs so many
 
 /// As `with_resources` reads it: ':' and '+' separate its own options.
 std::string escaped(std::string words) {
@@ -145,6 +147,9 @@ std::vector<Measurement> joined_rounds(const std::string& model,
                            {"ranks", std::to_string(ranks)},
                            {"steps", std::to_string(options.steps_per_block)}};
       for (const auto& round : rounds) record.samples.push_back(round[c].samples[part]);
+      if (std::ssize(rounds) < options.rounds) {
+        mistrust(record, fmt::format("{} of {} rounds", rounds.size(), options.rounds));
+      }
       records.push_back(std::move(record));
     }
   }
@@ -190,7 +195,14 @@ std::vector<Measurement> overlap_search(const OverlapSearchOptions& options, Com
   Results all{environment(), {}, PiecewiseRun{.how = search_how(options, ranks.size())}};
   std::vector<Measurement> records;
   bool whole = true;
+  const double begin = now_seconds();
+  std::size_t left = options.models.size();
   for (const std::string& model : options.models) {
+    const double until = options.most_seconds > 0
+                             ? now_seconds() + (options.most_seconds - (now_seconds() - begin)) /
+                                                   static_cast<double>(left)
+                             : std::numeric_limits<double>::infinity();
+    --left;
     std::unique_ptr<ModelSearch> search;
     std::vector<std::vector<Measurement>> rounds;
     for (int number = 0; number < options.rounds && whole; ++number) {
@@ -202,6 +214,7 @@ std::vector<Measurement> overlap_search(const OverlapSearchOptions& options, Com
       } else {
         whole = !word_of_rank_0(options.interrupt.due(), ranks);
         if (!whole) break;
+        if (number >= kFewestRounds && word_of_rank_0(now_seconds() > until, ranks)) break;
         if (!search) search = std::make_unique<ModelSearch>(model, options, ranks);
         round = search->round(number);
         if (journal) journal->add(piece, round);

@@ -39,7 +39,9 @@ class LaunchedCommands {
     const bool is_kept = std::filesystem::exists(file);
     if (!is_kept) run(copies, commands_.profile, file, "profile of {} copies");
     TrainingProfile profile = read_training_profile(file);
-    if (is_kept) expect_fit(profile, "", machine_words(environment()), commands_.threads);
+    if (is_kept) {
+      expect_fit(profile, "", machine_words(environment()), commands_.threads, commands_.misfit);
+    }
     return profile;
   }
 

@@ -18,6 +18,14 @@ std::shared_ptr<ThreeStepOptimizer> in_three_steps(const std::shared_ptr<Optimiz
   throw Unsupported("the optimizer does not update in three steps, and has no distributed form");
 }
 
+constexpr int kFewestMeasured = 6;  // an interval of a median needs so many
+
+bool any_is_due(const Interrupt& interrupt, Communicator& ranks) {
+  Tensor due = Tensor::scalar<std::int32_t>(interrupt.due() ? 1 : 0);
+  ranks.all_reduce(due, Reduction::maximum);
+  return due.item<std::int32_t>() != 0;
+}
+
 }  // namespace
 
 std::vector<double> measure_steps(const std::string& model_or_recipe, const std::string& framework,
@@ -49,6 +57,7 @@ std::vector<double> measure_steps(const std::string& model_or_recipe, const std:
     optimizer->executor().synchronise();
     if (i >= 0) seconds.push_back(now_seconds() - begin);
     if (options.on_step) options.on_step(size);
+    if (std::ssize(seconds) >= kFewestMeasured && any_is_due(options.interrupt, *ranks)) break;
   }
   Tensor slowest =
       Tensor::borrow({DType::float64, {std::int64_t(seconds.size())}}, seconds.data(), nullptr);

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# usage: benchmarks/prediction_tour.sh [PROGRAM [FOLDER]]
+#
+# From this machine's profile to a cluster's curve, and what communication takes from computing: the five commands that
+# docs/prediction.md begins with, one after the other, within 15 minutes on two cores. Nothing else should run. PROGRAM
+# is d5 (build/release/bin/d5 if left out); FOLDER gets the profile, the network, both result files, the trace and the
+# pictures (prediction-tour if left out). Ends with the time of each command; the status is 1 where one failed or all
+# took longer.
+set -u
+program=${1:-build/release/bin/d5}
+folder=${2:-prediction-tour}
+framework=onednn+reference
+most=900
+mkdir -p "$folder" || exit 2
+times=""
+failed=0
+begin=$(date +%s)
+
+run() {
+  printf '\n$ d5 %s\n\n' "$*"
+  since=$(date +%s)
+  "$program" "$@" --quiet || failed=1
+  times="$times$(printf '%5d s  d5 %s %s' $(($(date +%s) - since)) "$1" "$2")
+"
+}
+
+run profile resnet-18 --batch 16 --copies 2 --threads 1 --framework $framework --budget 2min --out "$folder/profile.json"
+run network calibrate --out "$folder/here.yaml"
+run predict resnet-18 --batch 16 --nodes 1..128 --measure 1,2 --threads 1 --framework $framework --step-budget 90s \
+  --budget 60s --trace "$folder/trace.json" --pictures "$folder" --out "$folder/prediction.json"
+run overlap map --threads 1 --framework $framework --budget 2min --out "$folder/map.json" --pictures "$folder"
+run overlap search --models lenet --batch 16 --threads 1 --framework $framework --budget 1min --out "$folder/search.json"
+
+all=$(($(date +%s) - begin))
+printf '\n%s%5d s  all, of %d\n' "$times" "$all" "$most"
+[ "$failed" -eq 0 ] && [ "$all" -le "$most" ]
