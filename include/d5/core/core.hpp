@@ -26,6 +26,7 @@
 #include "d5/core/geometric_mean.hpp"
 #include "d5/core/image.hpp"
 #include "d5/core/interrupt.hpp"
+#include "d5/core/isolated_worker.hpp"
 #include "d5/core/isolation.hpp"
 #include "d5/core/kept_runs.hpp"
 #include "d5/core/loadable_frameworks.hpp"

@@ -11,6 +11,7 @@
 #include "core/report/markup.hpp"
 #include "core/results/result_cells.hpp"
 #include "d5/core/case_summary.hpp"
+#include "d5/core/ratio_summary.hpp"
 
 namespace d5 {
 namespace detail {

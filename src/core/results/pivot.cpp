@@ -17,6 +17,7 @@
 #include "core/results/scaled_unit.hpp"
 #include "d5/core/case_summary.hpp"
 #include "d5/core/geometric_mean.hpp"
+#include "d5/core/ratio_summary.hpp"
 #include "d5/core/registry.hpp"
 
 namespace d5 {

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/isolated_worker.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/results.hpp"
+#include "d5/core/tensor.hpp"
+
+namespace d5 {
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+  throw IoError(fmt::format("a process of its own: {}: {}", what, std::strerror(errno)));
+}
+
+/// Bytes of address space that this process has.
+std::size_t address_space() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * std::size_t(sysconf(_SC_PAGE_SIZE));
+}
+
+/// In the child: what it may take, and that nobody but its parent cares how it dies.
+void enter(const Isolation& isolation, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // it died before
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    std::signal(signal, SIG_DFL);  // a test's or a sanitizer's handler would tell of a crash itself
+  }
+  const rlimit no_core{};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const std::size_t bytes = isolation.most_bytes ? isolation.most_bytes : memory_budget();
+  const rlimit space{address_space() + bytes, address_space() + bytes};
+  setrlimit(RLIMIT_AS, &space);
+  // Where the system runs out of memory before the limit, this is the process to end.
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
+}
+
+/// All of it; false if nobody listens any more.
+bool send_all(int socket, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = send(socket, text.data(), text.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    text.remove_prefix(std::size_t(count));
+  }
+  return true;
+}
+
+constexpr std::string_view kSampled = ".\n";  ///< a line while a piece runs
+
+/// One line: the records of a piece.
+std::string answer_of(const WorkPiece& piece, int socket) {
+  std::vector<Measurement> records;
+  try {
+    records = piece.run([socket] { (void)send_all(socket, kSampled); });
+  } catch (const Interrupted&) {  // so is the parent
+    _exit(1);
+  } catch (...) {
+    records = {piece.record};
+    record_failure(records.front(), std::current_exception());
+  }
+  std::string text = to_json(Results{{}, records});
+  std::ranges::replace(text, '\n', ' ');  // between the values: in a string it is escaped
+  return text + '\n';
+}
+
+/// In the child: answers until the parent asks no more. No destructors run after it: they belong to
+/// the parent.
+[[noreturn]] void serve(int socket, const std::vector<WorkPiece>& pieces) {
+  std::uint64_t number = 0;
+  for (;;) {
+    const ssize_t count = recv(socket, &number, sizeof number, MSG_WAITALL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count != sizeof number || number >= pieces.size()) break;
+    if (!send_all(socket, answer_of(pieces[number], socket))) break;
+  }
+  std::fflush(nullptr);
+  _exit(0);
+}
+
+std::string end_of(int status) {
+  if (!WIFSIGNALED(status)) {
+    return fmt::format("it ended its process with status {} before its work was done",
+                       WEXITSTATUS(status));
+  }
+  const int signal = WTERMSIG(status);
+  const char* name = sigabbrev_np(signal);
+  return fmt::format("crashed: SIG{} ({}){}", name ? name : std::to_string(signal),
+                     strsignal(signal),
+                     signal == SIGKILL ? ", which the system sends where memory runs out" : "");
+}
+
+}  // namespace
+
+/// The process, as its parent sees it.
+class IsolatedWorker::Process {
+ public:
+  Process(const Isolation& isolation, const std::vector<WorkPiece>& pieces)
+      : interrupt_(isolation.interrupt) {
+    std::fflush(nullptr);  // or both would print it
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("no socket");
+    const pid_t parent = getpid();
+    process_ = fork();
+    if (process_ == 0) {
+      close(ends[0]);
+      enter(isolation, parent);
+      serve(ends[1], pieces);
+    }
+    close(ends[1]);
+    socket_ = ends[0];
+    if (process_ < 0) {
+      close(socket_);
+      fail("no process");
+    }
+  }
+  ~Process() {
+    close(socket_);
+    if (process_ < 0) return;
+    kill(process_, SIGKILL);
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  /// Whether it ended since it was asked last.
+  bool has_ended() {
+    if (waitpid(process_, nullptr, WNOHANG) != process_) return false;
+    process_ = -1;
+    return true;
+  }
+  void ask(std::uint64_t number, double most_seconds) {
+    deadline_ = now_seconds() + most_seconds;
+    (void)send_all(socket_, {reinterpret_cast<const char*>(&number), sizeof number});
+  }
+  /// Its answer; cut short or empty where it ends, or the time is over, before.
+  std::string listen(const std::function<void()>& sampled) {
+    std::string text;
+    while (look() && (text.empty() || text.back() != '\n')) {
+      pollfd waiting{socket_, POLLIN, 0};
+      if (poll(&waiting, 1, kLookUp) <= 0) continue;
+      char bytes[1 << 16];
+      const ssize_t count = read(socket_, bytes, sizeof bytes);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      text.append(bytes, std::size_t(count));
+      while (text.starts_with(kSampled)) {
+        if (sampled) sampled();
+        text.erase(0, kSampled.size());
+      }
+    }
+    return text;
+  }
+  /// How it ended; nothing if the time was over before.
+  std::optional<int> status() {
+    int status = 0;
+    while (waitpid(process_, &status, WNOHANG) == 0) {
+      if (!look()) return std::nullopt;
+      poll(nullptr, 0, 1);
+    }
+    process_ = -1;
+    return status;
+  }
+
+ private:
+  static constexpr int kLookUp = 50;  ///< ms between two looks for an interrupt
+
+  /// Whether there is time left. Throws: Interrupted.
+  bool look() const {
+    interrupt_.check("isolated work");
+    return now_seconds() < deadline_;
+  }
+
+  Interrupt interrupt_;
+  double deadline_ = 0;
+  pid_t process_ = -1;
+  int socket_ = -1;
+};
+
+IsolatedWorker::IsolatedWorker(const Isolation& isolation, std::vector<WorkPiece> pieces)
+    : isolation_(isolation), pieces_(std::move(pieces)) {
+  if (isolation_.most_seconds > 0) return;
+  throw ValueError("a process of its own has a time after which it is ended, more than 0 s");
+}
+IsolatedWorker::~IsolatedWorker() = default;
+
+std::vector<Measurement> IsolatedWorker::run(std::size_t number,
+                                             const std::function<void()>& sampled) {
+  if (process_ && process_->has_ended()) process_.reset();
+  if (!process_) process_ = std::make_unique<Process>(isolation_, pieces_);
+  Measurement failed = pieces_.at(number).record;
+  failed.status = Status::failed;
+  std::string text;
+  try {
+    process_->ask(number, isolation_.most_seconds);
+    text = process_->listen(sampled);
+    if (text.empty() || text.back() != '\n') {
+      const auto status = process_->status();
+      failed.reason = status ? end_of(*status)
+                             : fmt::format("no answer within {} s: it hangs, or needs more time",
+                                           isolation_.most_seconds);
+      process_.reset();
+      return {failed};
+    }
+  } catch (...) {  // what comes later would be taken for the next answer
+    process_.reset();
+    throw;
+  }
+  try {
+    return results_from_json(text, "answer of a process of its own").measurements;
+  } catch (const FormatError& error) {
+    failed.reason = error.what();
+    return {failed};
+  }
+}
+
+}  // namespace d5
