@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "d5/core/option.hpp"
 
@@ -17,5 +18,9 @@ namespace d5 {
 
 /// What `entry_of_words` reads.
 [[nodiscard]] std::string to_words(const EntryChoice& choice);
+
+/// The one of `known` that a person means by `word`: itself, with dashes for underscores, or cut
+/// short where only one begins so ("single-stream", "burst"); `word` where there is none.
+[[nodiscard]] std::string meant_name(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace d5

@@ -33,4 +33,14 @@ std::string to_words(const EntryChoice& choice) {
   return words;
 }
 
+std::string meant_name(std::string_view word, const std::vector<std::string>& known) {
+  if (std::ranges::find(known, word) != known.end()) return std::string(word);
+  std::string name(word);
+  std::ranges::replace(name, '-', '_');
+  if (std::ranges::find(known, name) != known.end()) return name;
+  const auto begins = [&](const std::string& one) { return one.starts_with(name); };
+  if (name.empty() || std::ranges::count_if(known, begins) != 1) return std::string(word);
+  return *std::ranges::find_if(known, begins);
+}
+
 }  // namespace d5
