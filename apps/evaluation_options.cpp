@@ -8,6 +8,7 @@
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/manifest_place.hpp"
+#include "d5/evaluation/scenario.hpp"
 #include "d5/level0_ops/size_range.hpp"
 #include "d5/level1_network/executor_word.hpp"
 
@@ -26,6 +27,15 @@ bool is_evaluation(const std::string& word) {
 
 }  // namespace
 
+FixedEvaluation fixed_evaluation_of(const EvaluationOptions& options, const RunOptions& run) {
+  if (options.what.size() == 1 && is_manifest_path(options.what.front())) {
+    const std::string& file = options.what.front();
+    const std::string text = detail::read_manifest_file(file);
+    if (is_fixed_evaluation(text)) return fixed_evaluation_from(text, file);
+  }
+  return fix_evaluation(evaluation_of(options, run));
+}
+
 EvaluationManifest evaluation_of(const EvaluationOptions& options, const RunOptions& run) {
   if (options.what.empty()) throw ValueError("no model is named, nor an evaluation");
   const RunOptions untold;
@@ -43,13 +53,18 @@ EvaluationManifest evaluation_of(const EvaluationOptions& options, const RunOpti
   }
   if (!options.scenarios.empty()) manifest.scenarios.clear();
   for (const auto& word : options.scenarios) {
-    manifest.scenarios.push_back(entry_of_words("scenario", word));
+    EntryChoice choice = entry_of_words("scenario", word);
+    choice.name = meant_name(choice.name, scenarios().names());
+    manifest.scenarios.push_back(std::move(choice));
   }
   if (!options.trace_levels.empty()) manifest.trace_levels = options.trace_levels;
   if (!options.dataset.empty()) manifest.dataset = options.dataset;
   if (!options.split.empty()) manifest.split = options.split;
   if (!options.batches.empty()) manifest.batches = sizes_from(options.batches);
   if (options.stage_threads > 0) manifest.stage_threads = options.stage_threads;
+  if (options.repetitions > 0) manifest.repetitions = options.repetitions;
+  if (options.instances > 0) manifest.instances = options.instances;
+  if (options.longest_wait >= 0) manifest.longest_wait = options.longest_wait;
   if (options.queries > 0) manifest.queries = options.queries;
   if (options.seconds >= 0) manifest.seconds = options.seconds;
   if (options.no_accuracy) manifest.accuracy = false;
@@ -74,11 +89,24 @@ void add_evaluation_options(CLI::App& command, EvaluationOptions& options) {
       ->option_text("NAME");
   command.add_option("--stage-threads", options.stage_threads, "of each step before the network")
       ->option_text("N");
+  command
+      .add_option("--instances", options.instances,
+                  "of the predictor, which answer at once and share the threads")
+      ->option_text("N");
+  command
+      .add_option("--longest-wait", options.longest_wait,
+                  "that a query waits for others to fill its batch")
+      ->option_text("S");
   command.add_option("--queries", options.queries, "of a scenario, at least")->option_text("N");
   command.add_option("--seconds", options.seconds, "of a scenario, at least")->option_text("S");
-  command.add_option("--trace-level", options.trace_levels, "none, model, framework")
+  command
+      .add_option("--trace-level", options.trace_levels,
+                  "none, model, framework, library, system: each with those before")
       ->delimiter(',')
       ->option_text("LEVEL,...");
+  command
+      .add_option("--repetitions", options.repetitions, "of each cell, levels of trace in turns")
+      ->option_text("N");
   command.add_flag("--no-accuracy", options.no_accuracy, "time alone");
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/options.hpp"
+#include "d5/evaluation/evaluate.hpp"
 #include "d5/evaluation/evaluation_manifest.hpp"
 
 namespace d5::app {
@@ -14,8 +15,8 @@ struct EvaluationOptions {
   std::vector<std::string> what;  ///< models, or one evaluation
   std::vector<std::string> scenarios, trace_levels;
   std::string dataset, split, batches;
-  std::int64_t queries = 0, stage_threads = 0;
-  double seconds = -1;
+  std::int64_t queries = 0, stage_threads = 0, instances = 0, repetitions = 0;
+  double seconds = -1, longest_wait = -1;
   bool no_accuracy = false;
 };
 void add_evaluation_options(CLI::App& command, EvaluationOptions& options);
@@ -23,5 +24,10 @@ void add_evaluation_options(CLI::App& command, EvaluationOptions& options);
 /// Throws: NotFound, FormatError, ValueError.
 [[nodiscard]] EvaluationManifest evaluation_of(const EvaluationOptions& options,
                                                const RunOptions& run);
+
+/// The same with all that it names; or what a file holds that has all in it
+/// (`FixedEvaluation::canonical`).
+[[nodiscard]] FixedEvaluation fixed_evaluation_of(const EvaluationOptions& options,
+                                                  const RunOptions& run);
 
 }  // namespace d5::app

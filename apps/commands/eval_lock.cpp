@@ -25,7 +25,7 @@ struct EvalLockOptions : app::EvaluationOptions, app::RunOptions {
 
 int run_eval_lock(EvalLockOptions options) {
   app::apply(options, executor_words);
-  const std::string lock = evaluation_lock(fix_evaluation(app::evaluation_of(options, options)));
+  const std::string lock = evaluation_lock(app::fixed_evaluation_of(options, options));
   if (options.out.empty()) {
     fmt::print("{}", lock);
   } else {

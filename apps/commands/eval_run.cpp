@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
@@ -12,10 +13,13 @@
 #include "apps/remote_evaluation.hpp"
 #include "apps/say.hpp"
 #include "apps/server_options.hpp"
+#include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/result_journal.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/evaluation/evaluate.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
@@ -26,7 +30,7 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kEvalRunExamples =
-    R"(  d5 eval run efficientnet-lite0 --framework torch,reference --scenario single_stream
+    R"(  d5 eval run efficientnet-lite0 --framework torch,reference --scenario single-stream,server,burst
                                                 is it as accurate as claimed, and how fast
   d5 eval run mine.yaml --dataset imagenet-sample --framework all --batch 1,8
                                                 a model of your own ('d5 eval lint mine.yaml')
@@ -45,10 +49,19 @@ struct EvalRunOptions : app::EvaluationOptions,
                         app::ListOptions {
   std::string locked, server, on = "one";
   bool steps = false;
+  double price = 0;
+  Isolation isolation{.most_seconds = 3600};
 };
 
+/// A trace is of this process, and so is a device.
+Isolation isolation_of(const EvalRunOptions& options) {
+  if (!options.trace.empty() || options.device != "cpu") return {};
+  return {
+      .most_seconds = options.isolation.most_seconds, .most_bytes = 0, .interrupt = app::ctrl_c()};
+}
+
 FixedEvaluation fixed(const EvalRunOptions& options) {
-  if (options.locked.empty()) return fix_evaluation(app::evaluation_of(options, options));
+  if (options.locked.empty()) return app::fixed_evaluation_of(options, options);
   if (!options.what.empty()) {
     throw ValueError("--locked FILE says what is run; name nothing else");
   }
@@ -72,15 +85,34 @@ std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
   return line.append(how.command_options).text();
 }
 
-/// Where `--database` says, with all queries, answers and traces; null where it says nothing. What
-/// a resumed run does not repeat is in the database with the run before.
+/// The run's id in a database: that of the run that is resumed, which stands beside its journal.
+std::string id_of_run(const EvalRunOptions& options) {
+  namespace fs = std::filesystem;
+  const bool is_kept =
+      !options.out.empty() && (!fs::exists(options.out) || fs::is_regular_file(options.out));
+  if (!is_kept) return new_run_id();  // nothing is resumed from a pipe
+  const std::string beside = ResultJournal::path_beside(options.out) + ".run";
+  if (options.resume && fs::exists(beside)) return read_file(beside, 100);
+  std::string id = new_run_id();
+  write_file(beside, id);
+  return id;
+}
+
+/// Once the results file has all of it, no run goes on from it.
+void forget_id(const EvalRunOptions& options) {
+  const std::string journal = ResultJournal::path_beside(options.out);
+  if (std::filesystem::exists(journal)) return;
+  std::filesystem::remove(journal + ".run");
+}
+
+/// Where `--database` says, with all queries, answers and traces; null where it says nothing.
 std::unique_ptr<EvaluationDatabase> kept(const FixedEvaluation& evaluation,
                                          const EvalRunOptions& options, EvaluateOptions& how) {
   const std::string address = app::take_database();
   if (address.empty()) return nullptr;
   auto database = EvaluationDatabase::open(address);
   how.sink = database.get();
-  how.run = new_run_id();
+  how.run = id_of_run(options);
   database->evaluation({.id = how.run,
                         .key = evaluation.key,
                         .manifest = evaluation.canonical,
@@ -102,10 +134,14 @@ int run_eval_run(EvalRunOptions options) {
   app::apply(options, executor_words);
   pin_threads();
   const FixedEvaluation evaluation = fixed(options);
-  EvaluateOptions how{
-      .steps = options.steps, .command_options = app::to_line(options), .interrupt = app::ctrl_c()};
+  EvaluateOptions how{.steps = options.steps,
+                      .command_options = app::to_line(options),
+                      .price_per_hour = options.price,
+                      .isolation = isolation_of(options),
+                      .interrupt = app::ctrl_c()};
   const auto database = kept(evaluation, options, how);
   const int status = app::run_list(evaluation_work(evaluation, how), options, options);
+  if (database && !options.out.empty()) forget_id(options);
   if (database && !options.quiet) app::say(fmt::format("kept as run {}", how.run.substr(0, 8)));
   return status;
 }
@@ -129,6 +165,19 @@ void register_eval_run(app::Program& program) {
       ->option_text("N");
   command.add_flag("--steps", options->steps,
                    "each step's time, its queue, and who waited for whom");
+  command
+      .add_option("--price", options->price,
+                  "of an hour of this machine: tells what a million cost")
+      ->transform(app::number_from_zero())
+      ->option_text("PRICE");
+  command
+      .add_option(
+          "--isolate", options->isolation.most_seconds,
+          "each model in each framework in a process of its own, so long at most for each "
+          "piece, so that one that crashes or hangs is a failed row; 3600 if left out, 0: in "
+          "this process")
+      ->transform(app::number_from_zero())
+      ->option_text("S");
   app::add_list_options(command, *options);
   app::add_pivot_option(command, *options);
   app::add_run_options(command, *options);

@@ -2,27 +2,39 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "d5/core/interrupt.hpp"
+#include "d5/core/isolation.hpp"
 #include "d5/core/results.hpp"
 #include "d5/core/work_list.hpp"
 #include "d5/evaluation/dataset_manifest.hpp"
 #include "d5/evaluation/evaluation_manifest.hpp"
 #include "d5/evaluation/evaluation_sink.hpp"
+#include "d5/evaluation/framework_manifest.hpp"
 #include "d5/evaluation/manifest_place.hpp"
 #include "d5/evaluation/model_manifest.hpp"
 #include "d5/evaluation/query_record.hpp"
 #include "d5/evaluation/sample_answer.hpp"
+#include "d5/evaluation/system_manifest.hpp"
 
 namespace d5 {
+
+/// A framework of an evaluation.
+struct FixedFramework {
+  std::string word;                                           ///< of a predictor
+  std::optional<FoundManifest<FrameworkManifest>> told = {};  ///< where a manifest names it
+};
 
 /// An evaluation with all that it names found, and so fixed: two with one key ask the same.
 struct FixedEvaluation {
   EvaluationManifest manifest;
   std::vector<FoundManifest<ModelManifest>> models;
   std::vector<FoundManifest<DatasetManifest>> datasets;  ///< one a model
+  std::vector<FixedFramework> frameworks;
+  std::vector<FoundManifest<SystemManifest>> systems;
   std::string canonical;  ///< JSON (RFC 8785) of the manifest and of all that it names
   std::string key;        ///< its SHA-256
 };
@@ -30,6 +42,14 @@ struct FixedEvaluation {
 /// Finds what an evaluation names. Throws: NotFound, FormatError, ValueError for names that are
 /// wrong, IoError.
 [[nodiscard]] FixedEvaluation fix_evaluation(const EvaluationManifest& manifest);
+/// The same from `FixedEvaluation::canonical`, on any machine: models, frameworks and systems are
+/// in it; data sets are found by their names, and must be the same. `file` is for messages.
+/// Throws: FormatError for what is none; NotFound; ValueError for a data set that is another, and
+/// where the key would be another.
+[[nodiscard]] FixedEvaluation fixed_evaluation_from(const std::string& canonical,
+                                                    const std::string& file);
+/// Whether a text is such a canonical one.
+[[nodiscard]] bool is_fixed_evaluation(const std::string& text);
 
 struct EvaluateOptions {
   std::string out = {};  ///< results file, with a journal beside it; empty: none
@@ -39,6 +59,10 @@ struct EvaluateOptions {
   std::string run = {};  ///< its id there: of `EvaluationSink::evaluation`, which the caller calls
   bool steps = false;    ///< a record a step of the pipeline, too: its time, its queue, who waited
   std::string command_options = {};  ///< at the end of every record's command
+  double price_per_hour = 0;         ///< of this machine, where no system's manifest tells it
+  /// Each model in each framework in a process of its own, so long at most for each piece: one that
+  /// crashes or hangs is a failed record, and the next piece goes on. By default in this process.
+  Isolation isolation = {};
   Interrupt interrupt = {};
 };
 

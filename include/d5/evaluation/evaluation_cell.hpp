@@ -16,6 +16,7 @@ namespace d5 {
 struct EvaluationCell {
   std::string run;  ///< name of the run
   std::string subject, framework, device, scenario, batch, threads;
+  std::string trace_level;                  ///< empty: none
   std::vector<const Measurement*> records;  ///< of the runs that were given, which outlive it
   const Measurement* accuracy = nullptr;    ///< of its model in its framework; null: not measured
   const Measurement* cold_start = nullptr;  ///< likewise

@@ -27,7 +27,9 @@ struct EvaluationManifest : ManifestIdentity {
   std::vector<std::int64_t> batches = {1};
   std::vector<std::string> trace_levels = {"none"};
   std::int64_t repetitions = 1;
-  std::int64_t threads = 0;        ///< of a predictor; 0: as many as the machine has cores
+  std::int64_t threads = 0;        ///< of all instances; 0: as many as the machine has cores
+  std::int64_t instances = 1;      ///< of the predictor, which share the threads
+  double longest_wait = 0;         ///< s that a query may wait for others to fill its batch
   std::int64_t stage_threads = 1;  ///< of each step before the network
   std::int64_t queries = 100;      ///< of a scenario, at least
   double seconds = 0;              ///< of a scenario, at least

@@ -18,6 +18,7 @@ struct PeakOptions {
   ScenarioOptions run = {};
   double first_rate = 10;     ///< queries a second, where the search begins
   double highest_rate = 1e6;  ///< where it ends at the latest
+  double lowest_rate = 0.1;   ///< below which none is tried, if the first rate misses
   double tolerance = 0.05;    ///< between the rate that is told and the lowest that missed
   int longer = 2;             ///< times that a run which decides nothing is made 4 times as long
 };

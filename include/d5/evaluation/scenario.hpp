@@ -74,6 +74,9 @@ class Scenario {
   /// part is missing.
   [[nodiscard]] virtual ScenarioResult run(SystemUnderTest& system,
                                            const ScenarioOptions& options) = 0;
+  /// Whether it may ask before the last query is answered. If not, a system that answers on the
+  /// thread that asks loses nothing.
+  [[nodiscard]] virtual bool overlaps() const { return true; }
 };
 
 using ScenarioEntry = Entry<std::shared_ptr<Scenario>()>;

@@ -90,10 +90,12 @@ std::vector<EvaluationCell> evaluation_cells(std::span<const AnalysedRun> runs) 
                           .scenario = scenario,
                           .batch = condition_of(record, "batch"),
                           .threads = condition_of(record, "threads"),
+                          .trace_level = condition_of(record, "trace level"),
                           .records = {}};
       const auto same = [&](const EvaluationCell& other) {
         const auto what = [](const EvaluationCell& c) {
-          return std::tie(c.subject, c.framework, c.device, c.scenario, c.batch, c.threads);
+          return std::tie(c.subject, c.framework, c.device, c.scenario, c.batch, c.threads,
+                          c.trace_level);
         };
         return what(other) == what(cell);
       };
@@ -113,13 +115,14 @@ std::vector<EvaluationCell> evaluation_cells(std::span<const AnalysedRun> runs) 
 
 std::vector<std::string> names_of(std::span<const EvaluationCell> cells) {
   using Member = std::string EvaluationCell::*;
-  constexpr std::array<std::pair<const char*, Member>, 7> kParts = {
+  constexpr std::array<std::pair<const char*, Member>, 8> kParts = {
       {{"", &EvaluationCell::subject},
        {"", &EvaluationCell::framework},
        {"", &EvaluationCell::device},
        {"", &EvaluationCell::scenario},
        {"batch ", &EvaluationCell::batch},
        {"threads ", &EvaluationCell::threads},
+       {"trace ", &EvaluationCell::trace_level},
        {"in ", &EvaluationCell::run}}};
   std::vector<std::string> names(cells.size());
   for (const auto& [before, member] : kParts) {

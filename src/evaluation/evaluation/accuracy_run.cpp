@@ -51,9 +51,9 @@ AccuracyRun run_accuracy(EvaluatedModel& model, const AccuracyOptions& options) 
   AccuracyRun run;
   auto measures = measures_for(model);
   const ModelPipeline& way = model.pipeline();
+  const auto predictor = model.predictor(options.batch);
   Pipeline pipeline(way.stages_before(options.stage_threads),
-                    ModelPipeline::predict_with(model.predictor(options.batch)),
-                    way.stages_after(1),
+                    ModelPipeline::predict_with(*predictor), way.stages_after(1),
                     {.batch = options.batch,
                      .queue = std::max<std::int64_t>(4, 2 * options.stage_threads),
                      .interrupt = options.interrupt});

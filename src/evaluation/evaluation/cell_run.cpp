@@ -3,10 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "d5/core/results.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/evaluation/scenario.hpp"
+#include "evaluation/evaluation/library_lines.hpp"
+#include "evaluation/evaluation/pipeline_server.hpp"
 #include "evaluation/evaluation/pipeline_system.hpp"
+#include "evaluation/load/model_trace.hpp"
+#include "evaluation/load/system_counters.hpp"
 
 namespace d5::detail {
 namespace {
@@ -30,12 +38,95 @@ void add_cold_start(EvaluatedModel& model, const Measurement& record,
   }
 }
 
-/// Leaves what is not of `level` out of a timeline.
-void keep_level(Timeline& timeline, const std::string& level) {
-  std::erase_if(timeline.records, [&](const auto& record) { return record.level != level; });
+/// What a million predictions take, as fast as they were measured: money, where an hour's price is
+/// known, or else the machine's time.
+Measurement cost_record(const Measurement& record, const Measurement& throughput) {
+  constexpr double kMillion = 1e6;
+  constexpr double kSecondsInHour = 3600;
+  const double seconds = kMillion / estimate(throughput).value;
+  Measurement cost = time_record(record, "machine_time", seconds);
+  cost.conditions["of"] = "a million predictions";
+  const auto price = record.conditions.find("price_per_hour");
+  if (price == record.conditions.end()) return cost;
+  const auto currency = record.conditions.find("currency");
+  cost.metric = "cost";
+  cost.unit = currency == record.conditions.end() ? "" : currency->second;
+  cost.quantity = Quantity::other;
+  cost.samples = {std::stod(price->second) * seconds / kSecondsInHour};
+  return cost;
 }
 
+/// What a level of trace records, while a scenario runs.
+class LevelTrace {
+ public:
+  /// Nothing where a trace of the whole process is on. Throws: IoError.
+  explicit LevelTrace(const std::string& level) : level_(Trace::on() ? "none" : level) {
+    if (level_ == "none") return;
+    if (is_of_libraries(level_)) lines_.emplace();
+    if (level_ == "system") counters_.emplace();
+  }
+  ~LevelTrace() {
+    if (records_) (void)end();  // the run threw
+  }
+  LevelTrace(const LevelTrace&) = delete;
+  LevelTrace& operator=(const LevelTrace&) = delete;
+
+  /// Once all is open and warm.
+  void begin() {
+    records_ = level_ != "none";
+    if (level_ == "model") ModelTrace::start();
+    if (records_ && level_ != "model") Trace::start();
+  }
+  /// What there is, once.
+  [[nodiscard]] std::optional<Timeline> end() {
+    if (!records_) return std::nullopt;
+    records_ = false;
+    if (level_ == "model") return ModelTrace::stop();
+    Trace::stop();
+    counters_.reset();
+    Timeline timeline = Trace::timeline();
+    if (lines_) lines_->add_to(timeline);
+    lines_.reset();
+    return timeline;
+  }
+
+ private:
+  std::string level_;
+  bool records_ = false;
+  std::optional<LibraryLines> lines_;
+  std::optional<SystemCounters> counters_;
+};
+
 }  // namespace
+
+bool is_of_libraries(const std::string& trace_level) {
+  return trace_level == "library" || trace_level == "system";
+}
+
+int instance_threads(const EvaluationManifest& manifest) {
+  const auto all = manifest.threads > 0 ? int(manifest.threads) : threads();
+  return std::max(1, all / static_cast<int>(manifest.instances));
+}
+
+std::unique_ptr<SystemUnderTest> system_of(EvaluatedModel& model,
+                                           const EvaluationManifest& manifest, std::int64_t batch,
+                                           const Scenario& scenario) {
+  if (!scenario.overlaps() && manifest.instances == 1) {
+    return std::make_unique<PipelineSystem>(model.pipeline(), model.predictor(batch), batch);
+  }
+  const auto instances = static_cast<int>(manifest.instances);
+  if (instances > 1) model.close();  // the threads are others', and the memory
+  return std::make_unique<PipelineServer>(
+      model.pipeline(), model.word(),
+      [&model, instances, batch](int) {
+        return instances > 1 ? model.open_beside(batch) : model.predictor(batch);
+      },
+      PipelineServer::Options{.served = {.instances = instances,
+                                         .largest_batch = batch,
+                                         .longest_wait = manifest.longest_wait},
+                              .instance_threads = instance_threads(manifest),
+                              .stage_threads = static_cast<int>(manifest.stage_threads)});
+}
 
 void add_step_records(const Measurement& record, const PipelineReport& report,
                       std::vector<Measurement>& records) {
@@ -49,28 +140,28 @@ void add_step_records(const Measurement& record, const PipelineReport& report,
     one.conditions["waited for room"] = with_prefix(stage.waited_for_room, "s");
     records.push_back(std::move(one));
   }
+  Measurement overlap = time_record(record, "pipeline_overlap", report.overlap());
+  overlap.unit = "1";
+  overlap.quantity = Quantity::share;
+  records.push_back(std::move(overlap));
 }
 
 std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifest& manifest,
                                   const Cell& cell, Measurement record,
                                   const EvaluateOptions& options, const std::string& piece) {
-  Predictor& predictor = model.predictor(cell.batch);
+  const auto scenario = scenarios().at(cell.scenario.name).make(cell.scenario.settings);
+  LevelTrace trace(cell.trace_level);
+  const auto system = system_of(model, manifest, cell.batch, *scenario);
   record.framework_version = predictor_version(model.word());
-  PipelineSystem system(model.pipeline(), predictor, cell.batch);
-  const bool traces = cell.trace_level != "none" && !Trace::on();
-  if (traces) Trace::start();
-  auto scenario = scenarios().at(cell.scenario.name).make(cell.scenario.settings);
+  record.conditions["threads"] = std::to_string(instance_threads(manifest));
+  trace.begin();
   const ScenarioResult run =
-      scenario->run(system, {.least_seconds = manifest.seconds,
-                             .least_queries = manifest.queries,
-                             .seed = std::uint64_t(manifest.seed + cell.repetition),
-                             .interrupt = options.interrupt});
-  if (traces) {
-    Trace::stop();
-    Timeline timeline = Trace::timeline();
-    if (cell.trace_level == "model") keep_level(timeline, "evaluation");
-    if (options.sink) options.sink->trace(options.run, piece, timeline);
-  }
+      scenario->run(*system, {.least_seconds = manifest.seconds,
+                              .least_queries = manifest.queries,
+                              .seed = std::uint64_t(manifest.seed + cell.repetition),
+                              .interrupt = options.interrupt});
+  const auto timeline = trace.end();
+  if (timeline && options.sink) options.sink->trace(options.run, piece, *timeline);
   std::vector<Measurement> records;
   add_cold_start(model, record, records);
   for (const Measurement& measured : run.measurements) {
@@ -83,6 +174,13 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifes
     }
     if (!model.fault.empty()) mistrust(one, "its answers are not right: " + model.fault);
     records.push_back(std::move(one));
+  }
+  const auto rate = std::ranges::find(records, "throughput", &Measurement::metric);
+  if (rate != records.end() && !rate->samples.empty() && estimate(*rate).value > 0) {
+    Measurement cost = cost_record(record, *rate);
+    cost.status = rate->status;
+    cost.reason = rate->reason;
+    records.push_back(std::move(cost));
   }
   if (options.sink) options.sink->queries(options.run, piece, run.queries);
   return records;

@@ -3,27 +3,59 @@
 
 #include <fmt/format.h>
 
+#include "core/files/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/evaluation/dataset_samples.hpp"
 #include "d5/evaluation/model_assets.hpp"
+#include "d5/evaluation/semantic_version.hpp"
 #include "d5/level1_network/model_source.hpp"
 
 namespace d5::detail {
+namespace {
+
+/// Throws: ValueError for a plug-in that is another; Unsupported for a version that will not do.
+void expect_told(const FrameworkManifest& told) {
+  if (!told.plugin.empty()) {
+    const std::string digest = sha256(read_file(told.plugin));
+    if (!told.plugin_sha256.empty() && digest != told.plugin_sha256) {
+      throw ValueError(fmt::format("{}: plug-in '{}' has SHA-256 {}, but {} is told",
+                                   told.reference(), printable(told.plugin), digest,
+                                   told.plugin_sha256));
+    }
+    (void)framework(told.plugin);
+  }
+  if (told.requires_version.empty()) return;
+  const std::string version = predictor_version(told.word);
+  if (VersionRange::parse(told.requires_version).holds(SemanticVersion::of_framework(version)))
+    return;
+  throw Unsupported(fmt::format("{} wants {} {}, but here is {}", told.reference(), told.word,
+                                told.requires_version, version.empty() ? "none" : version));
+}
+
+}  // namespace
 
 EvaluatedModel::EvaluatedModel(const FixedEvaluation& evaluation, std::size_t model,
-                               std::string word, Interrupt interrupt)
+                               const FixedFramework& framework, Interrupt interrupt)
     : evaluation_(evaluation),
       model_(evaluation.models[model]),
       dataset_(evaluation.datasets[model]),
-      word_(std::move(word)),
+      framework_(framework),
       interrupt_(std::move(interrupt)) {}
 
-void EvaluatedModel::find() {
-  if (assets_) return;
-  ModelAssets assets = find_assets(model_, interrupt_);
-  expect_agreement(model_.manifest, open_model(assets.network));
-  assets_ = std::move(assets);
+const ModelAssets& EvaluatedModel::assets() {
+  if (!assets_) assets_ = find_assets(model_, interrupt_);
+  return *assets_;
+}
+
+void EvaluatedModel::expect_openable() {
+  (void)assets();
+  if (!agrees_) expect_agreement(model_.manifest, open_model(assets_->network));
+  agrees_ = true;
+  if (framework_.told) expect_told(framework_.told->manifest);
+  expect_framework(model_.manifest, word());
 }
 
 ModelPipeline& EvaluatedModel::pipeline() {
@@ -38,20 +70,27 @@ ModelPipeline& EvaluatedModel::pipeline() {
   return *pipeline_;
 }
 
-Predictor& EvaluatedModel::predictor(std::int64_t batch) {
-  find();
-  expect_framework(model_.manifest, word_);
+std::shared_ptr<Predictor> EvaluatedModel::predictor(std::int64_t batch) {
+  expect_openable();
   if (!predictor_ || batch != batch_) {
     predictor_.reset();  // before the next takes its memory
     ColdStart cold_start;
     predictor_ = open_predictor(
-        word_, *assets_,
+        word(), *assets_,
         {.threads = static_cast<int>(evaluation_.manifest.threads), .largest_batch = batch},
         &cold_start);
     cold_start_ = cold_start;
     batch_ = batch;
   }
-  return *predictor_;
+  return predictor_;
+}
+
+std::shared_ptr<Predictor> EvaluatedModel::open_beside(std::int64_t batch) {
+  expect_openable();
+  ColdStart cold_start;
+  auto predictor = open_predictor(word(), *assets_, {.largest_batch = batch}, &cold_start);
+  if (!cold_start_) cold_start_ = cold_start;
+  return predictor;
 }
 
 std::optional<ColdStart> EvaluatedModel::take_cold_start() {
@@ -62,13 +101,14 @@ Measurement EvaluatedModel::record() const {
   Measurement record;
   record.level = "evaluation";
   record.subject = model_.manifest.reference();
-  record.framework = word_;
+  record.framework = word();
+  record.conditions = told;
   record.conditions["dataset"] = dataset_.manifest.reference();
   if (!evaluation_.manifest.split.empty()) {
     record.conditions["split"] = evaluation_.manifest.split;
   }
   record.conditions["threads"] = std::to_string(threads());
-  if (predictor_) record.framework_version = predictor_version(word_);
+  if (predictor_) record.framework_version = predictor_version(word());
   record.artefacts.push_back(
       {.name = "evaluation", .version = evaluation_.manifest.version, .sha256 = evaluation_.key});
   record.artefacts.push_back(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,16 +18,21 @@ namespace d5::detail {
 /// that asks, and opened again for another batch.
 class EvaluatedModel {
  public:
-  EvaluatedModel(const FixedEvaluation& evaluation, std::size_t model, std::string word,
-                 Interrupt interrupt);
+  EvaluatedModel(const FixedEvaluation& evaluation, std::size_t model,
+                 const FixedFramework& framework, Interrupt interrupt);
 
   [[nodiscard]] const ModelManifest& manifest() const { return model_.manifest; }
   [[nodiscard]] const DatasetManifest& dataset() const { return dataset_.manifest; }
-  [[nodiscard]] const std::string& word() const { return word_; }
+  [[nodiscard]] const std::string& word() const { return framework_.word; }
+
+  /// Its files, fetched where they are not here. Throws: NotFound, IoError.
+  const ModelAssets& assets();
 
   /// Its samples and its way in and out. Throws: what finding and opening throw.
   [[nodiscard]] ModelPipeline& pipeline();
-  [[nodiscard]] Predictor& predictor(std::int64_t batch);
+  [[nodiscard]] std::shared_ptr<Predictor> predictor(std::int64_t batch);
+  /// Another one beside it, for the thread that calls.
+  [[nodiscard]] std::shared_ptr<Predictor> open_beside(std::int64_t batch);
   /// Of the predictor that is open; once.
   [[nodiscard]] std::optional<ColdStart> take_cold_start();
   void close() { predictor_.reset(); }
@@ -33,20 +40,24 @@ class EvaluatedModel {
   /// A record of this model, without metric.
   [[nodiscard]] Measurement record() const;
 
+  /// What all its records say: of the system, and of its price.
+  std::map<std::string, std::string, std::less<>> told = {};
   /// What is wrong with its answers, as far as they were judged: a claim that it missed.
   std::string fault = {};
 
  private:
-  void find();
+  /// What all calls that open ask first.
+  void expect_openable();
 
   const FixedEvaluation& evaluation_;
   const FoundManifest<ModelManifest>& model_;
   const FoundManifest<DatasetManifest>& dataset_;
-  std::string word_;
+  const FixedFramework& framework_;
   Interrupt interrupt_;
   std::optional<ModelAssets> assets_;
   std::unique_ptr<ModelPipeline> pipeline_;
   std::shared_ptr<Predictor> predictor_;
+  bool agrees_ = false;
   std::int64_t batch_ = 0;
   std::optional<ColdStart> cold_start_;
 };

@@ -30,9 +30,9 @@ std::string plugin_digest(const std::string& name) {
 }
 
 /// What the words of predictors stand for here, by framework.
-json locked_frameworks(const std::vector<std::string>& words) {
+json locked_frameworks(const std::vector<FixedFramework>& frameworks) {
   json all = json::object();
-  for (const std::string& word : words) {
+  for (const auto& [word, told] : frameworks) {
     if (predictors().find(word.substr(0, word.find(':')))) continue;
     for (const std::string& name : frameworks_in(word)) {
       if (name == "auto") continue;
@@ -59,7 +59,7 @@ json lock_json(const FixedEvaluation& evaluation) {
           {"evaluation", json::parse(canonical_json(evaluation.manifest))},
           {"models", std::move(models)},
           {"datasets", std::move(datasets)},
-          {"frameworks", locked_frameworks(evaluation.manifest.frameworks)}};
+          {"frameworks", locked_frameworks(evaluation.frameworks)}};
 }
 
 /// "frameworks/torch/version: 2.12.0, but 2.13.0 was locked", a line each.

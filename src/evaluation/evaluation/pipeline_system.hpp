@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "d5/evaluation/model_pipeline.hpp"
 #include "d5/evaluation/predictor.hpp"
 #include "d5/evaluation/system_under_test.hpp"
@@ -11,9 +14,9 @@ namespace d5::detail {
 /// once where so many are asked for together.
 class PipelineSystem final : public SystemUnderTest {
  public:
-  PipelineSystem(ModelPipeline& pipeline, Predictor& predictor, std::int64_t batch)
-      : pipeline_(pipeline), predictor_(predictor), batch_(batch) {}
-  [[nodiscard]] std::string name() const override { return predictor_.name(); }
+  PipelineSystem(ModelPipeline& pipeline, std::shared_ptr<Predictor> predictor, std::int64_t batch)
+      : pipeline_(pipeline), predictor_(std::move(predictor)), batch_(batch) {}
+  [[nodiscard]] std::string name() const override { return predictor_->name(); }
   [[nodiscard]] std::int64_t samples() const override { return pipeline_.size(); }
   void load(std::span<const std::int64_t> samples) override { pipeline_.load(samples); }
   void unload() override { pipeline_.unload(); }
@@ -23,9 +26,8 @@ class PipelineSystem final : public SystemUnderTest {
   void answer(std::span<const Query> queries);
   const ValueMap& predict(std::span<const ValueMap> prepared);
   [[nodiscard]] std::string answer_to(const ValueMap& outputs, std::int64_t row) const;
-  static void trace_request(const Query& query, std::int64_t begun);
   ModelPipeline& pipeline_;
-  Predictor& predictor_;
+  std::shared_ptr<Predictor> predictor_;
   std::int64_t batch_;
 };
 

@@ -10,6 +10,7 @@
 #include <shared_mutex>
 
 #include "d5/core/error.hpp"
+#include "evaluation/pipeline/network_answer.hpp"
 #include "evaluation/pipeline/step_stage.hpp"
 
 namespace d5 {
@@ -157,6 +158,7 @@ ValueMap ModelPipeline::batch(std::span<const ValueMap> prepared) {
 ValueMap ModelPipeline::answer(const ValueMap& outputs, std::int64_t row) const {
   ValueMap values;
   for (const auto& [name, value] : outputs) values[name] = row_of(value.tensor(), row, name);
+  detail::expect_numbers(values);
   for (const NamedStep& step : answer_) step.step->run(values);
   return values;
 }
@@ -226,9 +228,15 @@ Pipeline::Predict ModelPipeline::predict_with(Predictor& predictor) {
     std::vector<ValueMap> prepared;
     for (const PipelineItem* item : items) prepared.push_back(item->inputs);
     const ValueMap& outputs = predictor.predict(batch(prepared));
+    detail::expect_batch(outputs, std::int64_t(items.size()));
     for (std::size_t i = 0; i < items.size(); ++i) {
       for (const auto& [name, value] : outputs) {
         items[i]->answer[name] = row_of(value.tensor(), std::int64_t(i), name);
+      }
+      try {
+        detail::expect_numbers(items[i]->answer);
+      } catch (const NumericError& error) {  // of this sample alone
+        items[i]->fault = error.what();
       }
     }
   };

@@ -49,6 +49,7 @@ class PeakSearch {
       peak_.missed = rate;
       for (int i = 0; i < kHalvings && peak_.rate == 0; ++i) {
         rate /= 2;
+        if (rate < options_.lowest_rate) break;
         (holds(rate) ? peak_.rate : peak_.missed) = rate;
       }
     }

@@ -21,10 +21,14 @@ void EvaluationManifest::declare(ManifestFields& fields) {
   fields.add("batches", batches, "samples that are computed together",
              {.range = {.least = 1, .most = 65536}});
   fields.add("trace_levels", trace_levels, "how much of a run is recorded",
-             {.words = {"none", "model", "framework"}});
+             {.words = {"none", "model", "framework", "library", "system"}});
   fields.add("repetitions", repetitions, "of every cell", {.range = {.least = 1, .most = 1000}});
-  fields.add("threads", threads, "of a predictor; 0: as many as there are cores",
+  fields.add("threads", threads, "of all instances; 0: as many as there are cores",
              {.range = {.least = 0, .most = 4096}});
+  fields.add("instances", instances, "of the predictor, which share the threads",
+             {.range = {.least = 1, .most = 256}});
+  fields.add("longest_wait", longest_wait, "s that a query may wait for others to fill its batch",
+             {.range = {.least = 0, .most = 3600}});
   fields.add("stage_threads", stage_threads, "of each step before the network",
              {.range = {.least = 1, .most = 256}});
   fields.add("queries", queries, "of a scenario, at least", {.range = {.least = 1}});

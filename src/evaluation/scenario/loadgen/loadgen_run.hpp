@@ -45,6 +45,10 @@ class LoadGenScenario final : public Scenario {
   ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
     return run_loadgen(options_, system, options);
   }
+  [[nodiscard]] bool overlaps() const override {
+    using enum LoadGenOptions::Scenario;
+    return options_.scenario == server || options_.scenario == offline;
+  }
 
  private:
   Options options_;

@@ -74,6 +74,8 @@ void set_limits(const ScenarioOptions& options, mlperf::TestSettings& settings) 
   settings.accuracy_log_rng_seed = options.seed + 3;
 }
 
+constexpr double kUsualRate = 10;  ///< queries a second, as of d5's own generators
+
 void set_scenario(const LoadGenOptions& loadgen, mlperf::TestSettings& settings) {
   settings.scenario = scenario_of(loadgen.scenario);
   if (loadgen.expected_latency > 0) {
@@ -86,6 +88,8 @@ void set_scenario(const LoadGenOptions& loadgen, mlperf::TestSettings& settings)
   if (loadgen.rate > 0) {
     settings.server_target_qps = loadgen.rate;
     settings.offline_expected_qps = loadgen.rate;
+  } else if (loadgen.model.empty() && loadgen.user_conf.empty()) {
+    settings.server_target_qps = kUsualRate;
   }
   if (loadgen.target_latency > 0) {
     settings.server_target_latency_ns = std::uint64_t(loadgen.target_latency * 1e9);

@@ -27,6 +27,7 @@ class Batched final : public Scenario {
     }
     return run.end();
   }
+  [[nodiscard]] bool overlaps() const override { return false; }
 
  private:
   Options options_;

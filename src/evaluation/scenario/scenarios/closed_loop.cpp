@@ -54,6 +54,7 @@ class ClosedLoop final : public Scenario {
     }
     return run.end();
   }
+  [[nodiscard]] bool overlaps() const override { return options_.users > 1; }
 
  private:
   Options options_;

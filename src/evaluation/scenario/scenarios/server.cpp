@@ -9,7 +9,7 @@ namespace {
 struct ServerOptions : detail::LoadGenOptions {
   ServerOptions() : LoadGenOptions{Scenario::server} {}
   void declare(OptionList& options) {
-    options.add("rate", rate, "queries a second; 0: 1, or as the files say", {.least = 0});
+    options.add("rate", rate, "queries a second; 0: 10, or as the files say", {.least = 0});
     options.add("target_latency", target_latency, "s; 0: 0.1, or as the files say", {.least = 0});
     declare_files(options);
   }

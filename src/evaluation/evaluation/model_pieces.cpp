@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/evaluation/model_pieces.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/entry_words.hpp"
+#include "evaluation/evaluation/accuracy_run.hpp"
+#include "evaluation/evaluation/system_choice.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Each scenario with each batch, level of trace and repetition.
+std::vector<Cell> cells_of(const EvaluationManifest& manifest) {
+  std::vector<Cell> cells;
+  for (const EntryChoice& scenario : manifest.scenarios) {
+    for (const std::int64_t batch : manifest.batches) {
+      for (std::int64_t i = 0; i < manifest.repetitions; ++i) {  // levels are compared: in turns
+        for (const std::string& level : manifest.trace_levels) {
+          cells.push_back({scenario, batch, i, level});
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+}  // namespace
+
+ModelPieces::ModelPieces(const FixedEvaluation& evaluation, std::size_t model,
+                         const FixedFramework& framework, const EvaluateOptions& options)
+    : manifest_(evaluation.manifest),
+      options_(options),
+      samples_(std::int64_t(evaluation.datasets[model].manifest.samples.size())),
+      model_(std::make_shared<EvaluatedModel>(evaluation, model, framework, options.interrupt)),
+      who_(model_->manifest().reference() + " " + framework.word),
+      line_(CommandLine("eval run")
+                .word(manifest_.models[model])
+                .option("--framework", framework.word)) {
+  model_->told = told_of(choose_system(evaluation.systems), options);
+  if (!manifest_.dataset.empty()) line_.option("--dataset", manifest_.dataset);
+  if (!manifest_.split.empty()) line_.option("--split", manifest_.split);
+}
+
+std::vector<WorkPiece> ModelPieces::all() const {
+  std::vector<WorkPiece> pieces;
+  if (manifest_.accuracy) pieces.push_back(accuracy());
+  for (const Cell& one : cells_of(manifest_)) pieces.push_back(cell(one));
+  return pieces;
+}
+
+WorkPiece ModelPieces::accuracy() const {
+  const std::int64_t batch = manifest_.batches.front();
+  WorkPiece piece = piece_called("accuracy", "top1");
+  piece.samples = std::max<std::int64_t>(samples_, 1);
+  piece.record.command =
+      CommandLine(line_).option("--batch", batch).append(options_.command_options).text();
+  piece.run = [&manifest = manifest_, &options = options_, model = model_, batch,
+               line = piece.record.command,
+               name = piece.name](const std::function<void()>& sampled) {
+    auto run = run_accuracy(*model, {.batch = batch,
+                                     .stage_threads = static_cast<int>(manifest.stage_threads),
+                                     .sampled = sampled,
+                                     .interrupt = options.interrupt});
+    if (options.steps) add_step_records(model->record(), run.pipeline, run.records);
+    for (Measurement& one : run.records) one.command = line;
+    if (options.sink) {
+      options.sink->answers(options.run, name, run.answers);
+      options.sink->measurements(options.run, name, run.records);
+    }
+    return run.records;
+  };
+  return piece;
+}
+
+WorkPiece ModelPieces::cell(const Cell& cell) const {
+  const std::string scenario = to_words(cell.scenario);
+  WorkPiece piece = piece_called(fmt::format("{} batch {}", scenario, cell.batch), "latency");
+  piece.record.unit = "s";
+  piece.record.quantity = Quantity::time;
+  piece.record.conditions["scenario"] = scenario;
+  piece.record.conditions["batch"] = std::to_string(cell.batch);
+  CommandLine line =
+      CommandLine(line_).option("--scenario", scenario).option("--batch", cell.batch);
+  add_serving(piece, line);
+  if (cell.trace_level != "none") {
+    piece.record.conditions["trace level"] = cell.trace_level;
+    piece.name += " trace " + cell.trace_level;
+    line.option("--trace-level", cell.trace_level);
+  }
+  if (manifest_.repetitions > 1) {
+    piece.record.conditions["repetition"] = std::to_string(cell.repetition + 1);
+    piece.name += fmt::format(" repetition {}", cell.repetition + 1);
+  }
+  piece.record.command = line.append(options_.command_options).text();
+  piece.run = [&manifest = manifest_, &options = options_, model = model_, cell,
+               record = piece.record, name = piece.name](const std::function<void()>& sampled) {
+    auto records = run_cell(*model, manifest, cell, record, options, name);
+    if (options.sink) options.sink->measurements(options.run, name, records);
+    sampled();
+    return records;
+  };
+  return piece;
+}
+
+void ModelPieces::add_serving(WorkPiece& piece, CommandLine& line) const {
+  const EvaluationManifest usual;
+  if (manifest_.queries != usual.queries) line.option("--queries", manifest_.queries);
+  if (manifest_.seconds != usual.seconds) line.option("--seconds", manifest_.seconds);
+  if (manifest_.instances > 1) {
+    piece.record.conditions["instances"] = std::to_string(manifest_.instances);
+    line.option("--instances", manifest_.instances);
+  }
+  if (manifest_.longest_wait > 0) {
+    piece.record.conditions["longest wait"] = with_prefix(manifest_.longest_wait, "s");
+    line.option("--longest-wait", manifest_.longest_wait);
+  }
+}
+
+WorkPiece ModelPieces::piece_called(const std::string& name, const std::string& metric) const {
+  WorkPiece piece;
+  piece.record = model_->record();
+  piece.record.metric = metric;
+  piece.name = who_ + " " + name;
+  return piece;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/core/command_line.hpp"
+#include "d5/core/work_list.hpp"
+#include "evaluation/evaluation/cell_run.hpp"
+#include "evaluation/evaluation/evaluated_model.hpp"
+
+namespace d5::detail {
+
+/// The pieces of work of one model in one framework. `evaluation` and `options` outlive them.
+class ModelPieces {
+ public:
+  ModelPieces(const FixedEvaluation& evaluation, std::size_t model, const FixedFramework& framework,
+              const EvaluateOptions& options);
+
+  /// Its accuracy, if the evaluation asks for it, and each cell.
+  [[nodiscard]] std::vector<WorkPiece> all() const;
+  [[nodiscard]] EvaluatedModel& model() const { return *model_; }
+
+  [[nodiscard]] WorkPiece accuracy() const;
+  [[nodiscard]] WorkPiece cell(const Cell& cell) const;
+
+ private:
+  [[nodiscard]] WorkPiece piece_called(const std::string& name, const std::string& metric) const;
+  void add_serving(WorkPiece& piece, CommandLine& line) const;
+
+  const EvaluationManifest& manifest_;
+  const EvaluateOptions& options_;
+  std::int64_t samples_;
+  std::shared_ptr<EvaluatedModel> model_;
+  std::string who_;
+  CommandLine line_;
+};
+
+}  // namespace d5::detail

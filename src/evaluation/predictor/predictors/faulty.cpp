@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <limits>
+#include <thread>
+
+#include "d5/core/error.hpp"
+#include "evaluation/predictor/zero_scores.hpp"
+
+namespace d5::predictor {
+namespace {
+
+struct FaultyOptions : detail::ZeroScoresOptions {
+  enum class How { crash, end, hang, fail, nan, batch } how = How::fail;
+  std::int64_t after = 0;
+  void declare(OptionList& options) {
+    options.add("how", how,
+                "a signal, the process's end, never an answer, an exception, no number, another "
+                "batch",
+                {"crash", "end", "hang", "fail", "nan", "batch"});
+    options.add("after", after, "calls that it answers before", {.least = 0});
+    ZeroScoresOptions::declare(options);
+  }
+};
+
+/// Does what a broken one may do.
+class FaultyPredictor final : public Predictor {
+ public:
+  using Options = FaultyOptions;
+  FaultyPredictor(const ModelAssets&, const PredictorOptions&, const Options& options)
+      : options_(options), scores_(options) {}
+  [[nodiscard]] std::string name() const override { return "faulty"; }
+  const ValueMap& predict(const ValueMap& inputs) override {
+    const ValueMap& scores = scores_.of(inputs);
+    return asked_++ < options_.after ? scores : broken(scores);
+  }
+
+ private:
+  const ValueMap& broken(const ValueMap& scores) {
+    using enum Options::How;
+    if (options_.how == crash) std::raise(SIGSEGV);
+    if (options_.how == end) std::_Exit(3);
+    while (options_.how == hang) std::this_thread::sleep_for(std::chrono::hours(1));
+    if (options_.how == fail) throw ContractError("faulty: it was asked to fail");
+    outputs_ = scores;
+    Tensor first = outputs_.begin()->second.tensor().copy();
+    if (options_.how == batch) {
+      auto dims = first.shape().dims();
+      first = Tensor::zeros({DType::float32, Shape{dims[0] + 1, dims[1]}});
+    } else {
+      std::fill_n(first.data<float>(), first.elements(), std::numeric_limits<float>::quiet_NaN());
+    }
+    outputs_.begin()->second = std::move(first);
+    return outputs_;
+  }
+
+  Options options_;
+  detail::ZeroScores scores_;
+  ValueMap outputs_;
+  std::int64_t asked_ = 0;
+};
+
+}  // namespace
+
+void register_faulty(Registry<PredictorEntry>& registry) {
+  registry.add("faulty", PredictorEntry::of<FaultyPredictor>(
+                             "crashes, hangs, fails, answers NaN: what others must survive"));
+}
+
+}  // namespace d5::predictor

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/peak_work.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "d5/core/error.hpp"
+#include "d5/evaluation/analysis.hpp"
+#include "tests/evaluation/toy_evaluation.hpp"
+
+namespace d5 {
+namespace {
+
+TEST_CASE("an objective is a percentile and the latency that it may have") {
+  const auto p99 = objective_of_words("p99<=50ms");
+  CHECK(p99.percentile == Approx(0.99));
+  CHECK(p99.seconds == Approx(0.05));
+  CHECK(objective_of_words("p99.9 <= 2 s").percentile == Approx(0.999));
+  for (const std::string words :
+       {"", "p99", "p99>=50ms", "p0<=1s", "p100<=1s", "mean<=1s", "p99<=0s", "p99<=1 kg", "<=1s"}) {
+    INFO(words);
+    CHECK_THROWS_AS(objective_of_words(words), ValueError);
+  }
+}
+
+TEST_CASE("a peak tells each rate that it tried, and an analysis draws them") {
+  const testing::ToyEvaluation toy;
+  EvaluationManifest manifest;
+  manifest.name = "test";
+  manifest.version = "1.0.0-dev";
+  manifest.models = {toy.model()};
+  manifest.frameworks = {"null:output=means:classes=3"};
+  const FixedEvaluation evaluation = fix_evaluation(manifest);
+  PeakWorkOptions options;
+  options.scenario = {"constant"};
+  options.search.run.latency_seconds = 10;  // any machine's
+  options.search.run.percentile = 0.5;
+  options.search.run.least_queries = 20;
+  options.search.first_rate = 100;
+  options.search.highest_rate = 200;
+  Results results = run_work(peak_work(evaluation, options)).results;
+  REQUIRE(results.measurements.size() == 3);
+  CHECK(results.measurements[0].metric == "peak_rate");
+  CHECK(results.measurements[0].samples == std::vector<double>{200});
+  CHECK(condition_of(results.measurements[0], "missed at") == "none");
+  CHECK(results.measurements[1].samples.size() == 20);
+  CHECK(condition_of(results.measurements[2], "rate") == "200");
+  CHECK(condition_of(results.measurements[2], "verdict") == "holds");
+  const std::vector<AnalysedRun> runs{{.name = "r", .results = results}};
+  const auto analysed = analyses().at("peak").make()->analyse(runs);
+  CHECK(analysed.plots.size() == 1);
+  CHECK_THAT(analysed.table.to_text(Format::csv), Catch::Contains("holds"));
+
+  options.search.run.latency_seconds = 1e-9;  // nobody's
+  options.search.lowest_rate = 40;
+  results = run_work(peak_work(evaluation, options)).results;
+  CHECK(results.measurements[0].status == Status::failed);
+}
+
+}  // namespace
+}  // namespace d5
