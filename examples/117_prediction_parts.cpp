@@ -45,10 +45,10 @@ struct CheckpointOptions {
 };
 
 /// After the last update, and before the step ends.
-class Checkpoint final : public d5::PredictionStrategy {
+class DiskWrites final : public d5::PredictionStrategy {
  public:
   using Options = CheckpointOptions;
-  explicit Checkpoint(const Options& options) : options_(options) {}
+  explicit DiskWrites(const Options& options) : options_(options) {}
   void apply(d5::PlannedTraining& plan) const override {
     plan.training.rewrites.push_back({[seconds = options_.seconds](d5::PlannedGraph& plan) {
       const auto updates =
@@ -68,7 +68,7 @@ int main() {
   simulated_networks().add("hub", SimulatedNetworkEntry::of<Hub>("one message at a time"));
   operation_kinds().add("checkpoint", {"writes parameters to a disk", "disk"});
   prediction_strategies().add(
-      "checkpoint", PredictionStrategyEntry::of<Checkpoint>("parameters to a disk, each step"));
+      "checkpoint", PredictionStrategyEntry::of<DiskWrites>("parameters to a disk, each step"));
 
   const TrainingProfile profile = profile_from_cost("lenet", {.batch = 8, .step_seconds = 0.1});
   const NetworkDescription network = load_network_description("ethernet-10g");
