@@ -14,19 +14,26 @@ if (!chromium) {
 const axe = readFileSync(required.resolve('axe-core/axe.min.js'), 'utf8');
 const kWide = { width: 1280, height: 900 };
 const kNarrow = { width: 375, height: 800 };
+const servers = [];
 let browser, server, runs, job;
 let said = [];
 
+/** Ends with the tests, whatever becomes of them. */
+async function stand(options) {
+  servers.push(await standIn(folder, options));
+  return servers.at(-1);
+}
+
 before(async () => {
   browser = await launch();
-  server = await standIn(folder, { step: 25 });
+  server = await stand({ step: 25 });
   runs = (await (await fetch(`${server.address}/v1/runs`)).json()).items.map(({ id }) => id);
   const manifest = 'models: [efficientnet-lite0@1.0.0]\nframeworks: [torch]\nscenarios: [single_stream]\nqueries: 7';
   job = await (await fetch(`${server.address}/v1/jobs`, { method: 'POST', body: JSON.stringify({ manifest, on: 'all' }) })).json();
 });
 after(async () => {
   await browser?.close();
-  server?.close();
+  for (const one of servers) one.close();
 });
 beforeEach(() => (said = []));
 
@@ -121,7 +128,7 @@ test('a column sorts, up and down, and what is missing stays last', async () => 
 });
 
 test('a job is cancelled, and lines that break are mended', async () => {
-  const slow = await standIn(folder, { step: 400 });
+  const slow = await stand({ step: 400 });
   const page = await tab('/start?task=image+classification&model=efficientnet-lite0%401.0.0&framework=torch&scenario=single_stream', { at: slow });
   await page.getByRole('button', { name: 'Run it' }).click();
   await page.locator('.way .now', { hasText: 'running' }).waitFor();
@@ -133,7 +140,6 @@ test('a job is cancelled, and lines that break are mended', async () => {
   await page.locator('.way .now', { hasText: 'cancelled' }).waitFor();
   await page.goto(`${slow.address}/#/jobs?state=cancelled`);
   await page.getByRole('link', { name: /efficientnet-lite0/ }).waitFor();
-  slow.close();
   await page.context().close();
 });
 
@@ -153,13 +159,12 @@ test('a name that holds a script stays a text', async () => {
 });
 
 test('a token is asked for, and kept for the tab alone', async () => {
-  const closed = await standIn(folder, { token: 'secret' });
+  const closed = await stand({ token: 'secret' });
   const page = await tab('/runs', { at: closed });
   await page.getByLabel('Token').fill('secret');
   await page.getByRole('button', { name: 'Enter' }).click();
   await page.getByRole('table', { name: 'Runs' }).waitFor();
   assert.deepEqual(await page.evaluate(() => [localStorage.length, document.cookie]), [0, '']);
-  closed.close();
   await page.context().close();
 });
 
@@ -195,7 +200,7 @@ for (const [viewport, colorScheme] of [[kWide, 'light'], [kNarrow, 'dark']]) {
 }
 
 test('where nothing is, a view says so and what to do', async () => {
-  const nothing = await standIn(folder, { empty: true });
+  const nothing = await stand({ empty: true });
   const page = await tab('/', { at: nothing });
   for (const address of ['/', '/start', '/jobs', '/runs', '/compare', '/history']) {
     await page.goto(`${nothing.address}/#${address}`);
@@ -206,7 +211,6 @@ test('where nothing is, a view says so and what to do', async () => {
   await page.getByText("no run 'none'").waitFor();
   await page.goto(`${nothing.address}/#/nowhere`);
   await page.getByText('No such view').waitFor();
-  nothing.close();
   await page.context().close();
 });
 

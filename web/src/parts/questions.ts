@@ -2,7 +2,7 @@
 // What the start is made of: a question with cards to tick, and the machines with their reasons.
 import { h, type Child } from './dom';
 import { bytes, counted } from './figures';
-import { empty } from './words';
+import { noMachine } from './words';
 import type { Agent, Fit } from '../service/types';
 
 export interface Choice {
@@ -36,7 +36,7 @@ export function question(number: number, title: string, hint: string, kind: 'rad
 
 /** Those that fit first; why the others do not. */
 export function machines(fits: Fit[], agents: Agent[]): Child {
-  if (!fits.length) return empty('No machine is connected', 'The evaluation would wait for one: ', h('code', {}, `d5 agent run --server ${location.host}`));
+  if (!fits.length) return noMachine('It would wait for one:');
   const facts = (name: string) => {
     const known = agents.find((agent) => agent.facts.name === name)?.facts;
     return [known?.cpu, known?.cores && counted(known.cores, 'core'), known?.memory_bytes && bytes(known.memory_bytes), known?.price_per_hour && `${known.price_per_hour} ${known.currency ?? 'USD'} an hour`].filter(Boolean).join(' · ');

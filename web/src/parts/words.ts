@@ -6,6 +6,9 @@ import { fill, h, type Child } from './dom';
 /** Nothing is here, and what to do so that something will be. */
 export const empty = (what: string, ...todo: Child[]) => h('div', { class: 'empty' }, h('p', { class: 'what' }, what), todo.length ? h('p', {}, todo) : null);
 
+/** No machine works for the server; what somebody does on one that should. */
+export const noMachine = (what: string) => empty('No machine is connected', `${what} `, h('code', {}, `d5 agent run --server ${location.hostname}:PORT`), ', where d5 serve says which port agents go to.');
+
 export function problem(error: unknown, again?: () => void): HTMLElement {
   const message = error instanceof Error ? error.message : String(error);
   return h('div', { class: 'problem', role: 'alert' }, h('p', {}, message), again && h('button', { type: 'button', click: again }, 'Try again'));

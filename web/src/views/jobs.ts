@@ -4,7 +4,7 @@ import { fill, h, type Child } from '../parts/dom';
 import { ago, bytes, counted } from '../parts/figures';
 import { cancel, isOver, kStates, reasonOf, subjectOf } from '../parts/jobs';
 import { table } from '../parts/table';
-import { empty, state } from '../parts/words';
+import { empty, noMachine, state } from '../parts/words';
 import { follow } from '../service/events';
 import { get, withQuery } from '../service/service';
 import type { Agent, Job, JobEvent, Page } from '../service/types';
@@ -13,7 +13,7 @@ import { address, type View } from '../view';
 const kShown = 100;
 
 function agentsTable(agents: Agent[]): Child {
-  if (!agents.length) return empty('No machine is connected', 'On a machine that should work: ', h('code', {}, `d5 agent run --server ${location.host}`));
+  if (!agents.length) return noMachine('On one that should work:');
   return table<Agent>({
     label: 'Machines',
     rows: agents,
