@@ -41,7 +41,7 @@ beforeEach(() => (said = []));
 async function tab(address, { viewport = kWide, colorScheme = 'light', at = server } = {}) {
   const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000); // of a machine that others use, too
   page.on('console', (message) => said.push(message.text()));
   page.on('pageerror', (error) => said.push(error.message));
   page.on('request', (request) => request.url().startsWith(at.address) || said.push(`asked for ${request.url()}`));
@@ -128,7 +128,7 @@ test('a column sorts, up and down, and what is missing stays last', async () => 
 });
 
 test('a job is cancelled, and lines that break are mended', async () => {
-  const slow = await stand({ step: 400 });
+  const slow = await stand({ step: 200, words: 2 });
   const page = await tab('/start?task=image+classification&model=efficientnet-lite0%401.0.0&framework=torch&scenario=single_stream', { at: slow });
   await page.getByRole('button', { name: 'Run it' }).click();
   await page.locator('.way .now', { hasText: 'running' }).waitFor();

@@ -100,8 +100,8 @@ function compare(a, b) {
   return { a: head(a), b: head(b), differences: [{ name: 'trace level', a: 'framework', b: 'none' }], records, answers, layers };
 }
 
-/** Starts it; `step` is how long a machine takes between two words, `empty` a server that knows nothing. */
-export async function standIn(folder, { step = 40, empty = false, port = 0, token = '' } = {}) {
+/** Starts it; `step` is how long a machine takes between two words, `words` how many it says (below 3 it never ends), `empty` a server that knows nothing. */
+export async function standIn(folder, { step = 40, words = 3, empty = false, port = 0, token = '' } = {}) {
   const kept = JSON.parse(readFileSync(path.join(here, 'records.json'), 'utf8'));
   const runs = empty ? [] : kept.runs;
   const agents = empty ? [] : [agent('rack-a-1'), agent('rack-a-2'), agent('tiny', { cores: 1, memory_bytes: 2 ** 30, frameworks: { reference: { version: '0.1.0' } }, labels: {} })];
@@ -123,10 +123,11 @@ export async function standIn(folder, { step = 40, empty = false, port = 0, toke
   }
   function work(job, part, said = 0) {
     if (kOver.includes(part.state)) return;
-    const words = ['accuracy: 50 of 200 samples', 'accuracy: 200 of 200 samples', 'single_stream: 100 of 100 queries'];
+    const all = ['accuracy: 50 of 200 samples', 'accuracy: 200 of 200 samples', 'single_stream: 100 of 100 queries'];
+    if (said === words && words < all.length) return;
     if (part.state === 'queued') [part.state, part.attempt] = ['leased', 1];
     else if (part.state === 'leased') part.state = 'running';
-    else if (said < words.length) part.progress = words[said++];
+    else if (said < all.length) part.progress = all[said++];
     else [part.state, part.run] = ['done', kept.runs.at(part.number ? -2 : -1).id];
     tell(job, part, part.state === 'running' ? (part.progress ?? '') : '');
     later(() => work(job, part, said));
