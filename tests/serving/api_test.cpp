@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
 #include <set>
 
+#include "core/files/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/query_record.hpp"
 #include "d5/evaluation/sample_answer.hpp"
@@ -269,6 +273,45 @@ TEST_CASE("a server that others reach takes tokens and TLS") {
                     Contains("tokens") && Contains("TLS"));
   CHECK_THROWS_WITH(Server({.database = folder / "r.db", .http = {.certificate = "c.pem"}}),
                     Contains("its key"));
+}
+
+TEST_CASE("a data set's sample is its file, where the server holds it") {
+  AskedServer asked;
+  for (const char* number : {"200", "-1", "x", "1.5", "99999999999999999999", "..%2F1"}) {
+    INFO(number);
+    CHECK(asked.get(std::string("/v1/datasets/imagenet-sample/samples/") + number).status == 404);
+  }
+  CHECK(asked.get("/v1/datasets/..%2F..%2Fetc/samples/0").status == 404);
+  const bool is_here = asked.items("/v1/datasets")[0]["here"];
+  const auto picture = asked.get("/v1/datasets/imagenet-sample@1.0.0/samples/1");
+  CHECK(picture.status == (is_here ? 200 : 404));
+  if (!is_here) return;
+  const json manifest = asked.get("/v1/datasets/imagenet-sample").json();
+  CHECK(detail::sha256(picture.body) == manifest["samples"][1]["sha256"]);
+  CHECK_THAT(picture.head, Contains("Content-Type: image/jpeg"));
+}
+
+TEST_CASE("the page keeps its policy when it is asked for again") {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "web");
+  write_file(folder / "web/index.html", "<p>");
+  write_file(folder / "web/page.js", "long");
+  write_file(folder / "web/page.js.gz", "packed");
+  setenv("D5_SHARE_DIR", (folder / ".").c_str(), 1);
+  AskedServer asked;
+  const auto first = asked.get("/");
+  const std::string policy = "Content-Security-Policy: default-src 'none'; script-src 'self'";
+  CHECK_THAT(first.head, Contains(policy));
+  const std::string tag = first.head.substr(first.head.find("ETag: ") + 6, 64);
+  const auto again =
+      asked.ask("GET", "/", "", "If-None-Match: " + tag.substr(0, tag.find("\r\n")) + "\r\n");
+  CHECK(again.status == 304);
+  CHECK_THAT(again.head, Contains(policy));
+  CHECK(asked.get("/page.js").body == "long");
+  const auto packed = asked.ask("GET", "/page.js", "", "Accept-Encoding: br, gzip\r\n");
+  CHECK(packed.body == "packed");
+  CHECK_THAT(packed.head, Contains("Content-Encoding: gzip") && Contains("text/javascript"));
+  unsetenv("D5_SHARE_DIR");
 }
 
 TEST_CASE("the page's folder gives away nothing that lies beside it") {

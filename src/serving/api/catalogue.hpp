@@ -35,13 +35,19 @@ template <class Manifest>
   return json;
 }
 
+/// The manifest that an address names. Throws: NotFound.
+template <class Manifest>
+[[nodiscard]] FoundManifest<Manifest> named_manifest(const HttpRequest& request) {
+  const std::string& name = request.parameter("name");
+  if (is_manifest_path(name)) throw NotFound("a manifest is named NAME or NAME@VERSION");
+  return find_manifest<Manifest>(name);
+}
+
 /// A manifest whole, which its digest is the tag of: whoever has it already is told so.
 /// Throws: NotFound.
 template <class Manifest>
 [[nodiscard]] HttpResponse manifest_answer(const HttpRequest& request) {
-  const std::string& name = request.parameter("name");
-  if (is_manifest_path(name)) throw NotFound("a manifest is named NAME or NAME@VERSION");
-  const auto found = find_manifest<Manifest>(name);
+  const auto found = named_manifest<Manifest>(request);
   const std::string tag = '"' + found.digest + '"';
   constexpr int kNotModified = 304;
   HttpResponse answer = HttpResponse::json(found.canonical);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/dataset_manifest.hpp"
+#include "d5/evaluation/dataset_samples.hpp"
 #include "d5/serving/route.hpp"
 #include "serving/api/catalogue.hpp"
 
@@ -8,10 +9,21 @@ namespace {
 
 using detail::AnswerJson;
 
+/// Whether the server holds the samples, each a file of its own.
+bool has_files(const DatasetManifest& manifest) {
+  if (manifest.samples.empty()) return false;
+  try {
+    return open_samples(manifest) != nullptr;
+  } catch (const NotFound&) {
+    return false;
+  }
+}
+
 AnswerJson dataset_json(const FoundManifest<DatasetManifest>& found) {
   AnswerJson json = detail::entry_json(found);
   json["modality"] = found.manifest.modality;
   if (!found.manifest.samples.empty()) json["samples"] = found.manifest.samples.size();
+  json["here"] = has_files(found.manifest);
   json["splits"] = AnswerJson::array();
   for (const auto& split : found.manifest.splits) json["splits"].push_back(split.name);
   return json;

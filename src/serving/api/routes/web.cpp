@@ -62,22 +62,35 @@ HttpResponse answer_file(const HttpRequest& request, ServingContext&) {
   if (folder.empty() && is_front) {
     return {.headers = {{"Content-Type", "text/html; charset=utf-8"}}, .body = kNoPage};
   }
-  const std::string file = folder + (is_front ? "/index.html" : request.path);
+  std::string file = folder + (is_front ? "/index.html" : request.path);
+  const std::string type = type_of(file);
   struct stat found{};
   if (folder.empty() || !is_within(request.segments) || ::stat(file.c_str(), &found) != 0 ||
       !S_ISREG(found.st_mode)) {
     return HttpResponse::problem(kNotFound,
                                  fmt::format("there is no '{}' here", printable(request.path)));
   }
+  // What was packed while the page was built is sent so to whoever reads it.
+  struct stat packed{};
+  const bool is_packed = request.headers.at("accept-encoding").find("gzip") != std::string::npos &&
+                         ::stat((file + ".gz").c_str(), &packed) == 0;
+  if (is_packed) {
+    file += ".gz";
+    found = packed;
+  }
   const std::string tag =
       fmt::format("\"{:x}-{:x}.{:x}\"", found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
-  HttpResponse answer{.headers = {{"Cache-Control", "no-cache"}, {"ETag", tag}}};
+  // The policy goes with a 304, too: a browser takes its headers in place of those it has.
+  HttpResponse answer{.headers = {{"Cache-Control", "no-cache"},
+                                  {"ETag", tag},
+                                  {"Vary", "Accept-Encoding"},
+                                  {"Content-Security-Policy", kPagePolicy}}};
   if (request.headers.at("if-none-match") == tag) {
     answer.status = kNotModified;
     return answer;
   }
-  answer.headers.add("Content-Type", type_of(file));
-  answer.headers.add("Content-Security-Policy", kPagePolicy);
+  answer.headers.add("Content-Type", type);
+  if (is_packed) answer.headers.add("Content-Encoding", "gzip");
   answer.body = read_file(file, kMostBytes);
   return answer;
 }
