@@ -41,6 +41,9 @@ class UpdateRule {
   /// Called once a step, which counts from 1; makes `numbers` those after it.
   /// Throws: ValueError for options that the rule cannot go on with.
   virtual void begin_step(std::int64_t step, std::span<double> numbers) = 0;
+  /// Whether `other` has the same formula. Where one class has several, such as those of another
+  /// language, it says which.
+  [[nodiscard]] virtual bool has_formula_of(const UpdateRule& other) const;
   /// Elements of several threads; each is computed by itself. Throws: Unsupported for other types
   /// than real numbers.
   virtual void update(std::span<const RuleParameter> parameters) = 0;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <typeinfo>
+
 #include "d5/core/error.hpp"
 #include "d5/level2_training/slotted_optimizer.hpp"
 
@@ -19,6 +21,10 @@ std::shared_ptr<GraphExecutor> executor_of_one_number() {
 }
 
 }  // namespace
+
+bool UpdateRule::has_formula_of(const UpdateRule& other) const {
+  return typeid(*this) == typeid(other);
+}
 
 std::unique_ptr<UpdateRule> make_update_rule(const std::string& optimizer,
                                              const Settings& settings) {

@@ -77,7 +77,7 @@ std::string name_of_rule(const UpdateRule& rule, const Settings& settings) {
     if (!std::ranges::all_of(settings.values(), has)) continue;
     try {
       const auto made = make_update_rule(name, settings);
-      if (typeid(*made) == typeid(rule)) return name;
+      if (made->has_formula_of(rule)) return name;
     } catch (const Error&) {
       continue;  // another one of the same options
     }
