@@ -11,10 +11,12 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from d5._sent_source import Sent
 from d5.errors import CommunicationError, Error, TypeError
+
+if TYPE_CHECKING:
+    from d5._sent_source import Sent
 
 _GRACE = 1.0  # seconds that who waited in vain leaves to who failed
 

@@ -18,7 +18,6 @@ from typing import IO, Any, Callable, TypeVar, cast
 from d5 import _d5
 from d5._launched_rank import Failure, Task, failure_file, result_file
 from d5._measurements import Measurements
-from d5._sent_source import send
 from d5._words import in_words
 from d5.errors import CommunicationError, Unsupported, ValueError
 
@@ -56,6 +55,8 @@ def launch(function: Callable[..., R], *arguments: Any, ranks: int = 2, **keywor
             f"d5.launch: this is a rank of {_d5.world().size} already, which start no others; call "
             f"the function, and let one rank launch"
         )
+    from d5._sent_source import send  # which takes longer to import than the rest of this
+
     with tempfile.TemporaryDirectory(prefix="d5-launch-") as name:
         folder = pathlib.Path(name)
         task = Task(list(sys.path), send("d5.launch", (function, arguments, keywords)))
