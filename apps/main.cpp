@@ -3,6 +3,7 @@
 #include "apps/program.hpp"
 #include "d5/level2_training/step_graph.hpp"
 #include "d5/level3_distributed/communication_operators.hpp"
+#include "d5/serving/inference_client.hpp"
 
 namespace d5::command {
 void register_all(app::Program& program);  // generated from the files in commands/
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
   d5::app::end_with_parent();
   d5::add_update_operator();
   d5::add_communication_operators();
+  d5::add_remote_predictor();
   d5::app::Program program;
   d5::command::register_all(program);
   return program.run(argc, argv);

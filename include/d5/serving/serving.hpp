@@ -7,6 +7,7 @@
 #include "d5/serving/agent_link.hpp"
 #include "d5/serving/http_message.hpp"
 #include "d5/serving/http_server.hpp"
+#include "d5/serving/inference_client.hpp"
 #include "d5/serving/inference_message.hpp"
 #include "d5/serving/inference_models.hpp"
 #include "d5/serving/inference_service.hpp"

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "d5/core/clock.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
@@ -39,11 +41,28 @@ class ExecutorPredictor final : public Predictor {
 
 std::string head_of(const std::string& word) { return word.substr(0, word.find(':')); }
 
+/// A word's entry and settings; what has no "=" is the `address` of an entry that has one:
+/// "remote:grpc://localhost:8001:seconds=5".
+EntryChoice choice_in(const std::string& word, const PredictorEntry& entry) {
+  std::string address, words = head_of(word);
+  if (!entry.has_option("address")) return entry_of_words("predictor", word);
+  for (std::size_t colon = words.size(); colon < word.size();) {
+    const std::size_t next = std::min(word.find(':', colon + 1), word.size());
+    const std::string part = word.substr(colon + 1, next - colon - 1);
+    const bool is_setting = part.find('=') != std::string::npos;
+    if (is_setting) words += ":" + part;
+    if (!is_setting) address += (address.empty() ? "" : ":") + part;
+    colon = next;
+  }
+  EntryChoice choice = entry_of_words("predictor", words);
+  if (!address.empty()) choice.settings.set("address", address);
+  return choice;
+}
+
 std::shared_ptr<Predictor> make_predictor(const std::string& word, const ModelAssets& assets,
                                           const PredictorOptions& options) {
-  if (predictors().find(head_of(word))) {
-    const EntryChoice choice = entry_of_words("predictor", word);
-    return predictors().at(choice.name).make(assets, options, choice.settings);
+  if (const PredictorEntry* entry = predictors().find(head_of(word))) {
+    return entry->make(assets, options, choice_in(word, *entry).settings);
   }
   const std::string first = frameworks_in(word).front();
   if (first != "auto" && word.find(':') != std::string::npos) {

@@ -2,9 +2,19 @@
 #include "d5/evaluation/evaluation_manifest.hpp"
 
 #include "d5/evaluation/manifest_place.hpp"
+#include "d5/evaluation/predictor.hpp"
 #include "d5/evaluation/scenario.hpp"
 
 namespace d5 {
+namespace {
+
+/// Paths, and predictors that ask another machine: a manifest from elsewhere chooses none.
+bool is_local_framework(const std::string& word) {
+  const PredictorEntry* entry = predictors().find(word.substr(0, word.find(':')));
+  return is_manifest_path(word) || (entry && entry->has_option("address"));
+}
+
+}  // namespace
 
 void EvaluationManifest::declare(ManifestFields& fields) {
   ManifestIdentity::declare(fields);
@@ -14,7 +24,8 @@ void EvaluationManifest::declare(ManifestFields& fields) {
   fields.add("models", models, "NAME, NAME@VERSION or a manifest's path", words);
   fields.add("dataset", dataset, "the same of the data set; empty: that of the first claim", word);
   fields.add("split", split, "of the data set; empty: all samples");
-  fields.add("frameworks", frameworks, "predictors' words, or the same of frameworks", word);
+  fields.add("frameworks", frameworks, "predictors' words, or the same of frameworks",
+             {.is_local = is_local_framework});
   fields.add("systems", systems, "the same of systems, one of which this must be; empty: any",
              word);
   fields.add("scenarios", scenarios, "ways of asking", ::d5::scenarios());

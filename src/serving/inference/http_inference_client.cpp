@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "d5/core/error.hpp"
+#include "serving/inference/inference_answer.hpp"
+#include "serving/inference/inference_body.hpp"
+#include "serving/inference/inference_clients.hpp"
+
+namespace d5::detail {
+namespace {
+
+constexpr std::size_t kMostAnswerBytes = std::size_t{1} << 30;
+
+struct CurlList {
+  curl_slist* lines = nullptr;
+  CurlList() = default;
+  CurlList(const CurlList&) = delete;
+  CurlList& operator=(const CurlList&) = delete;
+  ~CurlList() { curl_slist_free_all(lines); }
+  void add(const std::string& line) { lines = curl_slist_append(lines, line.c_str()); }
+};
+
+struct Answer {
+  std::string body;
+  std::optional<std::size_t> head = {};  ///< bytes of JSON, where the server tells
+};
+
+std::size_t receive_body(char* data, std::size_t size, std::size_t count, void* into) {
+  std::string& body = static_cast<Answer*>(into)->body;
+  if (size * count > kMostAnswerBytes - body.size()) return 0;  // ends the transfer
+  body.append(data, size * count);
+  return size * count;
+}
+
+std::size_t receive_header(char* data, std::size_t size, std::size_t count, void* into) {
+  const std::string_view line(data, size * count);
+  const auto colon = line.find(':');
+  const std::string name(line.substr(0, colon));
+  if (colon != std::string_view::npos && curl_strequal(name.c_str(), kHeadLength)) {
+    const auto digits = line.find_first_not_of(" \t", colon + 1);
+    std::size_t head = 0;
+    if (digits != std::string_view::npos) {
+      (void)std::from_chars(line.data() + digits, line.data() + line.size(), head);
+    }
+    static_cast<Answer*>(into)->head = head;
+  }
+  return line.size();
+}
+
+/// The words of `{"error": "..."}`; the beginning of any other body.
+std::string words_of(const std::string& body) {
+  const auto parsed = nlohmann::json::parse(body, nullptr, false);
+  if (parsed.is_object()) {
+    for (const char* name : {"error", "detail"}) {
+      const auto found = parsed.find(name);
+      if (found != parsed.end() && found->is_string()) return found->get<std::string>();
+    }
+  }
+  return body.substr(0, 200);
+}
+
+class HttpInferenceClient final : public InferenceClient {
+ public:
+  HttpInferenceClient(const InferenceAddress& address, const InferenceClientOptions& options)
+      : address_(fmt::format("{}://{}", address.scheme, address.place)),
+        options_(options),
+        handle_(open_handle()) {}
+
+  InferenceServerInfo server() override { return server_of_json(ask("/v2", nullptr).body); }
+  InferenceModelInfo model(const std::string& name, const std::string& version) override {
+    return model_of_json(ask(path_of(name, version), nullptr).body);
+  }
+  InferenceResponse infer(const InferenceRequest& request) override {
+    const InferenceBody body = write_request(request);
+    const Answer answer = ask(path_of(request.model, request.version) + "/infer", &body);
+    return read_response(answer.body, answer.head.value_or(answer.body.size()));
+  }
+
+ private:
+  using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+  static Handle open_handle() {
+    static std::once_flag once;
+    std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+    Handle handle(curl_easy_init(), curl_easy_cleanup);
+    if (!handle) throw IoError("libcurl cannot be started");
+    return handle;
+  }
+  [[nodiscard]] std::string path_of(const std::string& model, const std::string& version) const {
+    std::string path = "/v2/models/" + escaped(model);
+    if (!version.empty()) path += "/versions/" + escaped(version);
+    return path;
+  }
+  [[nodiscard]] std::string escaped(const std::string& text) const {
+    const std::unique_ptr<char, decltype(&curl_free)> result(
+        curl_easy_escape(handle_.get(), text.c_str(), int(text.size())), curl_free);
+    return result ? result.get() : "";
+  }
+  Answer ask(const std::string& path, const InferenceBody* body);
+
+  std::string address_;
+  InferenceClientOptions options_;
+  Handle handle_;
+};
+
+/// The connection stays open between calls: only options are begun anew.
+Answer HttpInferenceClient::ask(const std::string& path, const InferenceBody* body) {
+  CURL* curl = handle_.get();
+  curl_easy_reset(curl);
+  Answer answer;
+  CurlList headers;
+  std::array<char, CURL_ERROR_SIZE> reason{};
+  curl_easy_setopt(curl, CURLOPT_URL, (address_ + path).c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https,http");
+  curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");  // what is measured is this server alone
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, long(options_.seconds * 1000));
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive_body);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, receive_header);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &answer);
+  if (!options_.token.empty()) headers.add("Authorization: Bearer " + options_.token);
+  if (body) {
+    headers.add("Content-Type: application/octet-stream");
+    headers.add("Expect:");  // asks for no leave first, which takes a round trip
+    headers.add(fmt::format("{}: {}", kHeadLength, body->head));
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body->bytes.size()));
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes.data());
+  }
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.lines);
+  const CURLcode status = curl_easy_perform(curl);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+  if (status != CURLE_OK) {
+    throw CommunicationError(
+        fmt::format("{}: {}", printable(address_),
+                    printable_message(reason[0] ? reason.data() : curl_easy_strerror(status))));
+  }
+  long code = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
+  if (code != 200) {
+    throw Error(fmt::format("{} says {}: {}", printable(address_), code,
+                            printable_message(words_of(answer.body))));
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::unique_ptr<InferenceClient> http_inference_client(const InferenceAddress& address,
+                                                       const InferenceClientOptions& options) {
+  return std::make_unique<HttpInferenceClient>(address, options);
+}
+
+}  // namespace d5::detail

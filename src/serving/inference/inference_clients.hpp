@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/serving/inference_client.hpp"
+
+namespace d5::detail {
+
+/// Where a server is: "https", "example.org:8500".
+struct InferenceAddress {
+  std::string scheme, place;
+};
+
+[[nodiscard]] std::unique_ptr<InferenceClient> http_inference_client(
+    const InferenceAddress& address, const InferenceClientOptions& options);
+/// Throws: Unsupported where d5 was built without gRPC.
+[[nodiscard]] std::unique_ptr<InferenceClient> grpc_inference_client(
+    const InferenceAddress& address, const InferenceClientOptions& options);
+
+}  // namespace d5::detail
