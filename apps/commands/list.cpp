@@ -45,6 +45,7 @@
 #include "d5/level3_distributed/topology.hpp"
 #include "d5/prediction/prediction_strategy.hpp"
 #include "d5/prediction/simulated_network.hpp"
+#include "d5/serving/agent_launcher.hpp"
 
 namespace d5::command {
 namespace {
@@ -203,7 +204,8 @@ std::vector<Kind> kinds() {
           kind_of("answer-steps", answer_steps),
           kind_of("accuracies", accuracy_measures),
           kind_of("scenarios", scenarios),
-          kind_of("analyses", analyses)};
+          kind_of("analyses", analyses),
+          kind_of("launchers", agent_launchers)};
 }
 
 TextTable overview() {

@@ -4,6 +4,7 @@
 #include "d5/serving/access_tokens.hpp"
 #include "d5/serving/agent.hpp"
 #include "d5/serving/agent_facts.hpp"
+#include "d5/serving/agent_launcher.hpp"
 #include "d5/serving/agent_link.hpp"
 #include "d5/serving/http_message.hpp"
 #include "d5/serving/http_server.hpp"
