@@ -9,6 +9,7 @@
 
 #include "apps/ctrl_c.hpp"
 #include "apps/database_options.hpp"
+#include "apps/inference_options.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/say.hpp"
@@ -21,6 +22,8 @@ namespace {
 constexpr const char* kServeExamples =
     R"(  d5 serve                                     this machine's page and interface, for itself alone
   d5 serve --database results.db --bind 127.0.0.1:9000
+  d5 serve --model lenet,mine.onnx --framework torch --largest-batch 8 --inference-grpc 8501
+                                               answers with models, too (Open Inference Protocol)
   d5 token add --role run ci                   who may do what, from elsewhere ...
   d5 serve --bind 0.0.0.0:8500 --tokens tokens.json --tls-cert server.pem --tls-key key.pem
                                                ... over TLS
@@ -31,6 +34,7 @@ Ctrl-C ends it; jobs stay in the database. docs/serving.md tells all of it.)";
 struct ServeOptions : app::OutputOptions {
   std::string database, bind = "127.0.0.1:8500", tokens, certificate, key;
   std::vector<std::string> names;
+  app::InferenceServing inference;
 };
 
 struct Bound {
@@ -74,9 +78,17 @@ int run_serve(const ServeOptions& options) {
                              .names = options.names}};
   if (!options.tokens.empty()) how.tokens = options.tokens;
   const Interrupt interrupt = app::ctrl_c();
+  const auto models = app::open_inference(options.inference);
   Server server(std::move(how));
+  server.context().set_inference(models);
   server.begin();
+  const auto grpc = app::serve_over_grpc(options.inference, *models,
+                                         {.host = bound.host,
+                                          .certificate = options.certificate,
+                                          .key = options.key,
+                                          .tokens = options.tokens});
   fmt::print("{}\n", server.address());
+  if (grpc) fmt::print("{}\n", grpc->address());
   std::fflush(stdout);  // whoever started it waits for the address
   wait_for(interrupt.token);
   if (!options.quiet) app::say("the server ends");
@@ -105,6 +117,7 @@ void register_serve(app::Program& program) {
                   "of this server, as requests may ask for it, besides that of the machine")
       ->delimiter(',')
       ->option_text("NAME,...");
+  app::add_inference_options(command, options->inference);
   app::add_quiet_option(command, *options);
 }
 
