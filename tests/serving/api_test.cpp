@@ -137,7 +137,8 @@ TEST_CASE("a manifest from elsewhere names no path, no file: and no code") {
   for (const char* wrong : {R"({"yaml": {}})", "{}", R"({"yaml": "", "file": "x"})"}) {
     CHECK(asked.ask("POST", "/v1/evaluations/lint", wrong).status == 422);
   }
-  CHECK(asked.ask("POST", "/v1/evaluations/lint", R"({"yaml": ""})").json()["items"][0]["line"] == 1);
+  CHECK(asked.ask("POST", "/v1/evaluations/lint", R"({"yaml": ""})").json()["items"][0]["line"] ==
+        1);
   const json bomb{{"yaml", "a: &a [x, x]\nb: [*a, *a]\n"}};
   CHECK(asked.ask("POST", "/v1/evaluations/lint", bomb.dump()).json()["items"].size() == 1);
 }

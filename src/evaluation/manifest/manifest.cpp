@@ -26,7 +26,8 @@ constexpr detail::YamlLimits kManifestLimits{
 std::vector<ManifestFault> kind_faults(const YamlNode& root, const std::string& expected) {
   if (!root.is_map()) {
     // A file without content has no place.
-    return {{std::max(root.line, 1), std::max(root.column, 1), "a manifest is a map, expected 'key: value' lines"}};
+    return {{std::max(root.line, 1), std::max(root.column, 1),
+             "a manifest is a map, expected 'key: value' lines"}};
   }
   const YamlNode* kind = root.find("kind");
   const auto kinds = manifest_kinds().names();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <string_view>
+#include <utility>
 
 #include "serving/http/http_connection.hpp"
 
@@ -12,7 +14,7 @@ namespace d5::detail {
 namespace {
 
 /// What every answer says, unless it says otherwise: it is nobody else's to show, run or keep.
-const std::array<HttpHeaders::Line, 5> kUsualHeaders = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kUsualHeaders = {{
     {"Cache-Control", "no-store"},
     {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
@@ -40,7 +42,7 @@ std::string response_text(const HttpResponse& response, bool whole, bool keeps_a
   add("Date", fmt::format("{:%a, %d %b %Y %H:%M:%S GMT}", fmt::gmtime(std::time(nullptr))));
   for (const auto& [name, value] : response.headers.lines()) add(name, value);
   for (const auto& [name, value] : kUsualHeaders) {
-    if (!response.headers.find(name)) add(name, value);
+    if (!response.headers.find(name)) add(name, std::string(value));
   }
   if (response.stream) {
     add("Transfer-Encoding", "chunked");
