@@ -20,12 +20,12 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kAgentRunExamples =
-    R"(  d5 agent run --server localhost:8501            evaluations of a server, on this machine
-  d5 agent run --server host:8501 --labels site=north,rack=3 --price 1.20
+    R"(  d5 agent run --server localhost:8502            evaluations of a server, on this machine
+  d5 agent run --server host:8502 --labels site=north,rack=3 --price 1.20
                                                   what jobs may ask for
-  d5 agent run --server host:8501 --authorities ca.pem --token-file agent.token
+  d5 agent run --server host:8502 --authorities ca.pem --token-file agent.token
                                                   over TLS, with a token of the role admin
-  d5 agent run --server localhost:8501 --drain --timeout 3600 --memory 16GiB
+  d5 agent run --server localhost:8502 --drain --timeout 3600 --memory 16GiB
                                                   all that waits, each within limits; then end
 
 SIGTERM and Ctrl-C end it after the evaluation that runs; a second one ends that, too. What was not

@@ -14,6 +14,7 @@
 #include "apps/program.hpp"
 #include "apps/say.hpp"
 #include "d5/core/error.hpp"
+#include "d5/serving/agent_link.hpp"
 #include "d5/serving/server.hpp"
 
 namespace d5::command {
@@ -24,6 +25,7 @@ constexpr const char* kServeExamples =
   d5 serve --database results.db --bind 127.0.0.1:9000
   d5 serve --model lenet,mine.onnx --framework torch --largest-batch 8 --inference-grpc 8501
                                                answers with models, too (Open Inference Protocol)
+  d5 agent run --server localhost:8502         ... and a machine that runs what it is asked for
   d5 token add --role run ci                   who may do what, from elsewhere ...
   d5 serve --bind 0.0.0.0:8500 --tokens tokens.json --tls-cert server.pem --tls-key key.pem
                                                ... over TLS
@@ -32,7 +34,7 @@ constexpr const char* kServeExamples =
 Ctrl-C ends it; jobs stay in the database. docs/serving.md tells all of it.)";
 
 struct ServeOptions : app::OutputOptions {
-  std::string database, bind = "127.0.0.1:8500", tokens, certificate, key;
+  std::string database, bind = "127.0.0.1:8500", agents, tokens, certificate, key;
   std::vector<std::string> names;
   app::InferenceServing inference;
 };
@@ -43,7 +45,7 @@ struct Bound {
 };
 
 /// "127.0.0.1:8500", "[::1]:8500". Throws: ValueError.
-Bound bound_of(const std::string& text) {
+Bound bound_of(const std::string& option, const std::string& text) {
   const std::size_t colon = text.rfind(':');
   Bound bound{text.substr(0, colon), 0};
   const std::string digits = colon == text.npos ? "" : text.substr(colon + 1);
@@ -56,7 +58,7 @@ Bound bound_of(const std::string& text) {
   if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() ||
       bound.host.empty() || bound.port < 0 || bound.port > kMostPort) {
     throw ValueError(
-        fmt::format("--bind {}: expected HOST:PORT, as 127.0.0.1:8500", printable(text)));
+        fmt::format("{} {}: expected HOST:PORT, as 127.0.0.1:8500", option, printable(text)));
   }
   return bound;
 }
@@ -68,8 +70,29 @@ void wait_for(const std::stop_token& token) {
   asked.wait(lock, token, [] { return false; });
 }
 
+/// Where agents come to: beside the server, unless told. Null, with a word, without gRPC.
+std::unique_ptr<AgentLink> link_for(const ServeOptions& options, Server& server,
+                                    const std::string& database) {
+  constexpr int kAbove = 2;  // 8501 is gRPC's of the models that answer
+  Bound bound = bound_of("--bind", options.bind);
+  if (bound.port != 0) bound.port += kAbove;
+  if (!options.agents.empty()) bound = bound_of("--agents", options.agents);
+  const AgentLinkOptions how{.host = bound.host,
+                             .port = bound.port,
+                             .certificate = options.certificate,
+                             .key = options.key,
+                             .tokens = options.tokens};
+  try {
+    return std::make_unique<AgentLink>(server.context().jobs(), database, how);
+  } catch (const Unsupported& error) {
+    if (!options.agents.empty()) throw;
+    if (!options.quiet) app::say(error.what());
+    return nullptr;
+  }
+}
+
 int run_serve(const ServeOptions& options) {
-  const Bound bound = bound_of(options.bind);
+  const Bound bound = bound_of("--bind", options.bind);
   ServerOptions how{.database = options.database.empty() ? usual_database() : options.database,
                     .http = {.host = bound.host,
                              .port = bound.port,
@@ -79,19 +102,23 @@ int run_serve(const ServeOptions& options) {
   if (!options.tokens.empty()) how.tokens = options.tokens;
   const Interrupt interrupt = app::ctrl_c();
   const auto models = app::open_inference(options.inference);
+  const std::string database = how.database;
   Server server(std::move(how));
   server.context().set_inference(models);
   server.begin();
+  const auto link = link_for(options, server, database);
   const auto grpc = app::serve_over_grpc(options.inference, *models,
                                          {.host = bound.host,
                                           .certificate = options.certificate,
                                           .key = options.key,
                                           .tokens = options.tokens});
   fmt::print("{}\n", server.address());
-  if (grpc) fmt::print("{}\n", grpc->address());
+  if (link) fmt::print("agents: {}\n", link->address());
+  if (grpc) fmt::print("inference: {}\n", grpc->address());
   std::fflush(stdout);  // whoever started it waits for the address
   wait_for(interrupt.token);
   if (!options.quiet) app::say("the server ends");
+  if (link) link->stop();
   server.stop();
   return app::kPassed;
 }
@@ -104,6 +131,10 @@ void register_serve(app::Program& program) {
                               kServeExamples, [options] { return run_serve(*options); });
   app::add_database_option(command, options->database);
   command.add_option("--bind", options->bind, "where it listens; port 0: any that is free")
+      ->option_text("HOST:PORT");
+  command
+      .add_option("--agents", options->agents,
+                  "where agents come to ('d5 agent run'); else two ports above --bind's")
       ->option_text("HOST:PORT");
   command
       .add_option("--tokens", options->tokens,

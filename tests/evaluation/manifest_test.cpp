@@ -150,6 +150,11 @@ TEST_CASE("a fetched manifest names no code and no place of this machine") {
       "kind: evaluation\nname: e\nversion: 1.0.0\nmodels: [small, /etc/m.yaml]\n";
   CHECK(faults_of(evaluation) == "");
   CHECK_THAT(faults_of(evaluation, fetched), Contains("m.yaml:4:17: 'models'"));
+  const std::string recording =
+      "kind: evaluation\nname: e\nversion: 1.0.0\nmodels: small\nscenarios:\n- {name: recorded, "
+      "file: "
+      "secrets}\n";
+  CHECK_THAT(faults_of(recording, fetched), Contains("m.yaml:6:3: 'file'"));
   const std::string escape =
       "kind: dataset\nname: d\nversion: 1.0.0\ntask: t\nlicence: l\nsamples:\n- {file: a/../../b, "
       "bytes: 1, sha256: 44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a}\n";

@@ -92,7 +92,9 @@ TEST_CASE("a request is read, and its answer written") {
     CHECK_THAT(raw_answer(port, "GET / HTTP/1.0\r\nHost: localhost\r\n\r\n"),
                Contains("\r\nConnection: close\r\n"));
   }
-  SECTION("a stream comes piece by piece") {
+  SECTION("a stream comes piece by piece, and to whom knows no chunks as it is") {
+    CHECK_THAT(raw_answer(port, "GET /stream HTTP/1.0\r\nHost: localhost\r\n\r\n"),
+               Catch::EndsWith("\r\n\r\nabc"));
     CHECK_THAT(raw_answer(port, get("/stream")),
                Contains("\r\n\r\n1\r\na\r\n2\r\nbc\r\n0\r\n\r\n"));
   }

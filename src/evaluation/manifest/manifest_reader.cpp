@@ -50,6 +50,23 @@ bool parse_number(const std::string& text, Number& value) {
   return true;
 }
 
+/// What is wrong with a fetched manifest that names what is not its business.
+std::string local_words(const std::string& name) {
+  return fmt::format(
+      "'{}' names code or a place of this machine, which a manifest that was fetched "
+      "must not; use a copy of your own",
+      printable(name));
+}
+
+/// The setting of an entry that names a place of this machine; null if none does.
+const std::string* local_setting(const Settings& settings) {
+  for (const auto& [name, text] : settings.values()) {
+    const std::string last = name.substr(name.rfind('.') + 1);
+    if (last == "file" || last == "folder" || text.find('/') != std::string::npos) return &name;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 const YamlNode* ManifestReader::take(const std::string& name, const FieldRule& rule) {
@@ -75,9 +92,7 @@ void ManifestReader::read_text(const YamlNode& node, const std::string& name, co
                                std::string& value) {
   if (!is_scalar(node, name, "a text")) return;
   if (origin_ == ManifestOrigin::fetched && rule.is_local && rule.is_local(node.text)) {
-    return fault(node, fmt::format("'{}' names code or a place of this machine, which a manifest "
-                                   "that was fetched must not; use a copy of your own",
-                                   name));
+    return fault(node, local_words(name));
   }
   if (!rule.words.empty() && std::ranges::find(rule.words, node.text) == rule.words.end()) {
     const auto nearest = nearest_names(node.text, rule.words);
@@ -225,6 +240,10 @@ void ManifestReader::add_entries(const std::string& name, std::vector<EntryChoic
   const auto read = [&](const YamlNode& item) {
     EntryChoice choice = entry_of(item, kind.kind);
     if (choice.name.empty()) return;
+    if (const auto* local = local_setting(choice.settings);
+        local && origin_ == ManifestOrigin::fetched) {  // before it is made, which may read it
+      return fault(item, local_words(*local));
+    }
     if (const auto what = kind.fault_of(choice); !what.empty()) fault(item, what);
     values.push_back(std::move(choice));
   };

@@ -3,7 +3,9 @@
 
 #include <charconv>
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <stop_token>
 
 #include "d5/core/error.hpp"
 #include "serving/api/job_json.hpp"
@@ -31,6 +33,7 @@ class EventStream {
         job_(std::move(job)),
         seen_(seen),
         stop_(std::move(stop)),
+        waking_(stop_, [&queue] { queue.wake(); }),
         is_known_over_(!job_.empty() && is_over(queue.job(job_).state)) {}
 
   std::optional<std::string> next() {
@@ -62,6 +65,7 @@ class EventStream {
   std::int64_t seen_;
   std::int64_t mark_ = 0;  ///< of all jobs' events: what was there before the last look
   std::stop_token stop_;
+  std::stop_callback<std::function<void()>> waking_;
   std::string begin_ = "retry: 1000\n\n";
   bool is_known_over_;    ///< it was when whoever asks began: all its events are there
   bool is_over_ = false;  ///< all is told

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
-#include "d5/serving/job_queue.hpp"
 #include "serving/api/router.hpp"
 
 namespace d5 {
@@ -46,7 +45,6 @@ std::string Server::address() const { return http_ ? http_->address() : ""; }
 int Server::port() const { return http_ ? http_->port() : 0; }
 
 void Server::stop() {
-  context_.jobs().wake();
   if (http_) http_->stop();
 }
 

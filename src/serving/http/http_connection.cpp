@@ -27,8 +27,9 @@ void drain(ByteStream& stream) {
 }
 
 /// Piece by piece, as they come. False: the other side went away.
-bool send_stream(ByteStream& stream, const HttpResponse& response,
+bool send_stream(ByteStream& stream, const HttpResponse& response, ResponseForm::Stream form,
                  const ConnectionContext& context) {
+  const bool chunks = form == ResponseForm::Stream::chunks;
   while (!context.stop.stop_requested()) {
     std::optional<std::string> piece;
     try {
@@ -37,15 +38,13 @@ bool send_stream(ByteStream& stream, const HttpResponse& response,
         const std::exception&) {  // the head is sent: all that can be said is that it broke off
       return false;
     }
-    if (!piece) return stream.write("0\r\n\r\n", context.options.send_seconds);
+    if (!piece) return chunks && stream.write("0\r\n\r\n", context.options.send_seconds);
     if (piece->empty()) {
       if (stream.is_gone()) return false;
       continue;
     }
-    if (!stream.write(fmt::format("{:x}\r\n{}\r\n", piece->size(), *piece),
-                      context.options.send_seconds)) {
-      return false;
-    }
+    if (chunks) piece = fmt::format("{:x}\r\n{}\r\n", piece->size(), *piece);
+    if (!stream.write(*piece, context.options.send_seconds)) return false;
   }
   return false;
 }
@@ -109,11 +108,15 @@ class Exchange {
   }
 
   bool send(const HttpResponse& response, bool goes_on) {
-    const bool whole = request_.method != "HEAD";
-    const std::string text = response_text(response, whole, goes_on);
-    if (!stream_.write(text, context_.options.send_seconds)) return false;
-    if (response.stream && whole && !send_stream(stream_, response, context_)) return false;
-    return goes_on;
+    ResponseForm form;
+    if (request_.method == "HEAD") form.body = ResponseForm::Body::left_out;
+    if (!parser_.knows_chunks()) form.stream = ResponseForm::Stream::plain;
+    const bool ends_plainly = response.stream && form.stream == ResponseForm::Stream::plain;
+    goes_on = goes_on && !ends_plainly;
+    if (!goes_on) form.after = ResponseForm::After::end;
+    if (!stream_.write(response_text(response, form), context_.options.send_seconds)) return false;
+    if (!response.stream || form.body == ResponseForm::Body::left_out) return goes_on;
+    return send_stream(stream_, response, form.stream, context_) && goes_on;
   }
 
   ByteStream& stream_;

@@ -22,9 +22,14 @@ struct ConnectionContext {
 /// Reads requests and writes answers until either side ends it.
 void serve_connection(ByteStream& stream, const ConnectionContext& context);
 
-/// An answer as it goes over the wire, without its stream. `whole`: with its body, which a HEAD
-/// leaves out.
-[[nodiscard]] std::string response_text(const HttpResponse& response, bool whole, bool keeps_alive);
+/// How an answer goes over the wire.
+struct ResponseForm {
+  enum class Body { sent, left_out } body = Body::sent;         ///< a HEAD leaves it out
+  enum class After { next, end } after = After::next;           ///< the connection goes on, or ends
+  enum class Stream { chunks, plain } stream = Stream::chunks;  ///< HTTP/1.0 knows no chunks
+};
+/// All of an answer but its stream.
+[[nodiscard]] std::string response_text(const HttpResponse& response, const ResponseForm& form);
 
 /// Of ASCII, whatever the locale is.
 [[nodiscard]] std::string small_letters(std::string text);

@@ -187,7 +187,8 @@ class HttpServer::Listening {
     } catch (const std::system_error&) {
       if (!identity_) {
         const auto busy = HttpResponse::problem(503, "too many connections; try again later");
-        detail::plain_stream(socket)->write(detail::response_text(busy, true, false), 0);
+        detail::plain_stream(socket)->write(
+            detail::response_text(busy, {.after = detail::ResponseForm::After::end}), 0);
       }
       connections_.pop_back();
     }

@@ -100,6 +100,11 @@ HttpRequest RequestParser::request() const {
 
 bool RequestParser::keeps_alive() const { return message_->parser.get().keep_alive(); }
 
+bool RequestParser::knows_chunks() const {
+  constexpr unsigned kVersion = 11;
+  return message_->parser.get().version() >= kVersion;
+}
+
 bool RequestParser::has_body() const {
   const auto length = message_->parser.content_length();
   return message_->parser.chunked() || (length && *length > 0);

@@ -28,6 +28,7 @@ class RequestParser {
   /// Of the head that was read, without its body. Throws: FormatError for an address that is none.
   [[nodiscard]] HttpRequest request() const;
   [[nodiscard]] bool keeps_alive() const;
+  [[nodiscard]] bool knows_chunks() const;  ///< HTTP/1.0 does not
   [[nodiscard]] bool has_body() const;
   /// Whether the other side waits for a word before it sends its body.
   [[nodiscard]] bool expects_continue() const;

@@ -31,7 +31,7 @@ std::string header_value(const std::string& value) {
 
 }  // namespace
 
-std::string response_text(const HttpResponse& response, bool whole, bool keeps_alive) {
+std::string response_text(const HttpResponse& response, const ResponseForm& form) {
   const bool has_length =
       response.status >= 200 && response.status != 204 && response.status != 304;
   std::string text =
@@ -45,13 +45,13 @@ std::string response_text(const HttpResponse& response, bool whole, bool keeps_a
     if (!response.headers.find(name)) add(name, std::string(value));
   }
   if (response.stream) {
-    add("Transfer-Encoding", "chunked");
+    if (form.stream == ResponseForm::Stream::chunks) add("Transfer-Encoding", "chunked");
   } else if (has_length) {
     add("Content-Length", std::to_string(response.body.size()));
   }
-  if (!keeps_alive) add("Connection", "close");
+  if (form.after == ResponseForm::After::end) add("Connection", "close");
   text += "\r\n";
-  if (whole && has_length) text += response.body;
+  if (form.body == ResponseForm::Body::sent && has_length) text += response.body;
   return text;
 }
 
