@@ -20,7 +20,7 @@ struct Receiving {
   std::exception_ptr thrown;
 };
 
-int status_of(CURL* curl) {
+int answer_status(CURL* curl) {
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   return int(status);
@@ -31,7 +31,7 @@ std::size_t take(char* data, std::size_t size, std::size_t count, void* into) {
   const std::string_view piece(data, size * count);
   constexpr int kRefused = 300;
   try {
-    if (receiving.call.hear && status_of(receiving.curl) < kRefused) {
+    if (receiving.call.hear && answer_status(receiving.curl) < kRefused) {
       receiving.call.hear(piece);
     } else if (receiving.answer.body.size() + piece.size() <= receiving.call.most_bytes) {
       receiving.answer.body += piece;
@@ -96,7 +96,7 @@ CallAnswer call(const HttpCall& call) {
   const CURLcode status = curl_easy_perform(curl);
   if (receiving.thrown) std::rethrow_exception(receiving.thrown);
   if (status == CURLE_ABORTED_BY_CALLBACK) call.interrupt.check("the server's answer");
-  receiving.answer.status = status_of(curl);
+  receiving.answer.status = answer_status(curl);
   if (status != CURLE_OK) {
     receiving.answer.reason = reason[0] ? reason.data() : curl_easy_strerror(status);
   }
