@@ -17,6 +17,7 @@ namespace d5::detail {
 namespace {
 
 constexpr std::size_t kMostAnswerBytes = std::size_t{1} << 30;
+constexpr long kPieceBytes = 1L << 19;  // that go to and fro at once; libcurl's own are small
 
 struct CurlList {
   curl_slist* lines = nullptr;
@@ -121,6 +122,8 @@ Answer HttpInferenceClient::ask(const std::string& path, const InferenceBody* bo
   curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");  // what is measured is this server alone
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, long(options_.seconds * 1000));
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, kPieceBytes);
+  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, kPieceBytes);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive_body);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
