@@ -30,6 +30,7 @@
 #include "d5/evaluation/model_assets.hpp"
 #include "d5/evaluation/model_manifest.hpp"
 #include "d5/evaluation/model_pipeline.hpp"
+#include "d5/evaluation/own_steps.hpp"
 #include "d5/evaluation/peak_work.hpp"
 #include "d5/evaluation/pipeline.hpp"
 #include "d5/evaluation/predictor.hpp"

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/own_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/sample_step.hpp"
+#include "evaluation/pipeline/python_worker.hpp"
+
+namespace d5 {
+namespace {
+
+struct PythonStepOptions {
+  std::string function, type, shape;
+  double seconds = 60;
+  void declare(OptionList& options) {
+    options.add("function", function, "FILE.py::NAME, which takes a numpy array and returns one");
+    options.add("type", type, "of what it returns; empty: as what it takes");
+    options.add("shape", shape, "likewise, as 3x224x224; ? stands for any size");
+    options.add("seconds", seconds, "that a call may take", {.above = 0, .most = 3600});
+  }
+};
+
+Shape shape_of(const std::string& text) {
+  std::vector<std::int64_t> dims;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('x', begin), text.size());
+    const std::string size = text.substr(begin, end - begin);
+    if (size == "?") {
+      dims.push_back(kUnknownDim);
+    } else if (!size.empty() && size.size() < 10 &&
+               size.find_first_not_of("0123456789") == std::string::npos) {
+      dims.push_back(std::stoll(size));
+    } else {
+      throw ValueError(fmt::format("step python: shape '{}', expected sizes as 3x224x224 or ?x?x3",
+                                   printable(text)));
+    }
+    begin = end + 1;
+  }
+  return Shape(std::move(dims));
+}
+
+/// A function of the user's own.
+class PythonStep final : public SampleStep {
+ public:
+  using Options = PythonStepOptions;
+  explicit PythonStep(const Options& options) : options_(options) {
+    const std::size_t colons = options.function.rfind("::");
+    if (colons == std::string::npos || colons == 0 || colons + 2 == options.function.size()) {
+      throw ValueError(fmt::format("step python: function '{}', expected FILE.py::NAME",
+                                   printable(options.function)));
+    }
+    file_ = options.function.substr(0, colons);
+    name_ = options.function.substr(colons + 2);
+  }
+
+  [[nodiscard]] TensorDesc describe(const TensorDesc& in) const override {
+    if (in.dtype == DType::string) {
+      throw TypeError("it gets encoded bytes, expected numbers; put 'decode' before it");
+    }
+    TensorDesc out = in;
+    if (!options_.type.empty()) out.dtype = dtype_from_name(options_.type);
+    if (!options_.shape.empty()) out.shape = shape_of(options_.shape);
+    return out;
+  }
+  [[nodiscard]] std::unique_ptr<StepRun::Memory> memory() const override {
+    return std::make_unique<Worker>(file_, name_, options_.seconds);
+  }
+  void run(StepRun& run) const override {
+    const SampleView& in = run.input();
+    const std::vector<std::int64_t> dims(in.dims().begin(), in.dims().end());
+    const detail::PythonArray array = run.memory<Worker>().python.call(
+        in.dtype, dims, {static_cast<const char*>(in.data), in.bytes()});
+    if (array.dims.size() > SampleView::kMostDims) {
+      throw ShapeError(fmt::format("it returned {} dimensions", array.dims.size()));
+    }
+    const SampleView out = run.output(array.dtype, std::span<const std::int64_t>(array.dims));
+    if (out.bytes() != array.bytes.size()) {
+      throw ShapeError(
+          fmt::format("it returned {} bytes, its shape needs {}", array.bytes.size(), out.bytes()));
+    }
+    if (!array.bytes.empty()) std::memcpy(out.data, array.bytes.data(), array.bytes.size());
+  }
+
+ private:
+  struct Worker final : StepRun::Memory {
+    Worker(const std::string& file, const std::string& name, double seconds)
+        : python(file, name, seconds) {}
+    detail::PythonWorker python;
+  };
+  Options options_;
+  std::string file_, name_;
+};
+
+}  // namespace
+
+void allow_own_steps() {
+  static std::once_flag allowed;
+  std::call_once(allowed, [] {
+    sample_steps().add("python", SampleStepEntry::of<PythonStep>(
+                                     "a function of one's own, in a process of its own"));
+  });
+}
+
+}  // namespace d5

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/pipeline/python_worker.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
+
+extern char** environ;
+
+namespace d5::detail {
+namespace {
+
+/// What it prints goes to stderr: its standard output is the socket.
+constexpr const char* kProgram = R"(
+import importlib.util, json, os, sys
+import numpy
+asked, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+spec = importlib.util.spec_from_file_location("own_step", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+function = getattr(module, sys.argv[2])
+while line := asked.readline():
+    head = json.loads(line)
+    data = asked.read(head["bytes"])
+    try:
+        array = numpy.frombuffer(data, head["dtype"]).reshape(head["shape"]).copy()
+        result = numpy.ascontiguousarray(function(array))
+        reply, body = {"dtype": str(result.dtype), "shape": result.shape}, result.tobytes()
+    except Exception as error:
+        reply, body = {"error": f"{type(error).__name__}: {error}"}, b""
+    told.write(json.dumps({**reply, "bytes": len(body)}).encode() + b"\n" + body)
+    told.flush()
+)";
+
+constexpr std::size_t kLongestHead = 1 << 16;
+constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+
+}  // namespace
+
+std::string PythonWorker::who() const {
+  return fmt::format("{}::{}", printable(file_), printable(function_));
+}
+
+void PythonWorker::begin() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw IoError(fmt::format("step {}: no socket: {}", who(), std::strerror(errno)));
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  std::string python = "python3", dash_c = "-c", program = kProgram;
+  std::array<char*, 6> words{python.data(), dash_c.data(),    program.data(),
+                             file_.data(),  function_.data(), nullptr};
+  const int error =
+      posix_spawnp(&process_, python.c_str(), &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  socket_ = ends[0];
+  if (error == 0) return;
+  process_ = -1;
+  end();
+  throw IoError(fmt::format("step {}: no python3: {}", who(), std::strerror(error)));
+}
+
+void PythonWorker::end() {
+  if (socket_ >= 0) close(std::exchange(socket_, -1));
+  received_.clear();
+  if (process_ < 0) return;
+  kill(process_, SIGKILL);
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  process_ = -1;
+}
+
+void PythonWorker::send_all(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) break;  // it ended: there will be no answer
+    bytes.remove_prefix(std::size_t(count));
+  }
+}
+
+void PythonWorker::receive(std::string& bytes, double deadline) {
+  std::array<char, 1 << 16> some{};
+  for (;;) {
+    const double left = deadline - now_seconds();
+    if (left <= 0) {
+      throw FormatError(fmt::format("{}: no answer within {} s", who(), seconds_));
+    }
+    pollfd waiting{socket_, POLLIN, 0};
+    constexpr double kMs = 1000;
+    if (poll(&waiting, 1, int(std::min(left, 3600.0) * kMs) + 1) <= 0) continue;
+    const ssize_t count = read(socket_, some.data(), some.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      throw FormatError(
+          fmt::format("{}: its process ended (what it says stands on stderr)", who()));
+    }
+    bytes.append(some.data(), std::size_t(count));
+    return;
+  }
+}
+
+std::string PythonWorker::receive_line(double deadline) {
+  std::size_t end = 0;
+  while ((end = received_.find('\n')) == std::string::npos) {
+    if (received_.size() > kLongestHead) throw FormatError(who() + ": no answer of ours");
+    receive(received_, deadline);
+  }
+  std::string line = received_.substr(0, end);
+  received_.erase(0, end + 1);
+  return line;
+}
+
+std::string PythonWorker::receive_bytes(std::size_t count, double deadline) {
+  while (received_.size() < count) receive(received_, deadline);
+  std::string bytes = received_.substr(0, count);
+  received_.erase(0, count);
+  return bytes;
+}
+
+PythonArray PythonWorker::call(DType dtype, const std::vector<std::int64_t>& dims,
+                               std::string_view bytes) {
+  using nlohmann::json;
+  if (process_ < 0) begin();
+  try {
+    const double deadline = now_seconds() + seconds_;
+    const json head{
+        {"dtype", std::string(name_of(dtype))}, {"shape", dims}, {"bytes", bytes.size()}};
+    send_all(head.dump() + "\n");
+    send_all(bytes);
+    const json reply = json::parse(receive_line(deadline));
+    const auto size = reply.at("bytes").get<std::size_t>();
+    if (size > kMostBytes) throw FormatError(fmt::format("{}: {} bytes are too many", who(), size));
+    PythonArray array;
+    array.bytes = receive_bytes(size, deadline);
+    if (reply.contains("error")) {
+      throw FormatError(fmt::format("{}: {}", who(), printable(reply["error"].get<std::string>())));
+    }
+    array.dtype = dtype_from_name(reply.at("dtype").get<std::string>());
+    array.dims = reply.at("shape").get<std::vector<std::int64_t>>();
+    return array;
+  } catch (const json::exception& error) {
+    end();
+    throw FormatError(fmt::format("{}: {}", who(), error.what()));
+  } catch (const Error&) {
+    // After an exception of the function's own the process is as good as before; begun anew it is
+    // surely.
+    end();
+    throw;
+  }
+}
+
+}  // namespace d5::detail

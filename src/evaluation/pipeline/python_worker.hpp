@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "d5/core/dtype.hpp"
+
+namespace d5::detail {
+
+/// Numbers that a function of Python's returned.
+struct PythonArray {
+  DType dtype = DType::undefined;
+  std::vector<std::int64_t> dims = {};
+  std::string bytes = {};
+};
+
+/// A process that calls one function of a Python file, array by array. Begun by the first call, and
+/// again after one that ended it. Thread safety: one call at a time.
+class PythonWorker {
+ public:
+  /// `seconds`: that a call may take; then the process is ended.
+  PythonWorker(std::string file, std::string function, double seconds)
+      : file_(std::move(file)), function_(std::move(function)), seconds_(seconds) {}
+  ~PythonWorker() { end(); }
+  PythonWorker(const PythonWorker&) = delete;
+  PythonWorker& operator=(const PythonWorker&) = delete;
+
+  /// Throws: FormatError with what Python says, and for a call that ends the process, or takes too
+  /// long; IoError where there is no process.
+  [[nodiscard]] PythonArray call(DType dtype, const std::vector<std::int64_t>& dims,
+                                 std::string_view bytes);
+
+ private:
+  void begin();
+  void end();
+  [[nodiscard]] std::string who() const;
+  void send_all(std::string_view bytes);
+  /// Throws where there are none, or not in time.
+  void receive(std::string& bytes, double deadline);
+  [[nodiscard]] std::string receive_line(double deadline);
+  [[nodiscard]] std::string receive_bytes(std::size_t count, double deadline);
+
+  std::string file_, function_;
+  double seconds_;
+  pid_t process_ = -1;
+  int socket_ = -1;
+  std::string received_ = {};  ///< not asked for yet
+};
+
+}  // namespace d5::detail
