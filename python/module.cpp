@@ -3,12 +3,14 @@
 #include "d5/core/waiting.hpp"
 #include "d5/version.hpp"
 #include "errors.hpp"
+#include "evaluation/evaluation_module.hpp"
 #include "prediction/prediction.hpp"
 #include "serving/serving.hpp"
 
 namespace d5::python {
-void end_long_calls();  // long_call.cpp
-}
+void end_long_calls();            // long_call.cpp
+void register_all(py::module_&);  // of parts/
+}  // namespace d5::python
 
 PYBIND11_MODULE(_d5, m) {
   m.doc() = "The C++ part of d5; import d5 instead.";
@@ -24,6 +26,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_measurement(m);
   d5::python::bind_plot(m);
   d5::python::bind_environment(m);
+  d5::python::bind_timeline(m);
   d5::python::bind_onnx(m);
   d5::python::bind_operator_contexts(m);
   d5::python::bind_custom_operators(m);
@@ -56,7 +59,6 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_training_session(m);
   d5::python::bind_training_repetition(m);
   d5::python::bind_training_validation(m);
-  d5::python::bind_python_entries(m);
   d5::python::bind_level3_distributed(m);
   d5::python::bind_distributed_optimizer(m);
   d5::python::bind_training_profile(m);
@@ -64,7 +66,13 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_operation_graph(m);
   d5::python::bind_overlap(m);
   d5::python::bind_client(m);
+  d5::python::bind_evaluate(m);
+  d5::python::bind_database(m);
+  d5::python::bind_scenario(m);
+  d5::python::bind_analysis(m);
   d5::python::bind_comparison(m);
   d5::python::bind_work_list(m);
   d5::python::bind_bench(m);
+  d5::python::bind_part_kinds(m);
+  d5::python::register_all(m);
 }

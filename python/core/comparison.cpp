@@ -50,6 +50,17 @@ void bind_compared_files(py::module_& m) {
 void bind_comparison(py::module_& m) {
   bind_compared_files(m);
   m.def(
+      "compare",
+      [](const std::vector<Measurement>& a, const std::vector<Measurement>& b) {
+        return compare_results({.environment = {}, .measurements = a},
+                               {.environment = {}, .measurements = b});
+      },
+      py::arg("a"), py::arg("b"), py::call_guard<py::gil_scoped_release>(),
+      "A d5.ResultPair for each measurement that both hold, new / old; compare_table prints them.");
+  m.def(
+      "compare_table", [](const std::vector<ResultPair>& pairs) { return to_table(pairs); },
+      py::arg("pairs"), "With a verdict for each: better, worse, same within noise.");
+  m.def(
       "compare_files",
       [](const Path& a, const Path& b, std::vector<std::string> metrics, double fail_above) {
         return compare_files(a.string(), b.string(),

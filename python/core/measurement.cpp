@@ -54,6 +54,7 @@ void bind_measurement(py::module_& m) {
       .def_readwrite("command", &Measurement::command)
       .def_readwrite("level", &Measurement::level)
       .def_readwrite("framework", &Measurement::framework)
+      .def_readwrite("device", &Measurement::device)
       .def_readwrite("metric", &Measurement::metric)
       .def_readwrite("unit", &Measurement::unit)
       .def_property_readonly("quantity",

@@ -22,12 +22,15 @@ globals().update(_words.functions_in_words(_cpp))
 
 from d5._bases import DistributedOptimizer as DistributedOptimizer
 from d5._bases import Event as Event
+from d5._bases import GradientCompressor as GradientCompressor
+from d5._bases import GradientExchange as GradientExchange
 from d5._bases import Metric as Metric
 from d5._bases import Operator as Operator
 from d5._bases import Optimizer as Optimizer
 from d5._bases import Schedule as Schedule
 from d5._bases import StepModifier as StepModifier
 from d5._bases import ThreeStepOptimizer as ThreeStepOptimizer
+from d5._bases import UpdateRule as UpdateRule
 from d5._bases import operator as operator
 from d5._client import Client as Client
 from d5._entries import add_dataset as add_dataset
@@ -37,6 +40,7 @@ from d5._entries import add_optimizer as add_optimizer
 from d5._entries import add_sampler as add_sampler
 from d5._entries import add_schedule as add_schedule
 from d5._entries import add_step_modifier as add_step_modifier
+from d5._entries import register as register
 from d5._framework import Framework as Framework
 from d5._framework import Kernel as Kernel
 from d5._framework import add_framework as add_framework

@@ -7,13 +7,17 @@ import abc
 from typing import Any, Callable, TypeVar
 
 from d5._d5 import (
+    AllReduce,
     Batch,
     BoundDistributedOptimizer,
     BoundOptimizer,
     BoundSchedule,
     BoundThreeStepOptimizer,
+    CommunicationInfo,
     Communicator,
+    ExchangeStep,
     GradContext,
+    GradientBucket,
     GradientSource,
     GraphExecutor,
     InferContext,
@@ -75,6 +79,16 @@ class Event(metaclass=abc.ABCMeta):
         """
 
     def after_checkpoint(self, trainer: Trainer, path: str) -> None: ...
+    def before_call(self, call: CommunicationInfo) -> None: ...
+    def after_call(self, call: CommunicationInfo) -> None:
+        """When a communicator's call returns (`Communicator.add_event`); what was started may still
+        be under way."""
+
+    def call_complete(self, call: CommunicationInfo) -> None:
+        """When this rank learns that it is complete."""
+
+    def before_wait(self, call: CommunicationInfo) -> None: ...
+    def after_wait(self, call: CommunicationInfo) -> None: ...
 
     def wants_stop(self) -> bool:
         """Asked after every batch and every epoch; True ends training there. On several ranks asked
@@ -214,6 +228,123 @@ class ThreeStepOptimizer(Optimizer):
     @property
     def network(self) -> Network:
         return self.executor.network
+
+
+class UpdateRule:
+    """Base of an optimizer's rule written in Python: a formula of one parameter, its gradient and
+    what is remembered of it. d5 keeps what it remembers, in checkpoints too; it works with groups of
+    parameters, with parameters of 16 bits, whose master in float32 it is given, and as a node of a
+    `d5.StepGraph`.
+
+        @d5.register("my-momentum")
+        class Momentum(d5.UpdateRule):
+            slots = ("velocity",)
+
+            def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9):
+                self.learning_rate, self.momentum = learning_rate, momentum
+
+            def update(self, gradient, value, velocity):
+                velocity *= self.momentum
+                velocity += gradient
+                value -= self.learning_rate * velocity
+
+        optimizer = d5.optimizer("my-momentum", executor, groups=[{"name": "*.bias", "momentum": 0.0}])
+
+    `slots` names what it remembers of a parameter, zero before the first step; `numbers` what it
+    carries from step to step besides.
+    """
+
+    slots: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+    def slot_shape(self, slot: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Of a parameter of that shape."""
+        return shape
+
+    def begin_step(self, step: int, numbers: dict[str, float]) -> None:
+        """Once a step, which counts from 1; makes `numbers` those after it."""
+
+    def update(self, gradient: Tensor, value: Tensor, *slots: Tensor) -> None:
+        """Once a parameter and step: writes the value and the slots in place. Float32, or float64
+        where the parameter is; all are lent for the call."""
+        raise NotImplementedError
+
+
+class GradientExchange:
+    """Base of how each rank's gradients become those of all, written in Python: bucket by bucket,
+    while backpropagation goes on.
+
+        @d5.register("in-halves")
+        class InHalves(d5.GradientExchange):
+            def start(self, bucket, step):
+                data = bucket.data
+                self.ranks.scale_local(data, step.weight)
+                return self.all_reduce.start(self.ranks, data)
+
+        d5.distributed_optimizer("consistent_decentralized", optimizer, exchange="in-halves")
+
+    `ranks` and `all_reduce` are those of the scheme.
+    """
+
+    ranks: Communicator
+    all_reduce: AllReduce
+
+    def attach(self, optimizer: BoundOptimizer) -> None:
+        """Once, before anything else: whose gradients they are."""
+
+    def start(self, bucket: GradientBucket, step: ExchangeStep) -> Any:
+        """Makes `bucket.data` the sum over ranks of `step.weight` times it, the same bits on every
+        rank; on all ranks in the same order. Returns None where it is done, or what is under way, an
+        object with `wait()` and `done()`."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None: ...
+
+
+class GradientCompressor:
+    """Base of what sums gradients over ranks in fewer bytes, written in Python: every rank gets the
+    messages of all, and adds what they say.
+
+        @d5.register("halves")
+        class Halves(d5.GradientCompressor):
+            def message_bytes(self, elements):
+                return 2 * elements
+
+            def compress(self, values, seed):
+                return values.numpy().astype(np.float16)
+
+            def expand(self, message, elements):
+                return message.numpy().view(np.float16).astype(np.float32)
+
+        d5.distributed_optimizer("consistent_decentralized", optimizer,
+                                 exchange={"name": "compressed", "compressor": "halves"})
+    """
+
+    leaves_rest = True
+    """Whether what was not sent may be sent later."""
+    by_part = False
+    """Whether each parameter's gradient is compressed on its own."""
+
+    def message_bytes(self, elements: int) -> int:
+        """Of a message about so many elements."""
+        raise NotImplementedError
+
+    def compress(self, values: Tensor, seed: int) -> Any:
+        """An array of so many bytes of float32 values, which are lent; `seed` is another number for
+        each rank, step and bucket."""
+        raise NotImplementedError
+
+    def expand(self, message: Tensor, elements: int) -> Any:
+        """What such a message says: float32, so many elements."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None: ...
 
 
 class DistributedOptimizer(Optimizer):

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import inspect
+import re
 import typing
-from typing import Any, Callable
+from typing import Any, Callable, Mapping, TypeVar
 
-from d5._bases import DistributedOptimizer, Metric, Optimizer, Schedule, StepModifier
-from d5._d5 import Dataset, DatasetPair, Sampler, _add_entry
-from d5.errors import TypeError
+from d5._bases import DistributedOptimizer, Metric, Operator, Optimizer, Schedule, StepModifier
+from d5._bases import operator as _operator
+from d5._d5 import Dataset, DatasetPair, Sampler, _add_entry, _part_kinds
+from d5._framework import Framework, add_framework
+from d5.errors import NotFound, TypeError
 
 _Option = tuple[str, bool | int | float | str, str]
 
@@ -17,7 +20,13 @@ _Option = tuple[str, bool | int | float | str, str]
 def _parameters(made: Callable[..., Any]) -> list[inspect.Parameter]:
     """What it is called with by name."""
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return [p for p in inspect.signature(made).parameters.values() if p.kind in named]
+    if isinstance(made, type):
+        if not inspect.isfunction(made.__init__):  # type: ignore[misc]
+            return []
+        found = list(inspect.signature(made.__init__).parameters.values())[1:]  # type: ignore[misc]
+    else:
+        found = list(inspect.signature(made).parameters.values())
+    return [p for p in found if p.kind in named]
 
 
 def _helps(made: Callable[..., Any]) -> dict[str, str]:
@@ -51,6 +60,93 @@ def _add(kind: str, name: str, made: Callable[..., Any], needs: int = 0) -> None
     words = inspect.cleandoc(made.__doc__ or "").split("\n\n")[0].replace("\n", " ")
     summary = words.rstrip(".") or f"{getattr(made, '__name__', 'written')} in Python"
     _add_entry(kind, name, made, summary, _options(f"{kind} {name}", made, needs))
+
+
+Made = TypeVar("Made", bound=Callable[..., Any])
+
+
+def _kind_of(made: type) -> str:
+    """By the class that it derives from."""
+    import d5
+
+    bases = {getattr(d5, base): kind for kind, (base, _) in _part_kinds().items() if base}
+    for one in made.__mro__:
+        if one in bases:
+            return bases[one]
+    known = ", ".join(sorted(f"d5.{base.__name__}" for base in bases))
+    raise TypeError(
+        f"d5.register: {made.__name__} derives from no class whose parts have names; expected one of {known}"
+    )
+
+
+def _name_of(made: Callable[..., Any]) -> str:
+    """Its attribute `name`, else its own name in small letters."""
+    own = vars(made).get("name") if isinstance(made, type) else None
+    if isinstance(own, str) and own:
+        return own
+    plain = getattr(made, "__name__", "")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).lower()
+
+
+@typing.overload
+def register(made: Made, /) -> Made: ...
+@typing.overload
+def register(made: str = ..., /, *, kind: str = ...) -> Callable[[Made], Made]: ...
+
+
+def register(made: Any = "", /, *, kind: str = "") -> Any:
+    """Class decorator: from now on the part is one like any other, by its name: in recipes and
+    settings, in checkpoints, in `d5 list`, and in the program with `--load FILE.py`.
+
+        @d5.register
+        class HalfBatch(d5.BatchStep): ...                    # "half_batch"
+
+        @d5.register("my-sgd")
+        class Sgd(d5.Optimizer): ...
+
+        @d5.register(kind="loss")
+        def absolute(network, output, target, loss, scale: float = 1.0): ...
+
+    The name is the one that is given, else the class's `name`, else its own in small letters. The
+    class that it derives from says what it is; a function says it by `kind`: "model", "loss",
+    "topology", "dataset", "sampler". The parameters of `__init__`, or of a function behind those
+    that its kind gives it, are its options: each has a default, and may be Annotated[float, "help"].
+    Done again under the same name, as a notebook's cell is, the new one takes the old one's place in
+    what is made from then on, if its options are the same.
+    """
+    if not isinstance(made, str):
+        return register(_name_of(made), kind=kind)(made)
+
+    def add(part: Any) -> Any:
+        name = made or _name_of(part)
+        if isinstance(part, type) and not kind and issubclass(part, Operator):
+            return _operator(name)(part)
+        if isinstance(part, type) and not kind and issubclass(part, Framework):
+            add_framework(part())
+            return part
+        if not isinstance(part, type) and not kind:
+            raise TypeError(f"d5.register: {name} is no class; say what it is, as in kind=\"loss\"")
+        _add_kind(kind or _kind_of(part), name, part)
+        return part
+
+    return add
+
+
+def _add_kind(kind: str, name: str, made: Callable[..., Any]) -> None:
+    kinds = _part_kinds()
+    if kind not in kinds:
+        raise NotFound(f"d5.register: there is no kind '{kind}' of part; known are {', '.join(sorted(kinds))}")
+    _add(kind, name, made, kinds[kind][1])
+
+
+def add_of_framework(
+    framework: str, executors: Mapping[str, Callable[..., Any]], optimizers: Mapping[str, Callable[..., Any]]
+) -> None:
+    """What is a framework's own."""
+    for name, made in executors.items():
+        _add_kind("executor", f"{framework}:{name}", made)
+    for name, made in optimizers.items():
+        _add_kind("native optimizer", f"{framework}/{name}", made)
 
 
 def numbers_of(part: object) -> list[tuple[str, float]]:

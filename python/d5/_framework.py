@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any, Callable, Mapping
 
 from d5 import _d5
-from d5._d5 import ModelPlan, PlanContext
+from d5._bases import Optimizer
+from d5._d5 import GraphExecutor, ModelPlan, PlanContext
 from d5._isolation import remember_class
 
 
@@ -77,12 +78,16 @@ class Framework:
             executors = {"whole": whole}
 
         d5.executor(network, ["numpy:whole"])
+
+    An executor may be a class derived from `d5.GraphExecutor` as well. `optimizers` are its own, by
+    name: classes derived from `d5.Optimizer`, for `d5.optimizer("numpy/sgd", executor)`.
     """
 
     name: str = ""
     version: str = ""
     kernels: Mapping[str, Callable[[PlanContext], Kernel]] = {}
-    executors: Mapping[str, Callable[[ModelPlan], Callable[[list[Any]], Any]]] = {}
+    executors: Mapping[str, Callable[[ModelPlan], Callable[[list[Any]], Any]] | type[GraphExecutor]] = {}
+    optimizers: Mapping[str, Callable[..., Optimizer]] = {}
 
 
 def add_framework(framework: Framework) -> None:
@@ -91,5 +96,14 @@ def add_framework(framework: Framework) -> None:
     Done again under the same name and version, as a notebook's cell is, its kernels take the place
     of the former ones in executors that are made from then on.
     """
-    _d5._add_framework(framework)
+    from d5._entries import add_of_framework
+
+    whole = {name: made for name, made in framework.executors.items() if _is_executor(made)}
+    compiled = {name: made for name, made in framework.executors.items() if name not in whole}
+    _d5._add_framework(framework, compiled, bool(whole or framework.optimizers))
+    add_of_framework(framework.name, whole, framework.optimizers)
     remember_class(framework.name, type(framework))
+
+
+def _is_executor(made: Any) -> bool:
+    return isinstance(made, type) and issubclass(made, GraphExecutor)

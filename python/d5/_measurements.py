@@ -3,10 +3,26 @@
 
 from __future__ import annotations
 
+import fnmatch
 from typing import Any, SupportsIndex, overload
 
 from d5._d5 import Measurement, to_html, to_table
 from d5._plotting import plot
+
+_WORDS = ("subject", "level", "framework", "device", "metric", "unit", "statistic", "status", "reason")
+
+
+def _says(row: Measurement, name: str, word: str) -> bool:
+    if name not in _WORDS:
+        return fnmatch.fnmatchcase(row.conditions.get(name, ""), str(word))
+    return fnmatch.fnmatchcase(getattr(row, name), str(word))
+
+
+def _row(one: Measurement) -> dict[str, Any]:
+    low, high = one.interval
+    row: dict[str, Any] = {name: getattr(one, name) for name in _WORDS}
+    row |= {"value": one.value, "low": low, "high": high, "samples": len(one.samples)}
+    return {**one.conditions, **row}
 
 
 class Measurements(list[Measurement]):
@@ -22,6 +38,18 @@ class Measurements(list[Measurement]):
 
     def __add__(self, other: list[Measurement]) -> Measurements:  # type: ignore[override]
         return Measurements(super().__add__(other))
+
+    def where(self, **words: str) -> Measurements:
+        """Those of which everything holds: `rows.where(metric="time", framework="torch")`, by what a
+        measurement says or by its conditions, `rows.where(threads="2")`. A "*" stands for anything.
+        """
+        return Measurements(row for row in self if all(_says(row, name, word) for name, word in words.items()))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict a measurement, of plain values: `pandas.DataFrame(rows.rows())`. Conditions are
+        columns by their names.
+        """
+        return [_row(one) for one in self]
 
     def __str__(self) -> str:
         return to_table(self)

@@ -9,11 +9,30 @@
 #include "d5/core/framework.hpp"
 #include "d5/level1_network/level1_network.hpp"
 #include "level1_network/network.hpp"
+#include "level1_network/python_executor.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
 
 namespace d5::python {
 namespace {
+
+constexpr const char* kExecutorHelp =
+    R"(Runs a network; base of one written in Python.
+
+    class Doubling(d5.GraphExecutor):
+        framework = "doubling"
+        def inference(self, inputs):
+            return {"y": 2 * inputs["x"].numpy()}
+        def inference_and_backprop(self, inputs, loss):
+            self.network.parameters[0].gradient.numpy()[...] = ...
+            return self.inference(inputs)
+
+    executor = Doubling(network)
+
+Optimizers, trainers, tests and measurements take it as any other. `inputs` are d5.Tensor, for the
+call alone; what it returns are all outputs of `self.network` by name. Backpropagation writes every
+parameter's gradient; without it the executor is for inference. `state` and `restore` are for one
+that draws random numbers. With an `__init__` of its own it calls `super().__init__(network)`.)";
 
 using LentStep = Lent<const StepInfo>;
 
@@ -171,7 +190,8 @@ void bind_batch_in_flight(py::module_& m) {
 void bind_executor(py::module_& m) {
   bind_step_info(m);
   bind_batch_in_flight(m);
-  py::class_<GraphExecutor, std::shared_ptr<GraphExecutor>>(m, "GraphExecutor", "Runs a network.")
+  py::classh<GraphExecutor, PythonExecutor>(m, "GraphExecutor", kExecutorHelp)
+      .def(py::init<Network>(), py::arg("network"), "Of a class in Python alone.")
       .def(
           "inference",
           [](GraphExecutor& executor, const Values& inputs, bool copy) {
@@ -239,6 +259,13 @@ void bind_executor(py::module_& m) {
           "network", [](GraphExecutor& executor) -> Network& { return executor.network(); },
           py::return_value_policy::reference_internal, "That it runs.")
       .def_property_readonly("framework", &GraphExecutor::framework)
+      .def(
+          "state", [](const GraphExecutor& executor) { return copy_values(executor.state()); },
+          "What going on needs besides the network, such as its place in random streams.")
+      .def(
+          "restore",
+          [](GraphExecutor& executor, const Values& state) { executor.restore(to_values(state)); },
+          py::arg("state"))
       .def("__repr__", [](GraphExecutor& executor) {
         return fmt::format("<d5.GraphExecutor in {} of {}>", executor.framework(),
                            describe(executor.network()));

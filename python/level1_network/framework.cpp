@@ -142,12 +142,12 @@ OperatorName operator_name(const std::string& name) {
                                   : OperatorName(name.substr(0, dot), name.substr(dot + 1));
 }
 
-/// The dict that is the framework's `attribute`. `expected`: what its values are called with, and
+/// Of the dict that is a framework's `attribute`. `expected`: what its values are called with, and
 /// return.
-Callables<std::string> callables_of(const py::handle& framework, const char* attribute,
+Callables<std::string> callables_of(const py::dict& all, const char* attribute,
                                     const char* expected) {
   Callables<std::string> callables;
-  for (const auto& [key, value] : py::dict(py::getattr(framework, attribute, py::dict()))) {
+  for (const auto& [key, value] : all) {
     const auto name = key.cast<std::string>();
     if (!PyCallable_Check(value.ptr())) {
       throw TypeError(fmt::format("{}['{}'] is {}; expected something to call with {}", attribute,
@@ -158,22 +158,23 @@ Callables<std::string> callables_of(const py::handle& framework, const char* att
   return callables;
 }
 
-Parts parts_of(const py::handle& framework) {
+Parts parts_of(const py::handle& framework, const py::dict& executors, bool has_others) {
   Parts parts;
-  for (auto& [name, plan] :
-       callables_of(framework, "kernels", "a d5.PlanContext that returns a d5.Kernel")) {
+  for (auto& [name, plan] : callables_of(py::getattr(framework, "kernels", py::dict()), "kernels",
+                                         "a d5.PlanContext that returns a d5.Kernel")) {
     parts.kernels[operator_name(name)] = plan;
   }
   parts.executors =
-      callables_of(framework, "executors", "a d5.ModelPlan that returns what runs the network");
-  if (!parts.kernels.empty() || !parts.executors.empty()) return parts;
-  throw ValueError("a framework without kernels: 'kernels' and 'executors' are empty");
+      callables_of(executors, "executors", "a d5.ModelPlan that returns what runs the network");
+  if (has_others || !parts.kernels.empty() || !parts.executors.empty()) return parts;
+  throw ValueError(
+      "a framework without kernels: 'kernels', 'executors' and 'optimizers' are empty");
 }
 
-void add_python_framework(const Anything& framework) {
+void add_python_framework(const Anything& framework, const Values& executors, bool has_others) {
   const std::string name = name_of_framework(framework);
   const std::string version = text_of(framework, "version");
-  Parts parts = parts_of(framework);
+  Parts parts = parts_of(framework, executors, has_others);
   auto& known = python_frameworks();
   if (const auto place = known.find(name); place != known.end()) {
     const auto former = place->second;
@@ -200,8 +201,8 @@ void add_python_framework(const Anything& framework) {
 }  // namespace
 
 void bind_framework(py::module_& m) {
-  m.def("_add_framework", &add_python_framework, py::arg("framework"),
-        "Adds a framework that is written in Python.");
+  m.def("_add_framework", &add_python_framework, py::arg("framework"), py::arg("executors"),
+        py::arg("has_others"), "Adds a framework that is written in Python.");
 }
 
 }  // namespace d5::python

@@ -80,7 +80,6 @@ void bind_pipelines(py::module_& m) {
       .def_readonly("bubble", &PipelineTrial::bubble, "The share in which a stage waits.")
       .def_readonly("most_in_flight", &PipelineTrial::most_in_flight,
                     "By stage: micro-batches that ran forward and not backward.");
-  m.def("pipeline_schedules", [] { return pipeline_schedules().names(); });
   m.def(
       "try_schedule",
       [](const std::string& schedule, int stages, int micro_batches) {

@@ -12,6 +12,7 @@
 #include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/level3_distributed/traced_run.hpp"
 #include "d5/level3_distributed/transport.hpp"
+#include "level3_distributed/blocking_calls.hpp"
 #include "level3_distributed/communication_graph.hpp"
 #include "level3_distributed/job.hpp"
 #include "level3_distributed/started_calls.hpp"
@@ -55,27 +56,14 @@ void bind_level3_distributed(py::module_& m) {
       .def_property_readonly("rank", &Communicator::rank)
       .def_property_readonly("size", &Communicator::size)
       .def(
-          "all_reduce",
-          [](Communicator& c, Tensor data) {
-            c.all_reduce(data);
-            return data;
-          },
-          py::arg("tensor"), released, "Sums in place over all ranks.")
-      .def(
-          "broadcast",
-          [](Communicator& c, Tensor data, int root) {
-            c.broadcast(data, root);
-            return data;
-          },
-          py::arg("tensor"), py::arg("root") = 0, released)
-      .def(
           "mpi4py",
           [](const py::object& self) {
             return Anything(py::module_::import("d5._mpi4py").attr("communicator_of")(self));
           },
           "These ranks as a communicator of mpi4py, apart from what is said on this one. A "
           "collective of its ranks. Raises: NotFound without mpi4py.")
-      .def("barrier", &Communicator::barrier, released)
+      .def_property_readonly("name", &Communicator::name, "\"world\", or that of a group.")
+      .def_property_readonly("medium", &Communicator::medium, "By what its messages go.")
       .def_property_readonly(
           "traffic",
           [](const Communicator& c) {
@@ -93,7 +81,12 @@ void bind_level3_distributed(py::module_& m) {
       .def("__repr__", [](const Communicator& c) {
         return fmt::format("<d5.Communicator rank {} of {}>", c.rank(), c.size());
       });
+  bind_blocking_calls(communicator);
+  bind_communication_events(m, communicator);
   bind_started_calls(m, communicator);
+  bind_communicator_decorators(m);
+  bind_memory_window(m);
+  bind_collective_checks(m);
   bind_communication_graph(m);
   m.def("world", &job_of_python,
         "All ranks of the job: under mpirun all of them, otherwise this process.");

@@ -1,54 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level3_distributed/started_calls.hpp"
 
-#include <chrono>
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/python_request.hpp"
 
 namespace d5::python {
 namespace {
-
-Reduction reduction_of(const std::string& name) {
-  static const std::map<std::string, Reduction> known{
-      {"sum", Reduction::sum}, {"maximum", Reduction::maximum}, {"minimum", Reduction::minimum}};
-  const auto found = known.find(name);
-  if (found == known.end()) throw_unknown_name("reduction", name, {"sum", "maximum", "minimum"});
-  return found->second;
-}
-
-/// A request with all that has to outlive it.
-class StartedCall {
- public:
-  explicit StartedCall(std::shared_ptr<Communicator> ranks, Tensor data = {}, Tensor result = {})
-      : ranks(std::move(ranks)), data(std::move(data)), result(std::move(result)) {}
-  ~StartedCall() {  // without the GIL where its start has failed
-    std::optional<py::gil_scoped_release> released;
-    if (PyGILState_Check() != 0) released.emplace();
-    request.reset();
-  }
-
-  void wait() { request->wait(); }
-  bool done() { return request->done(); }
-  bool wait_for(double seconds) {
-    const std::chrono::duration<double> longest(seconds);
-    return request->wait_until(
-        std::chrono::steady_clock::now() +
-        std::chrono::duration_cast<std::chrono::steady_clock::duration>(longest));
-  }
-
-  std::shared_ptr<Communicator> ranks;
-  std::shared_ptr<AllReduce> algorithm;
-  Tensor data, result;
-  Received received;
-  std::unique_ptr<Request> request;
-};
 
 using Started = std::unique_ptr<StartedCall>;
 using Ranks = std::shared_ptr<Communicator>;
@@ -56,14 +16,6 @@ using Ranks = std::shared_ptr<Communicator>;
 Started start_all_reduce(Ranks ranks, Tensor tensor, const std::string& reduction) {
   auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
   call->request = call->ranks->start_all_reduce(call->data, reduction_of(reduction));
-  return call;
-}
-
-Started start_by(std::shared_ptr<AllReduce> algorithm, Ranks ranks, Tensor tensor,
-                 const std::string& reduction) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
-  call->algorithm = std::move(algorithm);
-  call->request = call->algorithm->start(*call->ranks, call->data, reduction_of(reduction));
   return call;
 }
 
@@ -127,6 +79,12 @@ Started start_receive(Ranks ranks, Tensor tensor, int from, int tag) {
 
 }  // namespace
 
+StartedCall::~StartedCall() {  // without the GIL where its start has failed
+  std::optional<py::gil_scoped_release> released;
+  if (PyGILState_Check() != 0) released.emplace();
+  request.reset();
+}
+
 void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   const RankCounts equal;
@@ -174,14 +132,6 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
            "The group of the ranks with the same `color`; None for one below 0. A collective.")
       .def("group", &Communicator::group, py::arg("ranks"), released,
            "The group of these ranks, in this order. A collective of them alone.");
-  py::class_<AllReduce, std::shared_ptr<AllReduce>>(
-      m, "AllReduce", "An algorithm of all-reduce: 'ring', 'node_memory', 'auto', ...")
-      .def(py::init([](const std::string& name, const Options& options) {
-             return all_reduces().at(name).make(to_settings(options));
-           }),
-           py::arg("name"))
-      .def("start", &start_by, py::arg("communicator"), py::arg("tensor"),
-           py::arg("reduction") = "sum", released, "In place, under way when it returns.");
 }
 
 }  // namespace d5::python

@@ -1,16 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "bindings.hpp"
+#include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 
 namespace d5::python {
 
+/// A request with all that has to outlive it.
+class StartedCall {
+ public:
+  explicit StartedCall(std::shared_ptr<Communicator> ranks, Tensor data = {}, Tensor result = {})
+      : ranks(std::move(ranks)), data(std::move(data)), result(std::move(result)) {}
+  ~StartedCall();
+
+  void wait() { request->wait(); }
+  bool done() { return request->done(); }
+  bool wait_for(double seconds) {
+    const std::chrono::duration<double> longest(seconds);
+    return request->wait_until(
+        std::chrono::steady_clock::now() +
+        std::chrono::duration_cast<std::chrono::steady_clock::duration>(longest));
+  }
+
+  std::shared_ptr<Communicator> ranks;
+  std::shared_ptr<Collective> algorithm;
+  Tensor data, result;
+  Received received;
+  std::unique_ptr<Request> request;
+};
+
 using CommunicatorClass = py::class_<Communicator, std::shared_ptr<Communicator>>;
 
-/// The calls of a communicator that are under way when they return, and algorithms by name.
+/// The calls of a communicator that are under way when they return.
 void bind_started_calls(py::module_& m, CommunicatorClass& communicator);
 
 }  // namespace d5::python

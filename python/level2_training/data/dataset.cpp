@@ -6,8 +6,10 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "level2_training/data/described_fields.hpp"
 #include "level2_training/data/python_dataset.hpp"
 #include "long_call.hpp"
+#include "part_kind.hpp"
 
 namespace d5::python {
 namespace {
@@ -33,16 +35,8 @@ Values sample(const Dataset& dataset, std::int64_t index, std::uint64_t seed, st
   return result;
 }
 
-using TypeAndShape = std::pair<std::string, std::vector<std::int64_t>>;
-
 py::typing::Dict<py::str, TypeAndShape> fields(const Dataset& dataset) {
-  py::dict result;
-  for (const auto& [name, desc] : dataset.fields()) {
-    const auto dims = desc.shape.dims();
-    result[py::cast(name)] =
-        TypeAndShape(std::string(name_of(desc.dtype)), {dims.begin(), dims.end()});
-  }
-  return result;
+  return words_of(dataset.fields());
 }
 
 std::vector<std::int64_t> labels(const Dataset& dataset, const std::string& field) {
@@ -77,8 +71,8 @@ std::string describe(const Dataset& dataset) {
 
 void bind_dataset(py::module_& m) {
   // A smart holder: a data set in Python lives as long as C++ holds it.
-  py::classh<Dataset, PythonDataset>(m, "Dataset", kDatasetHelp)
-      .def(py::init<>())
+  py::classh<Dataset, PythonDataset> dataset(m, "Dataset", kDatasetHelp);
+  dataset.def(py::init<>())
       .def("__len__", &Dataset::size)
       .def_property_readonly("name", &Dataset::name)
       .def("fields", &fields, "Types and shapes by name; a dimension of -1 is open.")
@@ -93,6 +87,7 @@ void bind_dataset(py::module_& m) {
           py::arg("index"), "One sample, field by field.")
       .def("__repr__", [](const Dataset& dataset) { return describe(dataset); });
 
+  let_derive(dataset);
   py::class_<DatasetPair>(m, "DatasetPair", "Training and test part of one data set.")
       .def_property_readonly(
           "train", [](const DatasetPair& p) { return std::const_pointer_cast<Dataset>(p.train); })

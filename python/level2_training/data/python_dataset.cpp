@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
+#include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -61,12 +62,7 @@ std::int64_t PythonDataset::size() const {
 const std::vector<Dataset::Field>& PythonDataset::fields() const {
   return call_python([&]() -> const std::vector<Field>& {
     if (!fields_.empty()) return fields_;
-    const py::dict described = method(*this, "fields")();
-    std::vector<Field> fields;
-    for (const auto& [name, desc] : described) {
-      const auto [type, shape] = desc.cast<std::pair<std::string, std::vector<std::int64_t>>>();
-      fields.push_back({name.cast<std::string>(), {dtype_from_name(type), Shape(shape)}});
-    }
+    std::vector<Field> fields = fields_of(method(*this, "fields")());
     if (fields.empty()) throw ValueError(fmt::format("the data set {} has no fields", name()));
     fields_ = std::move(fields);
     return fields_;

@@ -8,6 +8,7 @@
 #include "level2_training/data/lent_batch.hpp"
 #include "level2_training/data/python_sampler.hpp"
 #include "long_call.hpp"
+#include "part_kind.hpp"
 #include "use.hpp"
 
 namespace d5::python {
@@ -89,8 +90,8 @@ void bind_network_feed(py::module_& m) {
 void bind_sampler(py::module_& m) {
   constexpr auto inside = py::return_value_policy::reference_internal;
   bind_batch(m);
-  py::class_<Sampler, PythonSampler, std::shared_ptr<Sampler>>(m, "Sampler", kAbout)
-      .def(py::init<>())
+  py::class_<Sampler, PythonSampler, std::shared_ptr<Sampler>> sampler(m, "Sampler", kAbout);
+  sampler.def(py::init<>())
       .def("next", &next, py::keep_alive<0, 1>(), "The next batch, or None at the end of an epoch.")
       .def("reset", &reset, py::arg("epoch") = 0)
       .def(
@@ -143,6 +144,7 @@ void bind_sampler(py::module_& m) {
                            std::string(py::repr(self.attr("dataset"))));
       });
 
+  let_derive(sampler);
   m.def(
       "sampler",
       [](const std::string& name, std::shared_ptr<Dataset> dataset, const Options& options) {

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/timeline.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/typing.h>
+
+#include <optional>
+
+#include "bindings.hpp"
+#include "d5/core/device.hpp"
+#include "d5/core/trace.hpp"
+
+namespace d5::python {
+namespace {
+
+/// Dicts of plain values.
+using TimelineRows = py::typing::List<Values>;
+
+const char* word_of_kind(TraceRecord::Kind kind) {
+  switch (kind) {
+    case TraceRecord::Kind::span:
+      return "span";
+    case TraceRecord::Kind::overlapping:
+      return "overlapping";
+    case TraceRecord::Kind::counter:
+      return "counter";
+  }
+  return "span";
+}
+
+/// A dict a record, of plain values: what pandas.DataFrame reads.
+TimelineRows rows_of_timeline(const Timeline& timeline) {
+  TimelineRows rows;
+  for (const TraceRecord& record : timeline.records) {
+    Values row;
+    row["kind"] = word_of_kind(record.kind);
+    row["rank"] = record.rank;
+    row["lane"] = record.lane;
+    row["id"] = record.id;
+    row["parent"] = record.parent;
+    row["begin_ns"] = record.begin_ns;
+    row["end_ns"] = record.end_ns;
+    row["level"] = record.level;
+    row["name"] = record.name;
+    rows.append(row);
+  }
+  return rows;
+}
+
+/// `with d5.span("training", "mine"): ...`
+class PythonSpan {
+ public:
+  PythonSpan(std::string level, std::string name)
+      : level_(std::move(level)), name_(std::move(name)) {}
+  void enter() { begin_ = Trace::now_ns(); }
+  void exit() const {
+    Trace::add({.begin_ns = begin_, .end_ns = Trace::now_ns(), .level = level_, .name = name_});
+  }
+
+ private:
+  std::string level_, name_;
+  std::int64_t begin_ = 0;
+};
+
+/// `with d5.trace() as timeline: ...`
+struct Recording {
+  std::optional<Timeline> timeline;
+};
+
+TimelineRows device_rows() {
+  TimelineRows rows;
+  for (const DeviceInfo& info : devices()) {
+    Values row;
+    row["device"] = to_string(info.device);
+    row["present"] = info.present;
+    row["description"] = info.present ? info.description : info.reason;
+    row["memory_bytes"] = info.memory_bytes;
+    rows.append(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_timeline(py::module_& m) {
+  py::class_<Timeline>(m, "Timeline", "What one or several ranks recorded, on one clock.")
+      .def_static(
+          "read", [](const Path& path) { return read_timeline(path.string()); }, py::arg("path"))
+      .def(
+          "write",
+          [](const Timeline& timeline, const Path& path) {
+            write_timeline(timeline, path.string());
+          },
+          py::arg("path"), "ui.perfetto.dev opens it.")
+      .def("rows", &rows_of_timeline,
+           "A dict a record: pandas.DataFrame(timeline.rows()). Times in ns.")
+      .def("__len__", [](const Timeline& timeline) { return timeline.records.size(); })
+      .def("__repr__", [](const Timeline& timeline) {
+        return fmt::format("<d5.Timeline: {} records of {} ranks>", timeline.records.size(),
+                           timeline.ranks.size());
+      });
+  py::class_<Recording>(m, "Recording", "What is recorded within `with d5.trace() as recording`.")
+      .def("__enter__",
+           [](const py::object& self) {
+             Trace::start();
+             return self;
+           })
+      .def(
+          "__exit__",
+          [](Recording& recording, const Anything&, const Anything&, const Anything&) {
+            Trace::stop();
+            recording.timeline = Trace::timeline();
+          },
+          py::arg("kind"), py::arg("error"), py::arg("traceback"))
+      .def_readonly("timeline", &Recording::timeline, "When it is over; None before.");
+  py::class_<PythonSpan>(m, "Span", "with d5.span(\"training\", \"my work\"): ...")
+      .def("__enter__", &PythonSpan::enter)
+      .def(
+          "__exit__",
+          [](const PythonSpan& span, const Anything&, const Anything&, const Anything&) {
+            span.exit();
+          },
+          py::arg("kind"), py::arg("error"), py::arg("traceback"));
+  m.def(
+      "trace", [] { return Recording(); },
+      "Records what this process does: with d5.trace() as recording: ...; then "
+      "recording.timeline. run_traced does it for all ranks.");
+  m.def(
+      "span",
+      [](std::string level, std::string name) {
+        return PythonSpan(std::move(level), std::move(name));
+      },
+      py::arg("level"), py::arg("name"), "Work of yours in a trace; costs a µs while none is on.");
+  m.def("devices", &device_rows, "A dict a device, the absent ones with their reasons.");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/analysis.hpp"
+
+#include "d5/core/environment.hpp"
+#include "d5/core/plot.hpp"
+#include "d5/core/text_table.hpp"
+#include "evaluation/evaluation_module.hpp"
+
+namespace d5::python {
+namespace {
+
+AnalysisResult analyse_files(const std::string& which, const std::vector<Path>& files,
+                             const Options& options) {
+  const Settings settings = to_settings(options);
+  std::vector<std::string> paths;
+  for (const Path& file : files) paths.push_back(file.string());
+  const py::gil_scoped_release released;
+  const auto runs = read_runs(paths);
+  return analyses().at(which).make(settings)->analyse(runs);
+}
+
+}  // namespace
+
+void bind_analysis(py::module_& m) {
+  m.def(
+      "analyse",
+      [](const std::string& which, const std::vector<Path>& files, const Options& options) {
+        AnalysisResult result = analyse_files(which, files, options);
+        return std::pair(std::move(result.table), std::move(result.plots));
+      },
+      py::arg("analysis"), py::arg("files"),
+      "A question about runs ('d5 list analyses'), by their results files and traces: its table "
+      "and its plots. Further keywords are the analysis's options.");
+  m.def("analyses", [] { return analyses().names(); });
+}
+
+}  // namespace d5::python

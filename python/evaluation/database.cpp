@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <pybind11/typing.h>
+
+#include <optional>
+
+#include "d5/core/results.hpp"
+#include "d5/core/text_table.hpp"
+#include "d5/core/timeline.hpp"
+#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/query_record.hpp"
+#include "d5/evaluation/sample_answer.hpp"
+#include "evaluation/evaluation_module.hpp"
+#include "long_call.hpp"
+#include "use.hpp"
+
+namespace d5::python {
+namespace {
+
+/// Dicts of plain values.
+using RowList = py::typing::List<Values>;
+
+RecordFilter filter_of(const Options& words) {
+  Settings settings = to_settings(words).owned_by("records of a database");
+  OptionList list(settings);
+  RecordFilter filter;
+  const auto add = [&](const char* name, std::string& value) { list.add(name, value, ""); };
+  add("run", filter.run), add("key", filter.key), add("subject", filter.subject);
+  add("level", filter.level), add("framework", filter.framework), add("device", filter.device);
+  add("metric", filter.metric), add("status", filter.status), add("hostname", filter.hostname);
+  add("artefact", filter.artefact), add("since", filter.since), add("until", filter.until);
+  list.expect_all_known();
+  return filter;
+}
+
+/// Work on a database, whose calls are one thread's at a time.
+template <class Work>
+auto at_work(EvaluationDatabase& database, const Work& work) {
+  const Use use(&database, "the database");
+  const py::gil_scoped_release released;
+  return work();
+}
+
+RowList runs_of_python(EvaluationDatabase& database, const Options& words) {
+  const RecordFilter filter = filter_of(words);
+  RowList rows;
+  for (const StoredRun& run : at_work(database, [&] { return database.runs(filter); })) {
+    Values row;
+    row["id"] = run.id;
+    row["key"] = run.key;
+    row["time"] = run.time;
+    row["command"] = run.command;
+    row["hostname"] = run.hostname;
+    row["cpu"] = run.cpu;
+    row["records"] = run.records;
+    row["not_passed"] = run.not_passed;
+    rows.append(row);
+  }
+  return rows;
+}
+
+Measurements stored_measurements(EvaluationDatabase& database, const Options& words) {
+  const RecordFilter filter = filter_of(words);
+  std::vector<Measurement> rows;
+  for (auto& stored : at_work(database, [&] {
+         return database.measurements(filter, EvaluationDatabase::Samples::with);
+       })) {
+    rows.push_back(std::move(stored.record));
+  }
+  return Measurements(rows);
+}
+
+RowList pieces_of_run(EvaluationDatabase& database, const std::string& run) {
+  RowList rows;
+  for (const auto& piece :
+       at_work(database, [&] { return database.pieces(database.run_id(run)); })) {
+    Values row;
+    row["name"] = piece.name;
+    row["kind"] = piece.kind;
+    row["count"] = piece.count;
+    rows.append(row);
+  }
+  return rows;
+}
+
+RowList answers_of_piece(EvaluationDatabase& database, const std::string& run,
+                          const std::string& piece) {
+  RowList rows;
+  for (const auto& answer :
+       at_work(database, [&] { return database.answers(database.run_id(run), piece); })) {
+    Values row;
+    row["sample"] = answer.sample;
+    row["answer"] = answer.answer;
+    row["score"] = answer.score;
+    rows.append(row);
+  }
+  return rows;
+}
+
+RowList queries_of_piece(EvaluationDatabase& database, const std::string& run,
+                          const std::string& piece) {
+  RowList rows;
+  for (const auto& query :
+       at_work(database, [&] { return database.queries(database.run_id(run), piece); })) {
+    Values row;
+    row["id"] = query.id;
+    row["sample"] = query.sample;
+    row["batch"] = query.batch;
+    row["scheduled"] = query.scheduled;
+    row["issued"] = query.issued;
+    row["begun"] = query.begun;
+    row["ended"] = query.ended;
+    row["status"] = std::string(name_of(query.status));
+    rows.append(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_database(py::module_& m) {
+  py::class_<EvaluationDatabase>(
+      m, "Database",
+      "Results that stay: every run with its environment, records, queries, answers and traces.\n\n"
+      "    database = d5.Database(\"results.db\")\n"
+      "    database.add(rows)\n"
+      "    database.measurements(subject=\"lenet@*\", metric=\"latency\")\n"
+      "    database.sql(\"SELECT framework, COUNT(*) FROM measurement GROUP BY framework\")\n\n"
+      "Of a file (SQLite), which is made, or \"postgresql://user@host/name\".")
+      .def(py::init([](const std::optional<Path>& address) {
+             const py::gil_scoped_release released;
+             return EvaluationDatabase::open(address ? address->string() : usual_database());
+           }),
+           py::arg("address") = py::none(), "Without an address the user's own.")
+      .def(
+          "add",
+          [](EvaluationDatabase& database, const std::vector<Measurement>& rows,
+             const std::string& command) {
+            return at_work(database, [&] {
+              return database.add({.environment = environment(), .measurements = rows}, command);
+            });
+          },
+          py::arg("measurements"), py::arg("command") = "",
+          "Rows as one run, whose id is returned.")
+      .def("runs", &runs_of_python,
+           "A dict a run, the newest first; keywords choose, as of measurements.")
+      .def("measurements", &stored_measurements,
+           "Records with their samples, the oldest first. Keywords choose: run, key, subject, "
+           "level, framework, device, metric, status, hostname, artefact, since, until; a \"*\" "
+           "stands for anything.")
+      .def(
+          "results",
+          [](EvaluationDatabase& database, const std::string& run) {
+            return Measurements(at_work(database, [&] {
+                                  return database.results(database.run_id(run));
+                                }).measurements);
+          },
+          py::arg("run"), "All that a run measured; its id may be cut short.")
+      .def("pieces", &pieces_of_run, py::arg("run"), "A dict for each thing that a run wrote.")
+      .def("answers", &answers_of_piece, py::arg("run"), py::arg("piece"), "A dict a sample.")
+      .def("queries", &queries_of_piece, py::arg("run"), py::arg("piece"),
+           "A dict a sample that was asked for; times in ns.")
+      .def(
+          "write_trace",
+          [](EvaluationDatabase& database, const std::string& run, const std::string& piece,
+             const Path& path) {
+            at_work(database, [&] {
+              write_timeline(database.trace(database.run_id(run), piece), path.string());
+            });
+          },
+          py::arg("run"), py::arg("piece"), py::arg("path"),
+          "Its timeline, which ui.perfetto.dev opens.")
+      .def(
+          "sql",
+          [](EvaluationDatabase& database, const std::string& statement) {
+            return at_work(database, [&] { return database.sql(statement); });
+          },
+          py::arg("statement"), "The table that one statement gives, which only reads.");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/evaluate.hpp"
+
+#include <pybind11/typing.h>
+
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <variant>
+
+#include "d5/core/entry_words.hpp"
+#include "d5/core/environment.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/work_list.hpp"
+#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/manifest_place.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "evaluation/evaluation_module.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+/// A manifest as a dict, or the words that name one.
+using Manifest = std::variant<Values, std::vector<std::string>, Path>;
+
+std::string json_of(const Values& manifest) {
+  return py::module_::import("json").attr("dumps")(manifest).cast<std::string>();
+}
+
+std::string read_text(const Path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw IoError("cannot read '" + printable(path.string()) + "'");
+  return text.str();
+}
+
+bool is_evaluation(const std::string& word) {
+  if (!is_manifest_path(word)) {
+    const auto known = carried_manifests("evaluation");
+    return std::ranges::find(known, word.substr(0, word.find('@'))) != known.end();
+  }
+  return manifest_kind_of(read_text(manifest_file("model", word)), word) == "evaluation";
+}
+
+EvaluationManifest manifest_of(const Manifest& what) {
+  if (const auto* dict = std::get_if<Values>(&what)) {
+    Values whole(dict->attr("copy")());
+    for (const auto& [key, value] : {std::pair("kind", "evaluation"), std::pair("name", "python"),
+                                     std::pair("version", "0.0.0-dev")}) {
+      whole.attr("setdefault")(key, value);
+    }
+    return parse_manifest<EvaluationManifest>(json_of(whole), "the evaluation");
+  }
+  const auto* path = std::get_if<Path>(&what);
+  if (path && is_evaluation(path->string())) {
+    return find_manifest<EvaluationManifest>(path->string()).manifest;
+  }
+  EvaluationManifest manifest;
+  manifest.name = "python";
+  manifest.version = "0.0.0-dev";
+  manifest.models = path ? std::vector{path->string()} : std::get<std::vector<std::string>>(what);
+  manifest.scenarios = {{"single_stream"}};
+  return manifest;
+}
+
+struct EvaluationChanges {
+  std::optional<std::vector<std::string>> frameworks, scenarios;
+  std::optional<std::vector<std::int64_t>> batches;
+  std::optional<std::string> dataset, split;
+  std::optional<std::int64_t> queries, seed;
+  std::optional<double> seconds;
+  std::optional<bool> accuracy;
+};
+
+void change_manifest(EvaluationManifest& manifest, const EvaluationChanges& to) {
+  if (to.frameworks) manifest.frameworks = *to.frameworks;
+  manifest.frameworks = executor_words(manifest.frameworks);
+  if (to.scenarios) {
+    manifest.scenarios.clear();
+    for (const auto& word : *to.scenarios) {
+      manifest.scenarios.push_back(entry_of_words("scenario", word));
+    }
+  }
+  if (to.batches) manifest.batches = *to.batches;
+  if (to.dataset) manifest.dataset = *to.dataset;
+  if (to.split) manifest.split = *to.split;
+  if (to.queries) manifest.queries = *to.queries;
+  if (to.seed) manifest.seed = *to.seed;
+  if (to.seconds) manifest.seconds = *to.seconds;
+  if (to.accuracy) manifest.accuracy = *to.accuracy;
+}
+
+Measurements run_evaluation(const Manifest& what, const EvaluationChanges& changes,
+                            const std::optional<Path>& out, bool resume,
+                            const std::optional<Path>& database, bool steps) {
+  EvaluationManifest manifest = manifest_of(what);
+  std::vector<Measurement> rows;
+  long_call([&](const Interrupt& interrupt) {
+    change_manifest(manifest, changes);
+    EvaluateOptions how{
+        .out = out ? out->string() : "", .resume = resume, .steps = steps, .interrupt = interrupt};
+    std::unique_ptr<EvaluationDatabase> kept;
+    if (database) {
+      const FixedEvaluation fixed = fix_evaluation(manifest);
+      kept = EvaluationDatabase::open(database->string());
+      how.sink = kept.get();
+      how.run = new_run_id();
+      kept->evaluation({.id = how.run,
+                        .key = fixed.key,
+                        .manifest = fixed.canonical,
+                        .command = "d5.evaluate",
+                        .environment = environment()});
+    }
+    rows = evaluate(manifest, how).measurements;
+  });
+  return Measurements(rows);
+}
+
+using LintFault = std::tuple<int, int, std::string>;
+
+std::vector<LintFault> lint(const std::variant<Values, Path>& what, bool fetched) {
+  const auto* path = std::get_if<Path>(&what);
+  const std::string text = path ? read_text(*path) : json_of(std::get<Values>(what));
+  std::vector<LintFault> faults;
+  for (const auto& fault : lint_manifest(text, path ? path->string() : "manifest",
+                                         fetched ? ManifestOrigin::fetched : ManifestOrigin::own)) {
+    faults.emplace_back(fault.line, fault.column, fault.what);
+  }
+  return faults;
+}
+
+}  // namespace
+
+void bind_evaluate(py::module_& m) {
+  m.def(
+      "evaluate",
+      [](const Manifest& what, std::optional<std::vector<std::string>> frameworks,
+         std::optional<std::vector<std::string>> scenarios,
+         std::optional<std::vector<std::int64_t>> batches, std::optional<std::string> dataset,
+         std::optional<std::string> split, std::optional<std::int64_t> queries,
+         std::optional<double> seconds, std::optional<bool> accuracy,
+         std::optional<std::int64_t> seed, const std::optional<Path>& out, bool resume,
+         const std::optional<Path>& database, bool steps) {
+        return run_evaluation(what,
+                              {.frameworks = std::move(frameworks),
+                               .scenarios = std::move(scenarios),
+                               .batches = std::move(batches),
+                               .dataset = std::move(dataset),
+                               .split = std::move(split),
+                               .queries = queries,
+                               .seed = seed,
+                               .seconds = seconds,
+                               .accuracy = accuracy},
+                              out, resume, database, steps);
+      },
+      py::arg("what"), py::kw_only(), py::arg("frameworks") = py::none(),
+      py::arg("scenarios") = py::none(), py::arg("batches") = py::none(),
+      py::arg("dataset") = py::none(), py::arg("split") = py::none(),
+      py::arg("queries") = py::none(), py::arg("seconds") = py::none(),
+      py::arg("accuracy") = py::none(), py::arg("seed") = py::none(), py::arg("out") = py::none(),
+      py::arg("resume") = false, py::arg("database") = py::none(), py::arg("steps") = false,
+      "`d5 eval run`: a model by its manifest (a name that d5 carries, or a file), several, an "
+      "evaluation's file, or its manifest as a dict. Keywords replace what the manifest says. Each "
+      "model's accuracy in each framework first, then every scenario with every size of batch: one "
+      "row a number. `database`: an address where queries and answers are kept, too.");
+  m.def("lint_manifest", &lint, py::arg("manifest"), py::kw_only(), py::arg("fetched") = false,
+        "All that is wrong with a file or a dict, as (line, column, what); none if it is right.");
+}
+
+}  // namespace d5::python

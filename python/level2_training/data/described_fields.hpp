@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "d5/level2_training/dataset.hpp"
+
+namespace d5::python {
+
+/// Type and shape, as Python tells them: ("float32", [3, -1]).
+using TypeAndShape = std::pair<std::string, std::vector<std::int64_t>>;
+[[nodiscard]] TypeAndShape words_of(const TensorDesc& desc);
+/// Throws: NotFound for a type that there is none of.
+[[nodiscard]] TensorDesc desc_of(const TypeAndShape& words);
+
+/// A dict by name. Throws: what casting throws.
+[[nodiscard]] py::dict words_of(const std::vector<Dataset::Field>& fields);
+[[nodiscard]] std::vector<Dataset::Field> fields_of(const py::dict& words);
+
+}  // namespace d5::python

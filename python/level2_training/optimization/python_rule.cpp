@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level2_training/optimization/python_rule.hpp"
+
+#include "d5/core/error.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+py::object made_by(const SharedEntry& entry, const PythonOptions& options) {
+  const auto of = [](const py::object& made) {
+    const py::object base = py::module_::import("d5").attr("UpdateRule");
+    if (!py::isinstance(made, base)) throw_made_other(made, "a d5.UpdateRule");
+    if (!overrides(made, "UpdateRule", "update")) {
+      throw_lacks_method(made, "update", "update(gradient, value, *slots)");
+    }
+    return made;
+  };
+  return entry->make(options, of, py::tuple());
+}
+
+template <class T>
+Tensor seen(const Shape& shape, std::span<T> values) {
+  return Tensor::borrow({dtype_of<std::remove_const_t<T>>, shape},
+                        const_cast<std::remove_const_t<T>*>(values.data()));
+}
+
+}  // namespace
+
+PythonRule::PythonRule(SharedEntry entry, PythonOptions options)
+    : entry_(std::move(entry)),
+      options_(std::move(options)),
+      self_(made_by(entry_, options_)),
+      slots_(self_.object.attr("slots").cast<std::vector<std::string>>()),
+      numbers_(self_.object.attr("numbers").cast<std::vector<std::string>>()),
+      begins_(overrides(self_.object, "UpdateRule", "begin_step")),
+      shapes_slots_(overrides(self_.object, "UpdateRule", "slot_shape")) {
+  if (slots_.size() > TensorUpdate<float>::kMostSlots) {
+    throw ValueError("an update rule in Python remembers " + std::to_string(slots_.size()) +
+                     " tensors of a parameter; expected at most " +
+                     std::to_string(TensorUpdate<float>::kMostSlots));
+  }
+}
+
+Shape PythonRule::slot_shape(std::size_t slot, const Shape& parameter) const {
+  if (!shapes_slots_) return parameter;
+  return call_python([&] {
+    const std::vector<std::int64_t> dims(parameter.begin(), parameter.end());
+    return Shape(self_.object.attr("slot_shape")(slots_[slot], py::tuple(py::cast(dims)))
+                     .cast<std::vector<std::int64_t>>());
+  });
+}
+
+void PythonRule::begin_step(std::int64_t step, std::span<double> numbers,
+                            const PythonOptions& options) {
+  call_python([&] {
+    for (const auto& [name, value] : options.keywords()) {
+      if (py::hasattr(self_.object, name)) py::setattr(self_.object, name, value);
+    }
+    if (!begins_) return;
+    py::dict carried;
+    for (std::size_t i = 0; i < numbers.size(); ++i) carried[py::cast(numbers_[i])] = numbers[i];
+    self_.object.attr("begin_step")(step, carried);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = carried[py::cast(numbers_[i])].cast<double>();
+    }
+  });
+}
+
+bool PythonRule::has_formula_of(const UpdateRule& other) const {
+  const auto* in_python = dynamic_cast<const PythonRule*>(&other);
+  return in_python && in_python->entry_ == entry_;
+}
+
+void PythonRule::update(std::span<const RuleParameter> parameters) {
+  for (const RuleParameter& parameter : parameters) {
+    Parameter seen{.name = {}, .value = parameter.value, .gradient = {}};
+    update(parameter.gradient, seen, parameter.slots, parameter.master);
+  }
+}
+
+void PythonRule::update(const Tensor& gradient, Parameter& parameter,
+                        std::span<Tensor* const> slots, float* master) {
+  updater_.update(gradient, parameter, slots, master, [&]<class T>(const TensorUpdate<T>& update) {
+    const Tensor read = seen(update.shape, update.gradient);
+    const Tensor value = seen(update.shape, update.value);
+    call_python([&] {
+      const LeaseScope rule("an update rule's call");
+      py::list arguments;
+      arguments.append(HeldTensor{read, rule.lease(), true});
+      arguments.append(lend(value, rule.lease()));
+      for (Tensor* slot : slots) arguments.append(lend(*slot, rule.lease()));
+      self_.object.attr("update")(*arguments);
+    });
+  });
+}
+
+}  // namespace d5::python

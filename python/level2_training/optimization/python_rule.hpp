@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/level2_training/tensor_update.hpp"
+#include "d5/level2_training/update_rule.hpp"
+#include "part_kind.hpp"
+
+namespace d5::python {
+
+/// An object of d5.UpdateRule: a formula of one parameter, its gradient and what is remembered.
+class PythonRule final : public UpdateRule {
+ public:
+  /// With the GIL. Throws: TypeError for a class without `update`.
+  PythonRule(SharedEntry entry, PythonOptions options);
+
+  void declare(OptionList& options) override { options_.declare(options); }
+  [[nodiscard]] std::vector<std::string> slots() const override { return slots_; }
+  [[nodiscard]] Shape slot_shape(std::size_t slot, const Shape& parameter) const override;
+  [[nodiscard]] std::vector<std::string> numbers() const override { return numbers_; }
+  void begin_step(std::int64_t step, std::span<double> numbers) override {
+    begin_step(step, numbers, options_);
+  }
+  /// With options that are kept elsewhere.
+  void begin_step(std::int64_t step, std::span<double> numbers, const PythonOptions& options);
+  [[nodiscard]] bool has_formula_of(const UpdateRule& other) const override;
+  void update(std::span<const RuleParameter> parameters) override;
+  void update(const Tensor& gradient, Parameter& parameter, std::span<Tensor* const> slots,
+              float* master);
+
+ private:
+  SharedEntry entry_;
+  PythonOptions options_;
+  PythonReference self_;
+  std::vector<std::string> slots_, numbers_;
+  bool begins_ = false, shapes_slots_ = false;
+  TensorUpdater updater_;
+};
+
+}  // namespace d5::python

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/communication_event.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "level3_distributed/blocking_calls.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+/// One call, with texts of its own.
+struct CallFacts {
+  explicit CallFacts(const CommunicationInfo& info)
+      : info(info), call(info.call), group(info.group), label(info.label) {}
+  CommunicationInfo info;
+  std::string call, group, label;
+};
+
+/// A Python object's hooks; those that it does not override are not called.
+class PythonCommunicationEvent final : public CommunicationEvent {
+ public:
+  explicit PythonCommunicationEvent(const py::object& self)
+      : self_(self),
+        before_(overrides(self, "Event", "before_call")),
+        after_(overrides(self, "Event", "after_call")),
+        complete_(overrides(self, "Event", "call_complete")),
+        before_wait_(overrides(self, "Event", "before_wait")),
+        after_wait_(overrides(self, "Event", "after_wait")) {}
+
+  [[nodiscard]] bool listens() const {
+    return before_ || after_ || complete_ || before_wait_ || after_wait_;
+  }
+  [[nodiscard]] bool is(const py::object& self) const { return self_.object.is(self); }
+  void before_call(const CommunicationInfo& call) override {
+    if (before_) tell("before_call", call);
+  }
+  void after_call(const CommunicationInfo& call) override {
+    if (after_) tell("after_call", call);
+  }
+  void complete(const CommunicationInfo& call) override {
+    if (complete_) tell("call_complete", call);
+  }
+  void before_wait(const CommunicationInfo& call) override {
+    if (before_wait_) tell("before_wait", call);
+  }
+  void after_wait(const CommunicationInfo& call) override {
+    if (after_wait_) tell("after_wait", call);
+  }
+
+ private:
+  void tell(const char* hook, const CommunicationInfo& call) {
+    call_python([&] { self_.object.attr(hook)(CallFacts(call)); });
+  }
+  PythonReference self_;
+  bool before_, after_, complete_, before_wait_, after_wait_;
+};
+
+void add_communication_event(Communicator& ranks, const Anything& event) {
+  auto adapter = std::make_shared<PythonCommunicationEvent>(event);
+  if (!adapter->listens()) {
+    throw TypeError(
+        "the event overrides no hook of a communicator: before_call, after_call, call_complete, "
+        "before_wait, after_wait");
+  }
+  ranks.events().add(std::move(adapter));
+}
+
+void remove_communication_event(Communicator& ranks, const Anything& event) {
+  for (const auto& known : ranks.events().all()) {
+    const auto* adapter = dynamic_cast<const PythonCommunicationEvent*>(known.get());
+    if (adapter && adapter->is(event)) return ranks.events().remove(adapter);
+  }
+}
+
+}  // namespace
+
+void bind_communication_events(py::module_& m, CommunicatorClass& communicator) {
+  py::class_<CallFacts>(m, "CommunicationInfo", "One call of a communicator.")
+      .def_readonly("call", &CallFacts::call, "\"all_reduce\", \"send\", ...")
+      .def_readonly("group", &CallFacts::group, "The communicator's name.")
+      .def_readonly("label", &CallFacts::label)
+      .def_property_readonly(
+          "id", [](const CallFacts& f) { return f.info.id; }, "In the order of asking.")
+      .def_property_readonly("rank", [](const CallFacts& f) { return f.info.rank; })
+      .def_property_readonly(
+          "peer", [](const CallFacts& f) { return f.info.peer; },
+          "The root, or the partner; -1 without.")
+      .def_property_readonly("bytes_sent", [](const CallFacts& f) { return f.info.bytes_sent; })
+      .def_property_readonly("bytes_received",
+                             [](const CallFacts& f) { return f.info.bytes_received; })
+      .def_property_readonly(
+          "seconds",
+          [](const CallFacts& f) {
+            return f.info.ended_ns == 0 ? 0.0 : 1e-9 * double(f.info.ended_ns - f.info.asked_ns);
+          },
+          "From when it was asked for until it was complete; 0: not yet.")
+      .def("__repr__", [](const CallFacts& f) {
+        return fmt::format("<d5.CommunicationInfo {} of {}: {} bytes sent, {} received>", f.call,
+                           f.group, f.info.bytes_sent, f.info.bytes_received);
+      });
+  communicator
+      .def("add_event", &add_communication_event, py::arg("event"),
+           "An object with hooks of d5.Event, such as before_call, hears of its calls and those of "
+           "its groups.")
+      .def("remove_event", &remove_communication_event, py::arg("event"));
+}
+
+}  // namespace d5::python

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "part_kind.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "d5/core/error.hpp"
+
+namespace d5::python {
+namespace {
+
+/// All of this process by kind and name; guarded by the GIL.
+std::map<std::pair<std::string, std::string>, SharedEntry>& python_entries() {
+  static std::map<std::pair<std::string, std::string>, SharedEntry> all;
+  return all;
+}
+
+void add_entry(const std::string& kind, const std::string& name, const py::object& made,
+               const std::string& summary, std::vector<PythonOption> options) {
+  const PartKind& how = part_kinds().at(kind);
+  auto& known = python_entries()[{kind, name}];
+  if (!known) {
+    const auto entry = std::make_shared<PythonEntry>();
+    entry->who = kind + " " + name;
+    entry->options.all = std::move(options);
+    entry->made = std::make_shared<PythonReference>(made);
+    how.add(name, summary, entry);
+    known = entry;
+    return;
+  }
+  if (known->options.all != options) {
+    throw ValueError(
+        fmt::format("{} '{}' is there already with other options; give this one another name", kind,
+                    printable(name)));
+  }
+  known->made = std::make_shared<PythonReference>(made);
+}
+
+std::string class_name(const py::object& part) {
+  return std::string(py::str(py::type::of(part).attr("__name__")));
+}
+
+}  // namespace
+
+void PythonOptions::declare(OptionList& options) {
+  for (auto& [name, value, help] : all) {
+    std::visit([&](auto& of_its_type) { options.add(name, of_its_type, help); }, value);
+  }
+}
+
+py::dict PythonOptions::keywords() const {
+  py::dict result;
+  for (const auto& [name, value, help] : all) result[py::cast(name)] = py::cast(value);
+  return result;
+}
+
+py::object PythonEntry::call(const py::tuple& needs, const PythonOptions& own) const {
+  return made->object(*needs, **own.keywords());
+}
+
+Registry<PartKind>& part_kinds() {
+  static Registry<PartKind> all("kind of part");
+  return all;
+}
+
+py::object named(const py::object& made, const std::string& name) {
+  if (py::hasattr(made, "name")) made.attr("name") = name;
+  return made;
+}
+
+void throw_made_other(const py::handle& object, const std::string& expected) {
+  throw TypeError(fmt::format("it made {}; expected {}", std::string(py::repr(object)), expected));
+}
+
+void let_derive(const py::object& type) {
+  py::module_::import("d5._deriving").attr("let_derive")(type);
+}
+
+void throw_lacks_method(const py::object& part, const char* name, const char* expected) {
+  throw TypeError(
+      fmt::format("{} has no method {}; expected {}", class_name(part), name, expected));
+}
+
+void throw_returned(const py::object& part, const char* method, const py::handle& given,
+                    const std::string& expected) {
+  throw TypeError(fmt::format("{}.{} returned {}, expected {}", class_name(part), method,
+                              std::string(py::repr(given)), expected));
+}
+
+void bind_part_kinds(py::module_& m) {
+  m.def("_add_entry", &add_entry, py::arg("kind"), py::arg("name"), py::arg("made"),
+        py::arg("summary"), py::arg("options"),
+        "Adds a part that is written in Python to its registry.");
+  m.def(
+      "_part_kinds",
+      [] {
+        std::map<std::string, std::pair<std::string, int>> all;
+        for (const auto& [kind, how] : part_kinds().entries()) all[kind] = {how.base, how.needs};
+        return all;
+      },
+      "By the words of `d5 list`: the class that a part derives from, or \"\" where it is a "
+      "function, and with how much it is called before its options.");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/trampoline_self_life_support.h>
+
+#include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/python_request.hpp"
+#include "level3_distributed/started_calls.hpp"
+#include "long_call.hpp"
+#include "part_kind.hpp"
+
+namespace d5::python {
+namespace {
+
+constexpr const char* kAllGatherHelp =
+    R"(An algorithm of all-gather: d5.AllGather("ring"); base of one written in Python, whose
+`start(ranks, mine, all, counts)` puts every rank's `mine` into `all`, one after the other; `counts` are
+the elements of each where they differ, or empty. What it returns is as of d5.AllReduce.)";
+
+class PythonAllGather final : public AllGather, public py::trampoline_self_life_support {
+ public:
+  [[nodiscard]] std::unique_ptr<Request> start(Communicator& ranks, const Tensor& mine, Tensor& all,
+                                               const RankCounts& counts) override {
+    return call_python([&] {
+      const py::function method =
+          method_of<AllGather>(this, "start", "start(ranks, mine, all, counts)");
+      return request_of(method(held(ranks), Tensor(mine), Tensor(all), counts),
+                        "start of a d5.AllGather");
+    });
+  }
+};
+
+std::unique_ptr<StartedCall> start_by_all_gather(std::shared_ptr<AllGather> algorithm,
+                                                 std::shared_ptr<Communicator> ranks,
+                                                 ReadTensor mine, Tensor all,
+                                                 const RankCounts& counts) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), mine.tensor, std::move(all));
+  call->algorithm = std::move(algorithm);
+  call->request = static_cast<AllGather&>(*call->algorithm)
+                      .start(*call->ranks, call->data, call->result, counts);
+  return call;
+}
+
+}  // namespace
+
+void register_all_gather(py::module_& m) {
+  const auto released = py::call_guard<py::gil_scoped_release>();
+  py::classh<AllGather, PythonAllGather> algorithm(m, "AllGather", kAllGatherHelp);
+  algorithm.def(py::init<>())
+      .def(py::init([](const std::string& name, const Options& options) {
+             return all_gathers().at(name).make(to_settings(options));
+           }),
+           py::arg("name"), "One by its name; its options are keywords.")
+      .def("start", &start_by_all_gather, py::arg("communicator"), py::arg("mine"), py::arg("all"),
+           py::arg("counts") = RankCounts(), released,
+           "`all` gets every rank's `mine`; under way when it returns.");
+  let_derive(algorithm);
+  add_part_kind<AllGather>(all_gathers(), "AllGather");
+  m.def("all_gathers", [] { return all_gathers().names(); });
+}
+
+}  // namespace d5::python

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/trampoline_self_life_support.h>
+
+#include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/python_request.hpp"
+#include "level3_distributed/started_calls.hpp"
+#include "long_call.hpp"
+#include "part_kind.hpp"
+
+namespace d5::python {
+namespace {
+
+constexpr const char* kAllReduceHelp =
+    R"(An algorithm of all-reduce: d5.AllReduce("ring", segments=4); base of one written in Python.
+
+    class Gathered(d5.AllReduce):
+        def start(self, ranks, tensor, reduction="sum"):
+            all = ranks.all_gather(tensor)
+            tensor.numpy()[...] = all.numpy().sum(axis=0)
+
+In place, with the same bits on every rank. `start` returns None where it is done, or what is under way:
+an object with `wait()` and `done()`, such as `ranks.start_all_reduce(tensor)` gives. It runs on every
+rank, in one order. `reduction` is "sum", "maximum" or "minimum".)";
+
+class PythonAllReduce final : public AllReduce, public py::trampoline_self_life_support {
+ public:
+  [[nodiscard]] std::unique_ptr<Request> start(Communicator& ranks, Tensor& data,
+                                               Reduction reduction) override {
+    return call_python([&] {
+      const py::function method =
+          method_of<AllReduce>(this, "start", "start(ranks, tensor, reduction)");
+      return request_of(method(held(ranks), Tensor(data), reduction_word(reduction)),
+                        "start of a d5.AllReduce");
+    });
+  }
+};
+
+std::unique_ptr<StartedCall> start_by_all_reduce(std::shared_ptr<AllReduce> algorithm,
+                                                 std::shared_ptr<Communicator> ranks, Tensor tensor,
+                                                 const std::string& reduction) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+  call->algorithm = std::move(algorithm);
+  call->request = static_cast<AllReduce&>(*call->algorithm)
+                      .start(*call->ranks, call->data, reduction_of(reduction));
+  return call;
+}
+
+}  // namespace
+
+void register_all_reduce(py::module_& m) {
+  const auto released = py::call_guard<py::gil_scoped_release>();
+  py::classh<AllReduce, PythonAllReduce> algorithm(m, "AllReduce", kAllReduceHelp);
+  algorithm.def(py::init<>())
+      .def(py::init([](const std::string& name, const Options& options) {
+             return all_reduces().at(name).make(to_settings(options));
+           }),
+           py::arg("name"), "One by its name; its options are keywords.")
+      .def("start", &start_by_all_reduce, py::arg("communicator"), py::arg("tensor"),
+           py::arg("reduction") = "sum", released, "In place, under way when it returns.");
+  let_derive(algorithm);
+  add_part_kind<AllReduce>(all_reduces(), "AllReduce");
+  m.def("all_reduces", [] { return all_reduces().names(); });
+}
+
+}  // namespace d5::python

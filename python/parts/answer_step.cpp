@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/answer_step.hpp"
+
+#include <pybind11/trampoline_self_life_support.h>
+
+#include "long_call.hpp"
+#include "part_kind.hpp"
+
+namespace d5::python {
+namespace {
+
+constexpr const char* kAnswerStepHelp =
+    R"(One step on the way from what a network says of one sample to an answer; base of one written in
+Python.
+
+    class Certain(d5.AnswerStep):
+        def run(self, values):
+            return {"certain": np.bool_(values["scores"].numpy().max() > 0.5)}
+
+`values` are tensors by name, without the dimension of the batch, for the call alone; what `run` returns
+is added to them, or replaces some.)";
+
+class PythonAnswerStep final : public AnswerStep, public py::trampoline_self_life_support {
+ public:
+  void run(ValueMap& values) const override {
+    call_python([&] {
+      const py::function method =
+          method_of<AnswerStep>(this, "run", "run(values), which returns a dict of arrays by name");
+      const LeaseScope step("an answer step's call");
+      const py::object given = method(from_values(values, step.lease()));
+      if (!py::isinstance<py::dict>(given)) {
+        throw_returned(py::cast(static_cast<const AnswerStep*>(this)), "run", given,
+                       "a dict of arrays by name");
+      }
+      for (auto& [name, value] : to_values(py::reinterpret_borrow<Values>(given))) {
+        values[name] = value;
+      }
+    });
+  }
+};
+
+Values run_answer_step(const AnswerStep& step, const Values& values) {
+  ValueMap given = to_values(values);
+  step.run(given);
+  return copy_values(given);
+}
+
+}  // namespace
+
+void register_answer_step(py::module_& m) {
+  py::classh<AnswerStep, PythonAnswerStep> step(m, "AnswerStep", kAnswerStepHelp);
+  step.def(py::init<>())
+      .def("run", &run_answer_step, py::arg("values"), "All values, its own among them.");
+  let_derive(step);
+  add_part_kind<AnswerStep>(answer_steps(), "AnswerStep");
+  bind_by_name<AnswerStep>(m, answer_steps(), "answer_step", "answer_steps");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/batch_step.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/trampoline_self_life_support.h>
+
+#include "d5/core/error.hpp"
+#include "level2_training/data/described_fields.hpp"
+#include "long_call.hpp"
+#include "part_kind.hpp"
+
+namespace d5::python {
+namespace {
+
+constexpr const char* kBatchStepHelp =
+    R"(A change of whole batches, in which samples meet; base of one written in Python.
+
+    class Shuffled(d5.BatchStep):
+        def run(self, batch, seed):
+            order = np.random.default_rng(seed).permutation(len(batch["label"]))
+            return {name: value.numpy()[order] for name, value in batch.items()}
+
+`batch` are tensors by name, for the call alone; `run` returns those that it changes. `seed` is another
+number for each batch, epoch and step. `fields(fields)` tells what comes out where these come in, both
+as {name: (type, shape)} without the batch's dimension, where that is something else.)";
+
+class PythonBatchStep final : public BatchStep, public py::trampoline_self_life_support {
+ public:
+  /// Before all else, with the GIL.
+  void take(std::vector<Dataset::Field> in) {
+    in_ = std::move(in);
+    const py::function method = override_of(static_cast<const BatchStep*>(this), "fields");
+    fields_ = method ? fields_of(method(words_of(in_)).cast<py::dict>()) : in_;
+  }
+  [[nodiscard]] const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  void run(std::span<const Tensor> in, RandomStream& random, std::span<Tensor> out) const override {
+    const std::uint64_t seed = std::uint64_t{random.bits()} << 32 | random.bits();
+    call_python([&] {
+      const py::function method = method_of<BatchStep>(
+          this, "run", "run(batch, seed), which returns a dict of arrays by name");
+      const LeaseScope step("a batch step's call");
+      Values batch;
+      for (std::size_t f = 0; f < in_.size(); ++f) {
+        batch[py::cast(in_[f].name)] = lend(in[f], step.lease());
+      }
+      const py::object given = method(batch, seed);
+      if (!py::isinstance<py::dict>(given)) {
+        throw_returned(py::cast(static_cast<const BatchStep*>(this)), "run", given,
+                       "a dict of arrays by name");
+      }
+      for (std::size_t f = 0; f < fields_.size(); ++f) write(given, in, f, out[f]);
+    });
+  }
+
+ private:
+  void write(const py::dict& given, std::span<const Tensor> in, std::size_t f, Tensor& out) const {
+    const py::object key = py::cast(fields_[f].name);
+    if (given.contains(key)) return out.copy_from(to_tensor(given[key]));
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      if (in_[i].name == fields_[f].name) return out.copy_from(in[i]);
+    }
+    throw NotFound(fmt::format("a batch step returned no '{}', one of its fields",
+                               printable(fields_[f].name)));
+  }
+
+  std::vector<Dataset::Field> in_, fields_;
+};
+
+std::shared_ptr<const BatchStep> batch_step_of(const py::object& made,
+                                               std::vector<Dataset::Field> fields) {
+  auto step = expected_part<BatchStep>(made, "a d5.BatchStep");
+  if (auto* in_python = dynamic_cast<PythonBatchStep*>(step.get())) {
+    in_python->take(std::move(fields));
+  }
+  return step;
+}
+
+}  // namespace
+
+void register_batch_step(py::module_& m) {
+  py::classh<BatchStep, PythonBatchStep> step(m, "BatchStep", kBatchStepHelp);
+  step.def(py::init<>());
+  let_derive(step);
+  const auto add = [](const std::string& name, const std::string& summary,
+                      const SharedEntry& entry) {
+    add_to(batch_steps(), name, summary, entry,
+           [entry](std::vector<Dataset::Field> fields, const PythonOptions& own) {
+             const py::gil_scoped_acquire gil;
+             const auto of = [&](const py::object& made) {
+               return batch_step_of(made, std::move(fields));
+             };
+             return entry->make(own, of, py::tuple());
+           });
+  };
+  part_kinds().add(batch_steps().kind(), {.base = "BatchStep", .needs = 0, .add = add});
+  m.def("batch_steps", [] { return batch_steps().names(); });
+}
+
+}  // namespace d5::python

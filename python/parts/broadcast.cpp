@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/trampoline_self_life_support.h>
+
+#include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/python_request.hpp"
+#include "level3_distributed/started_calls.hpp"
+#include "long_call.hpp"
+#include "part_kind.hpp"
+
+namespace d5::python {
+namespace {
+
+constexpr const char* kBroadcastHelp =
+    R"(An algorithm of broadcast: d5.Broadcast("binomial"); base of one written in Python, whose
+`start(ranks, tensor, root)` overwrites the tensor with that of rank `root`. What it returns is as of
+d5.AllReduce.)";
+
+class PythonBroadcast final : public Broadcast, public py::trampoline_self_life_support {
+ public:
+  [[nodiscard]] std::unique_ptr<Request> start(Communicator& ranks, Tensor& data,
+                                               int root) override {
+    return call_python([&] {
+      const py::function method = method_of<Broadcast>(this, "start", "start(ranks, tensor, root)");
+      return request_of(method(held(ranks), Tensor(data), root), "start of a d5.Broadcast");
+    });
+  }
+};
+
+std::unique_ptr<StartedCall> start_by_broadcast(std::shared_ptr<Broadcast> algorithm,
+                                                std::shared_ptr<Communicator> ranks, Tensor tensor,
+                                                int root) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+  call->algorithm = std::move(algorithm);
+  call->request = static_cast<Broadcast&>(*call->algorithm).start(*call->ranks, call->data, root);
+  return call;
+}
+
+}  // namespace
+
+void register_broadcast(py::module_& m) {
+  const auto released = py::call_guard<py::gil_scoped_release>();
+  py::classh<Broadcast, PythonBroadcast> algorithm(m, "Broadcast", kBroadcastHelp);
+  algorithm.def(py::init<>())
+      .def(py::init([](const std::string& name, const Options& options) {
+             return broadcasts().at(name).make(to_settings(options));
+           }),
+           py::arg("name"), "One by its name; its options are keywords.")
+      .def("start", &start_by_broadcast, py::arg("communicator"), py::arg("tensor"),
+           py::arg("root") = 0, released, "In place, under way when it returns.");
+  let_derive(algorithm);
+  add_part_kind<Broadcast>(broadcasts(), "Broadcast");
+  m.def("broadcasts", [] { return broadcasts().names(); });
+}
+
+}  // namespace d5::python

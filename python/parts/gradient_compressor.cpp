@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/gradient_compressor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "long_call.hpp"
+#include "part_kind.hpp"
+
+namespace d5::python {
+namespace {
+
+/// An object of d5.GradientCompressor: every rank gets the messages of all.
+class CompressorInPython final : public GatheredCompressor {
+ public:
+  /// With the GIL.
+  explicit CompressorInPython(const py::object& self) : self_(self) {
+    for (const auto& [name, expected] : {std::pair("message_bytes", "message_bytes(elements)"),
+                                         std::pair("compress", "compress(values, seed)"),
+                                         std::pair("expand", "expand(message, elements)")}) {
+      if (!overrides(self, "GradientCompressor", name)) throw_lacks_method(self, name, expected);
+    }
+    leaves_rest_ = self.attr("leaves_rest").cast<bool>();
+    by_part_ = self.attr("by_part").cast<bool>();
+    keeps_state_ = overrides(self, "GradientCompressor", "state");
+  }
+  [[nodiscard]] bool leaves_rest() const override { return leaves_rest_; }
+  [[nodiscard]] bool by_part() const override { return by_part_; }
+  [[nodiscard]] std::int64_t message_bytes(std::int64_t elements) const override {
+    return call_python(
+        [&] { return self_.object.attr("message_bytes")(elements).cast<std::int64_t>(); });
+  }
+  void compress(std::span<const float> value, RandomStream& random,
+                std::span<std::uint8_t> message) override {
+    const std::uint64_t seed = std::uint64_t{random.bits()} << 32 | random.bits();
+    call_python([&] {
+      const LeaseScope call("a compressor's call");
+      const Tensor read = Tensor::borrow({DType::float32, {std::int64_t(value.size())}},
+                                         const_cast<float*>(value.data()));
+      const Tensor told =
+          to_tensor(self_.object.attr("compress")(HeldTensor{read, call.lease(), true}, seed));
+      if (told.bytes() != message.size()) {
+        throw ShapeError(fmt::format(
+            "a compressor in Python: compress gave {} bytes, but message_bytes({}) is {}",
+            told.bytes(), value.size(), message.size()));
+      }
+      std::copy_n(static_cast<const std::uint8_t*>(told.raw()), message.size(), message.data());
+    });
+  }
+  void add(std::span<const std::uint8_t> message, float factor,
+           std::span<float> values) const override {
+    call_python([&] {
+      const LeaseScope call("a compressor's call");
+      const Tensor read = Tensor::borrow({DType::uint8, {std::int64_t(message.size())}},
+                                         const_cast<std::uint8_t*>(message.data()));
+      const Tensor said = to_tensor(
+          self_.object.attr("expand")(HeldTensor{read, call.lease(), true}, values.size()));
+      if (said.dtype() != DType::float32 || said.elements() != std::int64_t(values.size())) {
+        throw ShapeError(
+            fmt::format("a compressor in Python: expand gave {}, expected float32 of {} elements",
+                        to_string(said.desc()), values.size()));
+      }
+      const auto from = said.span<float>();
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += factor * from[i];
+    });
+  }
+  [[nodiscard]] ValueMap state() const override {
+    if (!keeps_state_) return {};
+    return call_python([&] { return to_values(self_.object.attr("state")().cast<py::dict>()); });
+  }
+  void restore(const ValueMap& state) override {
+    if (keeps_state_) call_python([&] { self_.object.attr("restore")(copy_values(state)); });
+  }
+
+ private:
+  PythonReference self_;
+  bool leaves_rest_ = true, by_part_ = false, keeps_state_ = false;
+};
+
+std::shared_ptr<GradientCompressor> compressor_of(const py::object& made) {
+  const py::object base = py::module_::import("d5").attr("GradientCompressor");
+  if (!py::isinstance(made, base)) throw_made_other(made, "a d5.GradientCompressor");
+  return std::make_shared<CompressorInPython>(made);
+}
+
+}  // namespace
+
+void register_gradient_compressor(py::module_& m) {
+  const auto add = [](const std::string& name, const std::string& summary,
+                      const SharedEntry& entry) {
+    add_to(gradient_compressors(), name, summary, entry, [entry](const PythonOptions& own) {
+      const py::gil_scoped_acquire gil;
+      return entry->make(own, &compressor_of, py::tuple());
+    });
+  };
+  part_kinds().add(gradient_compressors().kind(),
+                   {.base = "GradientCompressor", .needs = 0, .add = add});
+  m.def("gradient_compressors", [] { return gradient_compressors().names(); });
+}
+
+}  // namespace d5::python

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/gradient_exchange.hpp"
+
+#include "level2_training/optimization/optimizer_classes.hpp"
+#include "level3_distributed/python_request.hpp"
+#include "long_call.hpp"
+#include "part_kind.hpp"
+
+namespace d5::python {
+namespace {
+
+/// An object of d5.GradientExchange.
+class ExchangeInPython final : public GradientExchange {
+ public:
+  /// With the GIL.
+  ExchangeInPython(const py::object& self, std::shared_ptr<Communicator> ranks,
+                   const std::shared_ptr<AllReduce>& all_reduce)
+      : GradientExchange(std::move(ranks)), self_(self) {
+    if (!overrides(self, "GradientExchange", "start")) {
+      throw_lacks_method(self, "start", "start(bucket, step)");
+    }
+    self.attr("ranks") = held(this->ranks());
+    self.attr("all_reduce") = all_reduce;
+    attaches_ = overrides(self, "GradientExchange", "attach");
+    keeps_state_ = overrides(self, "GradientExchange", "state");
+  }
+  void attach(ThreeStepOptimizer& optimizer) override {
+    if (!attaches_) return;
+    call_python([&] {
+      self_.object.attr("attach")(
+          py::cast(static_cast<Optimizer*>(&optimizer), py::return_value_policy::reference));
+    });
+  }
+  [[nodiscard]] std::unique_ptr<Request> start(const GradientBucket& bucket,
+                                               const ExchangeStep& step) override {
+    return call_python([&] {
+      return request_of(self_.object.attr("start")(GradientBucket(bucket), ExchangeStep(step)),
+                        "start of a d5.GradientExchange");
+    });
+  }
+  [[nodiscard]] ValueMap state() const override {
+    if (!keeps_state_) return {};
+    return call_python([&] { return to_values(self_.object.attr("state")().cast<py::dict>()); });
+  }
+  void restore(const ValueMap& state) override {
+    if (keeps_state_) call_python([&] { self_.object.attr("restore")(copy_values(state)); });
+  }
+
+ private:
+  PythonReference self_;
+  bool attaches_ = false, keeps_state_ = false;
+};
+
+std::shared_ptr<GradientExchange> exchange_of(const py::object& made,
+                                              std::shared_ptr<Communicator> ranks,
+                                              const std::shared_ptr<AllReduce>& all_reduce) {
+  const py::object base = py::module_::import("d5").attr("GradientExchange");
+  if (!py::isinstance(made, base)) throw_made_other(made, "a d5.GradientExchange");
+  return std::make_shared<ExchangeInPython>(made, std::move(ranks), all_reduce);
+}
+
+}  // namespace
+
+void register_gradient_exchange(py::module_& m) {
+  py::class_<GradientBucket>(m, "GradientBucket", "Neighbours in the memory of gradients.")
+      .def_readonly("index", &GradientBucket::index,
+                    "In the order in which backpropagation finishes them.")
+      .def_readonly("begin", &GradientBucket::begin, "The first parameter of the network.")
+      .def_readonly("end", &GradientBucket::end, "Behind the last one.")
+      .def_property_readonly(
+          "data", [](const GradientBucket& bucket) { return bucket.data; },
+          "Their gradients as one tensor, padding between them included.");
+  py::class_<ExchangeStep>(m, "ExchangeStep", "What an exchange is told of the step.")
+      .def_readonly("number", &ExchangeStep::number, "The same on every rank.")
+      .def_readonly("weight", &ExchangeStep::weight, "What this rank's gradients count in the sum.")
+      .def_readonly("all", &ExchangeStep::all, "Whether all gradients are read.");
+  const auto add = [](const std::string& name, const std::string& summary,
+                      const SharedEntry& entry) {
+    add_to(gradient_exchanges(), name, summary, entry,
+           [entry](std::shared_ptr<Communicator> ranks, std::shared_ptr<AllReduce> all_reduce,
+                   const PythonOptions& own) {
+             const py::gil_scoped_acquire gil;
+             const auto of = [&](const py::object& made) {
+               return exchange_of(made, std::move(ranks), all_reduce);
+             };
+             return entry->make(own, of, py::tuple());
+           });
+  };
+  part_kinds().add(gradient_exchanges().kind(),
+                   {.base = "GradientExchange", .needs = 0, .add = add});
+  m.def("gradient_exchanges", [] { return gradient_exchanges().names(); });
+}
+
+}  // namespace d5::python

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/predictor.hpp"
+
+#include <pybind11/trampoline_self_life_support.h>
+
+#include "long_call.hpp"
+#include "part_kind.hpp"
+#include "use.hpp"
+
+namespace d5::python {
+namespace {
+
+constexpr const char* kPredictorHelp =
+    R"(Answers batches with a model; base of one written in Python, which is made with the model's file and
+the largest batch that it will be asked.
+
+    @d5.register("tests-session")
+    class Session(d5.Predictor):
+        def __init__(self, model, largest_batch, threads: int = 1):
+            self.session = onnxruntime.InferenceSession(model)
+
+        def predict(self, inputs):
+            return dict(zip(names, self.session.run(names, {n: t.numpy() for n, t in inputs.items()})))
+
+All outputs by name; dimension 0 of each input and output is the sample. What it is given is lent.)";
+
+class PythonPredictor final : public Predictor, public py::trampoline_self_life_support {
+ public:
+  [[nodiscard]] std::string name() const override {
+    const py::gil_scoped_acquire gil;
+    const py::object type = py::type::of(py::cast(static_cast<const Predictor*>(this)));
+    const py::object named = type.attr("name");
+    return (py::isinstance<py::str>(named) ? named : type.attr("__name__")).cast<std::string>();
+  }
+  const ValueMap& predict(const ValueMap& inputs) override {
+    return call_python([&]() -> const ValueMap& {
+      const py::function method =
+          method_of<Predictor>(this, "predict", "predict(inputs), which returns a dict of arrays");
+      const LeaseScope call("a predictor's call");
+      const py::object given = method(from_values(inputs, call.lease()));
+      if (!py::isinstance<py::dict>(given)) {
+        throw_returned(py::cast(static_cast<const Predictor*>(this)), "predict", given,
+                       "a dict of arrays by name");
+      }
+      outputs_ = to_values(py::reinterpret_borrow<Values>(given));
+      return outputs_;
+    });
+  }
+
+ private:
+  ValueMap outputs_;
+};
+
+std::shared_ptr<Predictor> open_by_word(const std::string& word, const Path& network,
+                                        std::int64_t largest_batch, int threads) {
+  const ModelAssets assets{.model = network.stem().string(), .network = network.string()};
+  const PredictorOptions options{.threads = threads, .largest_batch = largest_batch};
+  std::shared_ptr<Predictor> predictor;
+  long_call([&](const Interrupt&) { predictor = open_predictor(word, assets, options); });
+  return predictor;
+}
+
+Values predict_once(Predictor& predictor, const Values& inputs) {
+  const Use use(&predictor, "the predictor");
+  const ValueMap given = to_values(inputs);
+  const ValueMap* outputs = nullptr;
+  long_call([&](const Interrupt&) { outputs = &predictor.predict(given); });
+  return copy_values(*outputs);
+}
+
+}  // namespace
+
+void register_predictor(py::module_& m) {
+  py::classh<Predictor, PythonPredictor> predictor(m, "Predictor", kPredictorHelp);
+  predictor.def(py::init<>())
+      .def_property_readonly("name", &Predictor::name)
+      .def("predict", &predict_once, py::arg("inputs"), "All outputs by name.");
+  let_derive(predictor);
+  const auto add = [](const std::string& name, const std::string& summary,
+                      const SharedEntry& entry) {
+    add_to(predictors(), name, summary, entry,
+           [entry](const ModelAssets& assets, const PredictorOptions& options,
+                   const PythonOptions& own) {
+             const py::gil_scoped_acquire gil;
+             const auto of = [](const py::object& made) {
+               return expected_part<Predictor>(made, "a d5.Predictor");
+             };
+             return entry->make(own, of, py::make_tuple(assets.network, options.largest_batch));
+           });
+  };
+  part_kinds().add(predictors().kind(), {.base = "Predictor", .needs = 2, .add = add});
+  m.def("predictor", &open_by_word, py::arg("word"), py::arg("network"), py::kw_only(),
+        py::arg("largest_batch") = 1, py::arg("threads") = 0,
+        "Of a model's file: \"torch\", \"onnxruntime:session\", \"sleep:seconds=0.01\", or one of "
+        "predictors(). It is warmed up.");
+  m.def("predictors", [] { return predictors().names(); });
+}
+
+}  // namespace d5::python

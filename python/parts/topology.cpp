@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/topology.hpp"
+
+#include "d5/level3_distributed/mixing_matrix.hpp"
+#include "part_kind.hpp"
+
+namespace d5::python {
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+
+MixingMatrix matrix_of(const Rows& rows) {
+  std::vector<double> weights;
+  for (const auto& row : rows) weights.insert(weights.end(), row.begin(), row.end());
+  return {int(rows.size()), std::move(weights)};
+}
+
+MixingMatrix matrix_of_python(const py::object& made) {
+  if (py::isinstance<MixingMatrix>(made)) return made.cast<const MixingMatrix&>();
+  throw_made_other(made, "a d5.MixingMatrix, such as d5.MixingMatrix.metropolis(ranks, edges)");
+}
+
+Rows rows_of(const MixingMatrix& matrix) {
+  Rows rows;
+  for (int i = 0; i < matrix.ranks(); ++i) {
+    rows.emplace_back();
+    for (int j = 0; j < matrix.ranks(); ++j) rows.back().push_back(matrix(i, j));
+  }
+  return rows;
+}
+
+}  // namespace
+
+/// A function of the number of ranks.
+void register_topology(py::module_& m) {
+  py::class_<MixingMatrix>(m, "MixingMatrix",
+                           "W of decentralized training: of the values of rank j, rank i takes "
+                           "W[i][j]. Symmetric, rows sum to 1, nothing negative, connected.")
+      .def(py::init(&matrix_of), py::arg("rows"))
+      .def_static("metropolis", &MixingMatrix::metropolis, py::arg("ranks"), py::arg("edges"),
+                  "Of a graph without direction: W[i][j] = 1 / (1 + the larger number of "
+                  "neighbours of i and j).")
+      .def("lazy", &MixingMatrix::lazy, "(I + W) / 2.")
+      .def("neighbors", &MixingMatrix::neighbors, py::arg("rank"))
+      .def_property_readonly("rows", &rows_of)
+      .def_property_readonly("second_eigenvalue", &MixingMatrix::second_eigenvalue,
+                             "What is left of disagreement after each mixing.");
+  const auto add = [](const std::string& name, const std::string& summary,
+                      const SharedEntry& entry) {
+    add_to(topologies(), name, summary, entry, [entry](int ranks, const PythonOptions& own) {
+      const py::gil_scoped_acquire gil;
+      return entry->make(own, &matrix_of_python, py::make_tuple(ranks));
+    });
+  };
+  part_kinds().add(topologies().kind(), {.base = "", .needs = 1, .add = add});
+  m.def(
+      "topology",
+      [](const std::string& name, int ranks, const Options& options) {
+        return topologies().at(name).make(ranks, to_settings(options));
+      },
+      py::arg("name"), py::arg("ranks"), "Who mixes with whom, of so many ranks.");
+  m.def("topologies", [] { return topologies().names(); });
+}
+
+}  // namespace d5::python

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/update_rule.hpp"
+
+#include "d5/level2_training/grouped_options.hpp"
+#include "d5/level2_training/slotted_optimizer.hpp"
+#include "level2_training/optimization/optimizer_classes.hpp"
+#include "level2_training/optimization/python_rule.hpp"
+
+namespace d5::python {
+namespace {
+
+using RuleOptions = GroupedOptions<PythonOptions>;
+
+/// The optimizer of a rule in Python: its groups, what it remembers, its masters.
+class PythonRuleOptimizer final : public SlottedOptimizer {
+ public:
+  /// `first` is the rule of parameters in no group. With the GIL.
+  PythonRuleOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
+                      const RuleOptions& options, const SharedEntry& entry, const PythonRule& first)
+      : SlottedOptimizer(std::move(executor), std::move(loss), first.slots(), shapes_of(first)),
+        entry_(entry),
+        names_(first.numbers()),
+        groups_(options, this->executor().network(), hyper_parameters()) {
+    for (std::size_t g = 0; g < groups_.count(); ++g) {
+      rules_.push_back(std::make_unique<PythonRule>(entry, groups_.group(g)));
+    }
+    numbers_.assign(groups_.count(), std::vector<double>(names_.size()));
+  }
+
+  void begin_update() override {
+    SlottedOptimizer::begin_update();
+    for (std::size_t g = 0; g < groups_.count(); ++g) {
+      rules_[g]->begin_step(step_number(), numbers_[g], groups_.group(g));
+    }
+  }
+  void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
+    expect_begun(index);
+    std::vector<Tensor*> slots;
+    for (std::size_t s = 0; s < rules_[0]->slots().size(); ++s) slots.push_back(&slot(s, index));
+    rules_[groups_.group_of(index)]->update(gradient, parameter, slots, master(index));
+  }
+  [[nodiscard]] ValueMap rule_state() const override {
+    ValueMap state = SlottedOptimizer::rule_state();
+    for (std::size_t n = 0; n < names_.size(); ++n) {
+      Tensor values = Tensor::empty(DType::float64, {std::int64_t(numbers_.size())});
+      for (std::size_t g = 0; g < numbers_.size(); ++g) values.data<double>()[g] = numbers_[g][n];
+      state[names_[n]] = std::move(values);
+    }
+    return state;
+  }
+  void restore_rule(const ValueMap& state) override {
+    SlottedOptimizer::restore_rule(state);
+    for (std::size_t n = 0; n < names_.size(); ++n) {
+      Tensor values = Tensor::empty(DType::float64, {std::int64_t(numbers_.size())});
+      values.copy_from(state_entry(state, names_[n], "optimizer"));
+      for (std::size_t g = 0; g < numbers_.size(); ++g) numbers_[g][n] = values.data<double>()[g];
+    }
+  }
+  [[nodiscard]] std::vector<RuleGroup> rule_groups() const override {
+    const py::gil_scoped_acquire gil;
+    std::vector<RuleGroup> result;
+    for (std::size_t g = 0; g < groups_.count(); ++g) {
+      result.push_back({std::make_unique<PythonRule>(entry_, groups_.group(g)), {}});
+    }
+    Network& network = const_cast<PythonRuleOptimizer*>(this)->executor().network();
+    for (std::size_t i = 0; i < network.parameters().size(); ++i) {
+      result[groups_.group_of(i)].parameters.push_back(i);
+    }
+    return result;
+  }
+
+ private:
+  static SlotShape shapes_of(const PythonRule& rule) {
+    return [&rule](std::size_t slot, Network& network, std::size_t parameter) {
+      return rule.slot_shape(slot, network.parameters()[parameter].value.shape());
+    };
+  }
+
+  SharedEntry entry_;
+  std::vector<std::string> names_;  // of the numbers
+  ParameterGroups<PythonOptions> groups_;
+  std::vector<std::unique_ptr<PythonRule>> rules_;  // by group
+  std::vector<std::vector<double>> numbers_;        // by group
+};
+
+}  // namespace
+
+void register_update_rule(py::module_&) {
+  const auto add = [](const std::string& name, const std::string& summary,
+                      const SharedEntry& entry) {
+    RuleOptions options;
+    options.rule = entry->options;
+    const auto make = [entry](std::shared_ptr<GraphExecutor> executor, std::string loss,
+                              const RuleOptions& own) -> std::shared_ptr<Optimizer> {
+      const py::gil_scoped_acquire gil;
+      const PythonRule first(entry, own.rule);
+      return std::make_shared<PythonRuleOptimizer>(std::move(executor), std::move(loss), own, entry,
+                                                   first);
+    };
+    optimizers().add(name, OptimizerEntry::with<RuleOptions>(summary, make, options));
+  };
+  part_kinds().add("update rule", {.base = "UpdateRule", .needs = 0, .add = add});
+}
+
+}  // namespace d5::python

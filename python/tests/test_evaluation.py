@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evaluations from Python, with parts of their pipelines written in Python: a model that tells red,
+green and blue pictures apart, whose answers can be told by hand."""
+
+import hashlib
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+import d5
+
+
+def png(pixels):
+    """An image of uint8 {height, width, 3}, uncompressed but for zlib."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def asset(data):
+    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+@pytest.fixture
+def colours(tmp_path, monkeypatch):
+    """A function of the model's steps and measures that gives its manifest's file."""
+    monkeypatch.setenv("D5_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "colours").mkdir()
+    samples = []
+    for i in range(12):
+        pixels = np.zeros((16, 16, 3), np.uint8)
+        pixels[..., i % 3] = 200
+        file = tmp_path / "colours" / f"p{i:02}.png"
+        file.write_bytes(png(pixels))
+        samples.append({"file": file.name, "label": i % 3, **asset(file.read_bytes())})
+    network = d5.Network("toy")
+    network.add_input("image", "float32", ["N", 3, 16, 16])
+    network.add_node("GlobalAveragePool", ["image"], ["pooled"])
+    network.add_node("Flatten", ["pooled"], ["means"])
+    network.add_output("means")
+    network.save(tmp_path / "toy.onnx")
+    write(tmp_path / "colours.yaml", kind="dataset", name="colours", folder="colours", samples=samples, **WHO)
+
+    def model(steps=("decode",), answer=({"name": "top_k", "k": 2},), measure="top1", value=1.0):
+        steps = [*steps, {"name": "normalise", "values": "bytes", "mean": 127, "deviation": 128}]
+        return write(
+            tmp_path / "toy.yaml",
+            kind="model",
+            name="toy",
+            assets=[{"name": "toy.onnx", "urls": f"file://{tmp_path}/toy.onnx", **asset((tmp_path / "toy.onnx").read_bytes())}],
+            inputs=[{"name": "image", "shape": [3, 16, 16], "steps": steps}],
+            outputs=[{"name": "means"}],
+            answer=list(answer),
+            accuracy=[
+                {"dataset": str(tmp_path / "colours.yaml"), "measure": measure, "value": value, "source": "by construction"}
+            ],
+            **WHO,
+        )
+
+    return model
+
+
+WHO = {"version": "1.0.0-dev", "task": "colours", "licence": "CC0-1.0"}
+
+
+def write(file, **manifest):
+    import json
+
+    file.write_text(json.dumps(manifest))
+    return file
+
+
+def test_a_models_accuracy_and_time_are_rows(colours, tmp_path):
+    rows = d5.evaluate(colours(), scenarios=["closed_loop"], queries=10, out=tmp_path / "r.json")
+    assert [row.value for row in rows.where(metric="top1")] == [1.0]
+    assert rows.where(metric="latency")[0].status == "passed"
+    assert {row["subject"] for row in rows.rows()} == {"toy@1.0.0-dev"}
+    assert len(d5.read_results(tmp_path / "r.json")) == len(rows)
+    table, _ = d5.analyse("latency", [tmp_path / "r.json"])
+    assert len(table) == 1
+
+
+@d5.register("tests-most")
+class Most(d5.Analysis):
+    def analyse(self, runs):
+        return [{"run": name, "rows": len(rows)} for name, rows, _ in runs]
+
+
+def test_an_analysis_in_python_sees_the_rows(colours, tmp_path):
+    rows = d5.evaluate(colours(), scenarios=[], out=tmp_path / "r.json")
+    table, plots = d5.analyse("tests-most", [tmp_path / "r.json"])
+    assert table.columns == ["run", "rows"] and table.rows[0][1] == str(len(rows)) and not plots
+
+
+def test_an_evaluation_is_a_dict_too_and_a_database_keeps_its_answers(colours, tmp_path):
+    rows = d5.evaluate({"models": [str(colours())], "scenarios": [], "batches": [4]}, database=tmp_path / "all.db")
+    assert [row.value for row in rows.where(metric="top1")] == [1.0]
+    database = d5.Database(tmp_path / "all.db")
+    [run] = database.runs()
+    assert run["records"] == len(rows) == len(database.results(run["id"][:8])) == len(database.measurements(metric="*"))
+    [piece] = [one for one in database.pieces(run["id"]) if one["kind"] == "answers"]
+    answers = database.answers(run["id"], piece["name"])
+    assert [one["sample"] for one in answers] == list(range(12)) and all(one["score"] == 1 for one in answers)
+    assert database.sql("SELECT COUNT(*) FROM measurement").rows == [[str(len(rows))]]
+    with pytest.raises(d5.NotFound, match="metrc"):
+        database.runs(metrc="top1")
+
+
+@d5.register("tests-blue-first")
+class BlueFirst(d5.SampleStep):
+    """Red becomes blue."""
+
+    def run(self, sample, seed):
+        return sample.numpy()[..., ::-1]
+
+
+@d5.register("tests-doubled")
+class Doubled(d5.AnswerStep):
+    """Twice the classes."""
+
+    def run(self, values):
+        return {"classes": 2 * values["classes"].numpy()}
+
+
+@d5.register("tests-near")
+class Near(d5.AccuracyMeasure):
+    """Right, or one beside it."""
+
+    def __init__(self, most: int = 1):
+        self.most = most
+
+    def judge(self, answer, right):
+        return float(abs(answer["classes"].numpy()[0] - right["label"].numpy().item()) <= self.most)
+
+
+def test_a_step_an_answer_and_a_measure_in_python_are_a_models(colours):
+    # Blue first: red (0) becomes 2 and blue becomes 0; green alone stays right.
+    [row] = d5.evaluate(colours(steps=["decode", "tests-blue-first"], value=4 / 12), scenarios=[]).where(metric="top1")
+    assert (row.value, row.status) == (pytest.approx(4 / 12), "passed")
+    # Twice the class: 0, 2, 4 for 0, 1, 2; the first two are near.
+    answer = [{"name": "top_k", "k": 2}, "tests-doubled"]
+    rows = d5.evaluate(colours(answer=answer, measure="tests-near", value=8 / 12), scenarios=[])
+    [row] = rows.where(metric="tests-near")
+    assert (row.value, row.status, row.samples) == (pytest.approx(8 / 12), "passed", [1, 1, 0] * 4)
+
+
+@d5.register("tests-means")
+class Means(d5.Predictor):
+    """The network's work in NumPy."""
+
+    def __init__(self, model, largest_batch, scale: float = 1.0):
+        assert largest_batch in (1, 3) and d5.open_model(model).output_names == ["means"]
+        self.scale = np.float32(scale)
+
+    def predict(self, inputs):
+        return {"means": self.scale * inputs["image"].numpy().mean(axis=(2, 3))}
+
+
+def test_a_predictor_in_python_answers(colours):
+    rows = d5.evaluate(colours(), frameworks=["tests-means:scale=2.0"], scenarios=[], batches=[3])
+    assert [row.value for row in rows.where(metric="top1")] == [1.0]
+    predictor = d5.predictor("tests-means", colours().with_name("toy.onnx"), largest_batch=3)
+    assert isinstance(predictor, d5.Predictor)
+    assert isinstance(d5.predictor("reference", colours().with_name("toy.onnx")), d5.Predictor)
+
+
+def test_what_is_wrong_with_a_manifest_is_told_at_its_place(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("kind: model\nname: m\nversion: 1.0.0\nlicense: MIT\n")
+    assert (4, 1) in [(line, column) for line, column, _ in d5.lint_manifest(file)]
+    assert any("licence" in what for *_, what in d5.lint_manifest(file))
+
+
+def test_a_scenario_asks_a_function():
+    asked = []
+    rows = d5.run_scenario("closed_loop", asked.append, samples=4, queries=20, name="list")
+    assert len(asked) == 20 and set(asked) <= set(range(4))
+    assert {row.status for row in rows} == {"passed"} and rows.where(metric="latency")
+
+    def fails(sample):
+        raise ValueError("no answer")
+
+    rows = d5.run_scenario("closed_loop", fails, samples=4, queries=5)
+    assert {row.status for row in rows} == {"failed"} and "no answer" in rows[0].reason

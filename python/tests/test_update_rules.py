@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Update rules in Python: the same bits as d5's own rules, groups, masters, checkpoints, graphs."""
+
+import numpy as np
+import pytest
+
+import d5
+
+
+@d5.register("tests-momentum")
+class Momentum(d5.UpdateRule):
+    """Momentum, as a rule."""
+
+    slots = ("velocity",)
+    numbers = ("steps",)
+
+    def __init__(self, learning_rate: float = 0.5, momentum: float = 0.5):
+        self.learning_rate, self.momentum = learning_rate, momentum
+
+    def begin_step(self, step, numbers):
+        assert numbers["steps"] == step - 1
+        numbers["steps"] = step
+
+    def update(self, gradient, value, velocity):
+        velocity *= np.float32(self.momentum)
+        velocity += gradient
+        value -= np.float32(self.learning_rate) * velocity
+
+
+def network(dtype="float32"):
+    """loss = sum(w) + 2 sum(b): gradients 1 and 2."""
+    made = d5.Network("two")
+    made.add_parameter("w", d5.Tensor(np.zeros(2, np.float32)) if dtype == "float32" else zeros(dtype))
+    made.add_parameter("b", d5.Tensor(np.zeros(2, np.float32)) if dtype == "float32" else zeros(dtype))
+    made.add_node("Add", ["w", "b"], ["one"])
+    made.add_node("Add", ["one", "b"], ["all"])
+    made.add_node("ReduceSum", ["all"], ["loss"], keepdims=0)
+    made.add_output("loss")
+    return made
+
+
+def zeros(dtype):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    return np.zeros(2, getattr(ml_dtypes, dtype))
+
+
+def after(optimizer, steps):
+    for _ in range(steps):
+        optimizer.step({})
+    return {p.name: p.value.numpy().astype(np.float32)[0].item() for p in optimizer.network.parameters}
+
+
+def test_a_rule_steps_as_d5s_own():
+    mine = d5.optimizer("tests-momentum", d5.executor(network()))
+    own = d5.optimizer("momentum", d5.executor(network()), learning_rate=0.5, momentum=0.5)
+    assert after(mine, 3) == after(own, 3)
+
+
+def test_groups_have_options_of_their_own():
+    optimizer = d5.optimizer("tests-momentum", d5.executor(network()), groups=[{"name": "b", "learning_rate": 0.25}])
+    assert after(optimizer, 1) == {"w": -0.5, "b": -0.5}
+    optimizer.set_hyper_parameter("learning_rate", 0)
+    assert after(optimizer, 1) == {"w": -0.5, "b": -0.5}
+
+
+def test_a_parameter_of_16_bits_has_a_master():
+    """Steps that bfloat16 alone would lose: from 256 on it counts in twos."""
+    mine, own = (
+        d5.optimizer(name, d5.executor(network("bfloat16")), learning_rate=0.5, momentum=0.0)
+        for name in ("tests-momentum", "momentum")
+    )
+    for optimizer in (mine, own):
+        for parameter in optimizer.network.parameters:
+            parameter.value = np.full(2, 256, parameter.value.numpy().dtype)
+    assert after(mine, 8) == after(own, 8) == {"w": 252.0, "b": 248.0}
+
+
+def test_its_state_is_in_checkpoints():
+    first = d5.optimizer("tests-momentum", d5.executor(network()))
+    after(first, 2)
+    state = first.state()
+    assert state["velocity/w"].numpy().tolist() == [1.5, 1.5]
+    second = d5.optimizer("tests-momentum", d5.executor(network()))
+    for mine, theirs in zip(second.network.parameters, first.network.parameters):
+        mine.value = theirs.value
+    second.restore(state)
+    assert after(first, 2) == after(second, 2)
+
+
+@d5.register("tests-plain")
+class Plain(d5.UpdateRule):
+    """The options of Momentum, another formula."""
+
+    def __init__(self, learning_rate: float = 0.5, momentum: float = 0.5):
+        self.learning_rate = learning_rate
+
+    def update(self, gradient, value):
+        value -= np.float32(self.learning_rate) * gradient.numpy()
+
+
+@pytest.mark.parametrize("name", ["tests-momentum", "tests-plain"])
+def test_a_step_of_it_is_a_graph(name, tmp_path):
+    optimizer = d5.optimizer(name, d5.executor(network()))
+    d5.StepGraph(optimizer).save(tmp_path / "step.onnx")
+    step = d5.StepGraph.load(tmp_path / "step.onnx")
+    for _ in range(3):
+        step.step({})
+    values = {p: step.network.fetch(p).numpy()[0].item() for p in ("w", "b")}
+    assert values == after(optimizer, 3)
+
+
+def test_a_rule_without_update_is_told():
+    d5.register("tests-no-update")(type("Lacks", (d5.UpdateRule,), {}))
+    with pytest.raises(d5.TypeError, match="Lacks has no method update"):
+        d5.optimizer("tests-no-update", d5.executor(network()))
