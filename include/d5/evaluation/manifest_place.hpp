@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "d5/evaluation/manifest.hpp"
@@ -36,6 +39,26 @@ void expect_reference(const std::string& word, const std::string& reference,
 void expect_unchanged(const std::string& kind, const std::string& reference,
                       const std::string& version, const std::string& digest,
                       const std::string& file);
+/// What a text says. A server is asked for the same again and again: what was read lately is kept
+/// by its text. Thread safety: any number of threads. Throws: FormatError.
+template <class Manifest>
+[[nodiscard]] FoundManifest<Manifest> read_once(const std::string& text, const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::string, FoundManifest<Manifest>> kept;
+  constexpr std::size_t kMost = 64;
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto found = kept.find(text); found != kept.end()) return found->second;
+  }
+  FoundManifest<Manifest> read;
+  read.manifest = parse_manifest<Manifest>(text, file);
+  read.canonical = canonical_json(read.manifest);
+  read.digest = canonical_digest_of(read.canonical);
+  const std::scoped_lock lock(mutex);
+  if (kept.size() >= kMost) kept.clear();
+  kept.emplace(text, read);
+  return read;
+}
 }  // namespace detail
 
 /// Finds and reads a manifest, and holds its name and version to the content that they had on this
@@ -47,12 +70,10 @@ void expect_unchanged(const std::string& kind, const std::string& reference,
 /// for a version whose content changed, with both digests.
 template <class Manifest>
 [[nodiscard]] FoundManifest<Manifest> find_manifest(const std::string& word) {
-  FoundManifest<Manifest> found;
-  found.file = manifest_file(Manifest::kKind, word);
-  found.manifest = parse_manifest<Manifest>(detail::read_manifest_file(found.file), found.file);
+  const std::string file = manifest_file(Manifest::kKind, word);
+  auto found = detail::read_once<Manifest>(detail::read_manifest_file(file), file);
+  found.file = file;
   detail::expect_reference(word, found.manifest.reference(), found.file);
-  found.canonical = canonical_json(found.manifest);
-  found.digest = canonical_digest_of(found.canonical);
   detail::expect_unchanged(Manifest::kKind, found.manifest.reference(), found.manifest.version,
                            found.digest, found.file);
   return found;
