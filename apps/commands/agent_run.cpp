@@ -33,7 +33,7 @@ sent yet is sent by the next agent of the same name.)";
 
 struct AgentRunOptions : app::OutputOptions {
   AgentOptions agent;
-  std::string name, memory, token_file;
+  std::string name, frameworks = "all", memory, token_file;
   std::vector<std::string> labels;
   double price = 0;
   std::string currency = "USD";
@@ -65,7 +65,7 @@ int run_agent_run(const AgentRunOptions& options) {
   agent.program = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string name = options.name.empty() ? environment().hostname : options.name;
   if (name.find('/') != std::string::npos) throw ValueError("--name has a '/'; use another");
-  agent.facts = own_facts(agent.program, name);
+  agent.facts = own_facts(agent.program, name, options.frameworks);
   for (const std::string& label : options.labels) add_label(agent.facts.labels, label);
   agent.facts.price_per_hour = options.price;
   agent.facts.currency = options.currency;
@@ -89,6 +89,8 @@ void register_agent_run(app::Program& program) {
       ->option_text("HOST:PORT")
       ->required();
   command.add_option("--name", options->name, "its own; else this machine's")->option_text("NAME");
+  command.add_option("--framework", options->frameworks, "that it offers (all)")
+      ->option_text("A,B,...");
   command.add_option("--labels", options->labels, "what jobs may ask for")
       ->delimiter(',')
       ->option_text("NAME=VALUE,...");

@@ -7,14 +7,15 @@
 #include <fstream>
 #include <thread>
 
-#include "core/files/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/serving/access_tokens.hpp"
 #include "d5/serving/agent.hpp"
 #include "d5/serving/agent_link.hpp"
 #include "tests/core/sample_results.hpp"
 #include "tests/evaluation/any_database.hpp"
+#include "tests/serving/own_certificate.hpp"
 
 namespace d5 {
 namespace {
@@ -114,10 +115,13 @@ TEST_CASE("an agent runs what it is given, and its results are kept as the part'
   CHECK(std::distance(std::filesystem::directory_iterator(place.folder / "spool-a"), {}) == 1);
 }
 
-TEST_CASE("the child reads the manifest's files, in a group of its own, with the limit") {
+TEST_CASE(
+    "the child reads the manifest, in a group of its own, with the limit, without the token") {
   Place place;
+  ::setenv("D5_TOKEN", "secret", 1);
   AgentOptions agent = place.agent(
       "grep -q '\"name\":\"e\"' \"$3\" || exit 2\n"
+      "test -z \"$D5_TOKEN\" || exit 2\n"
       "test \"$(ulimit -v)\" = 1048576 || exit 2\n"
       "test \"$(ps -o pgid= -p $$ | tr -d ' ')\" = $$ || exit 2\n" +
       place.giving_results() + "exit 1\n");
@@ -126,6 +130,7 @@ TEST_CASE("the child reads the manifest's files, in a group of its own, with the
   const Job job = place.when_over(place.submit());
   CHECK(job.state == JobState::done);
   CHECK(job.parts[0].reason == "not all passed");
+  ::unsetenv("D5_TOKEN");
 }
 
 TEST_CASE("what cannot be run fails with what the program said") {
@@ -135,6 +140,21 @@ TEST_CASE("what cannot be run fails with what the program said") {
   CHECK(job.state == JobState::failed);
   CHECK(job.parts[0].reason == "d5: error: no such model");
   CHECK(place.runs().empty());
+}
+
+TEST_CASE("a job whose model would be read from a place of this machine is not run") {
+  Place place;
+  place.start(place.agent(place.giving_results()));
+  const std::string model =
+      R"({"kind":"model","name":"m","version":"1.0.0","task":"t","licence":"MIT","assets":[{"name":)"
+      R"("m.onnx","bytes":1,"sha256":")" +
+      std::string(64, 'a') +
+      R"(","urls":["file:///etc/passwd"]}],"inputs":[{"name":"x"}],"outputs":[{"name":"y"}]})";
+  std::string manifest = kManifest;
+  manifest.replace(manifest.find("[]"), 2, "[" + model + "]");
+  const Job job = place.when_over(place.queue->submit({.manifest = manifest}).job.id);
+  CHECK(job.state == JobState::failed);
+  CHECK_THAT(job.parts[0].reason, Contains("file:///etc/passwd"));
 }
 
 TEST_CASE("a child that crashes is tried again, and after three times no more") {
@@ -262,6 +282,28 @@ TEST_CASE("without a token of the role admin an agent is refused") {
   }
   agent.token = admin;
   CHECK(run_agent(agent) == 0);
+}
+
+TEST_CASE("over TLS an agent goes to a server whose certificate it trusts, and to no other") {
+  const testing::OwnCertificate own;
+  if (!own.made) {
+    WARN("skipped: no program openssl makes a certificate");
+    return;
+  }
+  Place place;
+  place.link =
+      std::make_unique<AgentLink>(*place.queue, place.database(),
+                                  AgentLinkOptions{.certificate = own.certificate, .key = own.key});
+  AgentOptions agent = place.agent(place.giving_results());
+  agent.drain = true;
+  agent.interrupt.deadline = now_seconds() + 0.5;
+  CHECK(run_agent(agent) == 0);  // without TLS it finds no server, until its time is over
+  CHECK(place.queue->agents().empty());
+  agent.interrupt = {};
+  agent.authorities = own.certificate;
+  const std::string id = place.submit();
+  CHECK(run_agent(agent) == 1);
+  CHECK(place.queue->job(id).state == JobState::done);
 }
 
 TEST_CASE("two agents do not share a spool, and a link stays on this machine") {

@@ -41,5 +41,25 @@ TEST_CASE("what came over a network names no place of this machine") {
   CHECK_THAT(request.manifest, Contains("\"efficientnet-lite0\""));
 }
 
+TEST_CASE("an evaluation with all that it names comes over a network as the same, without places") {
+  const JobRequest request = job_request(
+      "kind: evaluation\nname: e\nversion: 1.0.0\nframeworks: [torch]\nmodels: "
+      "[efficientnet-lite0]",
+      "the request");
+  const JobRequest again = job_request(request.manifest, "the request");
+  CHECK(again.key == request.key);
+  CHECK(again.manifest == request.manifest);
+  CHECK(again.constraints == request.constraints);
+  CHECK(again.constraints.frameworks.at("torch") == ">=2.4 <3");
+
+  const testing::ToyEvaluation toy;  // its model's file has an address of this machine
+  const FixedEvaluation own =
+      fix_evaluation({{.name = "e", .version = "1.0.0"}, {toy.model()}, "", "", {"null"}});
+  CHECK_THROWS_WITH(job_request(own.canonical, "the request"), Contains("toy@1.0.0-dev"));
+  std::string code = request.manifest;
+  code.replace(code.find("\"torch\"]"), 7, "\"./mine.so\"");
+  CHECK_THROWS_WITH(job_request(code, "the request"), Contains("'frameworks' names code"));
+}
+
 }  // namespace
 }  // namespace d5

@@ -39,9 +39,11 @@ struct AgentOptions {
 /// another agent uses; Unsupported where d5 was built without gRPC.
 std::int64_t run_agent(const AgentOptions& options);
 
-/// What this machine is, for an agent of that name: looked at in a child, which loads every
-/// framework to see its version. Throws: IoError where there is no such program.
-[[nodiscard]] AgentFacts own_facts(const std::string& program, const std::string& name);
+/// What this machine is, for an agent of that name, which offers these frameworks; "all" are those
+/// that can be loaded. A child loads them to see their versions. Throws: IoError where there is no
+/// such program.
+[[nodiscard]] AgentFacts own_facts(const std::string& program, const std::string& name,
+                                   const std::string& frameworks = "all");
 
 /// `agents/NAME` in the user's data folder ($XDG_DATA_HOME/d5 or ~/.local/share/d5).
 [[nodiscard]] std::string usual_spool(const std::string& name);

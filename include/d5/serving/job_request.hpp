@@ -9,12 +9,14 @@
 namespace d5 {
 
 /// What is asked of a server for an evaluation: its canonical text with all that it names, its key,
-/// and as constraints the frameworks that it needs, in the versions that its models will do with.
-/// Throws: ValueError for a model whose versions of a framework exclude another's.
+/// and as constraints the frameworks that it needs, in the versions that its models will do with,
+/// and what its system has, where it names one. Throws: FormatError for a model whose versions of a
+/// framework exclude another's.
 [[nodiscard]] JobRequest job_request(const FixedEvaluation& evaluation);
 
-/// The same for a manifest that came over a network: one of an evaluation (YAML or JSON), whose
-/// names are those of manifests that d5 carries. It may name no path and no code.
+/// The same for what came over a network: a manifest of an evaluation (YAML or JSON), whose names
+/// are those of manifests that d5 carries, or `FixedEvaluation::canonical`, which has all but data
+/// sets in it. It may name no path and no code.
 ///
 ///     queue->submit(job_request(body, "the request"));
 ///

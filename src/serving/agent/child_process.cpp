@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "d5/core/error.hpp"
@@ -75,18 +76,19 @@ struct SpawnOrders {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& command,
-                           const std::vector<std::string>& variables, const Limits& limits) {
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const Limits& limits) {
   Ends output, error;
-  std::vector<std::string> words = command, all;
-  for (char** variable = environ; *variable; ++variable) all.emplace_back(*variable);
-  all.insert(all.end(), variables.begin(), variables.end());
-  all.push_back(fmt::format("D5_ENDS_WITH={}", ::getpid()));
+  std::vector<std::string> words = command, variables;
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string_view text = *variable;
+    if (!text.starts_with("D5_TOKEN=")) variables.emplace_back(text);  // the agent's alone
+  }
+  variables.push_back(fmt::format("D5_ENDS_WITH={}", ::getpid()));
   {
     const SpawnOrders orders(output.write, error.write);
     const int failed =
         ::posix_spawn(&process_, command.at(0).c_str(), &orders.files, &orders.attributes,
-                      pointers(words).data(), pointers(all).data());
+                      pointers(words).data(), pointers(variables).data());
     if (failed != 0) {
       throw IoError(
           fmt::format("cannot start '{}': {}", printable(command[0]), std::strerror(failed)));

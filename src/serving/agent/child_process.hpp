@@ -18,10 +18,9 @@ class ChildProcess {
   struct Limits {
     std::size_t most_bytes = 0;  ///< of address space; 0: none
   };
-  /// `variables` are set for it, as "NAME=VALUE", besides this process's.
-  /// Throws: IoError where it cannot be started.
-  ChildProcess(const std::vector<std::string>& command, const std::vector<std::string>& variables,
-               const Limits& limits);
+  /// It has this process's environment, without its token. Throws: IoError where it cannot be
+  /// started.
+  ChildProcess(const std::vector<std::string>& command, const Limits& limits);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

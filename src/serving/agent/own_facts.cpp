@@ -25,7 +25,7 @@ constexpr int kPollMilliseconds = 1000;
 std::map<std::string, std::string> versions_of(const std::string& program,
                                                const std::string& word) {
   detail::ChildProcess child(
-      {program, "list", "frameworks", "--framework", word, "--format", "json", "--quiet"}, {}, {});
+      {program, "list", "frameworks", "--framework", word, "--format", "json", "--quiet"}, {});
   while (!child.has_ended()) {
     std::vector<pollfd> waiting;
     for (const int descriptor : child.descriptors()) waiting.push_back({descriptor, POLLIN, 0});
@@ -56,7 +56,8 @@ std::vector<std::string> held_models() {
 
 }  // namespace
 
-AgentFacts own_facts(const std::string& program, const std::string& name) {
+AgentFacts own_facts(const std::string& program, const std::string& name,
+                     const std::string& offered) {
   const Environment machine = environment();
   AgentFacts facts{.name = name,
                    .d5_version = machine.d5_version,
@@ -76,8 +77,9 @@ AgentFacts own_facts(const std::string& program, const std::string& name) {
     facts.memory_bytes = std::min(facts.memory_bytes, std::int64_t(machine.memory_limit_bytes));
   }
   facts.devices.emplace("cpu", machine.cpu);
-  auto versions = versions_of(program, "all");
-  const bool one_by_one = versions.empty();  // one of them ended the child: the others still count
+  auto versions = versions_of(program, offered);
+  const bool one_by_one =
+      versions.empty() && offered == "all";  // one of them ended the child: the others still count
   for (const FrameworkInfo& framework : frameworks()) {
     if (one_by_one) versions.merge(versions_of(program, framework.name));
     const auto version = versions.find(framework.name);

@@ -8,13 +8,14 @@
 #include <mutex>
 #include <optional>
 
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/serving/agent.hpp"
 #include "serving/agent/agent_spool.hpp"
 #include "serving/agent/child_process.hpp"
-#include "serving/agent/evaluation_files.hpp"
 #include "serving/agent/news_box.hpp"
+#include "serving/jobs/foreign_evaluation.hpp"
 
 namespace d5 {
 namespace {
@@ -141,11 +142,13 @@ class RunningAgent {
     say(fmt::format("job {}", lease.job));
     try {
       const std::string folder = spool_.begin(lease);
-      const std::string file = detail::write_evaluation(lease.manifest, folder);
+      detail::expect_foreign(lease.manifest, "a job");
+      const std::string file = folder + "/evaluation.json";
+      write_file(file, lease.manifest);
       auto child = std::make_unique<detail::ChildProcess>(
           std::vector<std::string>{options_.program, "eval", "run", file, "--database",
                                    folder + "/" + detail::kSpooledResults},
-          std::vector<std::string>{}, detail::ChildProcess::Limits{options_.most_bytes});
+          detail::ChildProcess::Limits{options_.most_bytes});
       run_ = Run{lease, std::move(child), now_seconds()};
       (void)session_->begun(lease);
     } catch (const FormatError& error) {

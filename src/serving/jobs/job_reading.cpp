@@ -160,9 +160,9 @@ std::int64_t JobQueue::lapse() {
   const double since = store_->now() - limit;
   const auto table = store_->read([&] {
     return store_->connection->query(
-        "SELECT p.job, p.number, p.attempt, a.name, a.heartbeat FROM job_part p JOIN agent a ON "
-        "a.name = p.agent WHERE (p.state = 'running' AND a.heartbeat < $1) OR (p.state = 'leased' "
-        "AND (a.heartbeat < $1 OR p.leased < $2)) ORDER BY p.job, p.number",
+        "SELECT p.job, p.number, p.attempt, a.name, a.heartbeat FROM agent a CROSS JOIN job_part p "
+        "WHERE p.agent = a.name AND p.state IN ('leased', 'running') AND (a.heartbeat < $1 OR "
+        "(p.state = 'leased' AND p.leased < $2)) ORDER BY p.job, p.number",
         {since, detail::iso_time(since)});
   });
   std::int64_t lost = 0;

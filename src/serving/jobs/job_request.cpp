@@ -4,18 +4,23 @@
 #include "d5/evaluation/predictor.hpp"
 #include "d5/evaluation/semantic_version.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "serving/jobs/foreign_evaluation.hpp"
 
 namespace d5 {
 namespace {
 
-/// What all models want of a framework: ">=2.4 <3 >=2.6".
+/// Bounds that hold all: ">=2.4 <3 >=2.6".
+std::string joined(const std::string& range, const std::string& other) {
+  if (range.find(other) != std::string::npos) return range;
+  return range + (range.empty() ? "" : " ") + other;
+}
+
+/// What all models want of a framework.
 std::string range_for(const std::string& framework, const FixedEvaluation& evaluation) {
   std::string all;
   for (const auto& model : evaluation.models) {
     const auto range = model.manifest.frameworks.find(framework);
-    if (range == model.manifest.frameworks.end() || range->second.empty()) continue;
-    if (all.find(range->second) != std::string::npos) continue;
-    all += (all.empty() ? "" : " ") + range->second;
+    if (range != model.manifest.frameworks.end()) all = joined(all, range->second);
   }
   return all;
 }
@@ -24,19 +29,32 @@ std::string range_for(const std::string& framework, const FixedEvaluation& evalu
 
 JobRequest job_request(const FixedEvaluation& evaluation) {
   JobRequest request{.manifest = evaluation.canonical, .key = evaluation.key};
-  for (const std::string& word : evaluation.manifest.frameworks) {
+  for (const auto& [word, told] : evaluation.frameworks) {
     if (predictors().find(word.substr(0, word.find(':')))) continue;
     for (const std::string& name : frameworks_in(word)) {
       if (name == "auto" || name == "all") continue;
-      const std::string range = range_for(name, evaluation);
+      std::string range = range_for(name, evaluation);
+      if (told) range = joined(range, told->manifest.requires_version);
       (void)VersionRange::parse(range);
       request.constraints.frameworks[name] = range;
     }
   }
+  if (evaluation.systems.size() != 1) return request;  // of several one will do: its child tells
+  const SystemManifest& system = evaluation.systems.front().manifest;
+  request.constraints.architecture = system.architecture;
+  request.constraints.cores = system.cores;
+  request.constraints.memory_bytes = system.memory_bytes;
+  request.constraints.instruction_sets = system.instruction_sets;
+  request.constraints.device = system.device;
+  request.constraints.labels = system.labels;
   return request;
 }
 
 JobRequest job_request(const std::string& manifest, const std::string& who) {
+  if (is_fixed_evaluation(manifest)) {
+    detail::expect_foreign(manifest, who);
+    return job_request(fixed_evaluation_from(manifest, who));
+  }
   return job_request(
       fix_evaluation(parse_manifest<EvaluationManifest>(manifest, who, ManifestOrigin::fetched)));
 }

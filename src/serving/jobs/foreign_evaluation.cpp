@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/jobs/foreign_evaluation.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/evaluation/evaluate.hpp"
+
+namespace d5::detail {
+namespace {
+
+using nlohmann::json;
+
+/// How a file is made is told to people, and never run; where it lies is read.
+void expect_no_place(const ModelManifest& model, const std::string& who) {
+  for (const ManifestAsset& asset : model.assets) {
+    for (const std::string& url : asset.urls) {
+      if (url.starts_with("https://") || url.starts_with("http://")) continue;
+      throw FormatError(fmt::format("{}: {} would be read from {}, a place of this machine", who,
+                                    model.reference(), printable(url)));
+    }
+  }
+}
+
+template <class Manifest>
+void expect_each_foreign(const json& all, const char* name, const std::string& who) {
+  if (!all.contains(name)) return;
+  for (const json& content : all.at(name)) {
+    (void)parse_manifest<Manifest>(content.dump(), who, ManifestOrigin::fetched);
+  }
+}
+
+}  // namespace
+
+void expect_foreign(const std::string& canonical, const std::string& who) {
+  if (!is_fixed_evaluation(canonical)) {
+    throw FormatError(fmt::format("{} holds no evaluation with all that it names", who));
+  }
+  try {
+    json all = json::parse(canonical);
+    all.at("evaluation")["models"] = {"told-below"};
+    (void)parse_manifest<EvaluationManifest>(all.at("evaluation").dump(), who,
+                                             ManifestOrigin::fetched);
+    for (const json& content : all.at("models")) {
+      expect_no_place(parse_manifest<ModelManifest>(content.dump(), who), who);
+    }
+    expect_each_foreign<FrameworkManifest>(all, "frameworks", who);
+    expect_each_foreign<SystemManifest>(all, "systems", who);
+  } catch (const json::exception& error) {
+    throw FormatError(fmt::format("{}: {}", who, printable_message(error.what())));
+  }
+}
+
+}  // namespace d5::detail
