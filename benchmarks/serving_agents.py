@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Evaluations through a server and its agents: what that costs, and what is lost when they are killed.
+
+usage: serving_agents.py figures [--program build/release/bin/d5] [--rounds 15] [--burst 200] [--agents 1]
+       serving_agents.py crashes [--program build/release/bin/d5] [--kills 50] [--evaluations 200] [--agents 2] [--seed 0]
+
+`figures`, on an idle machine:
+  ratio     the same evaluation (LeNet in the reference on MNIST's sample, single stream) by `d5 eval run` and through
+            an agent, in turns: from the call to the records in the database, the median of the rounds' ratios
+  start     from the answer to POST /v1/jobs, of an agent that is free, to the event that its child runs: p50, p99
+  burst     evaluations of nothing (predictor null, ten queries) a second, from the first submission to the last
+            result, and what the child of one takes alone, which is what bounds it
+
+`crashes` kills server and agents by SIGKILL, `--kills` moments each, drawn by `--seed`, while the evaluations run, and
+starts what it killed again. Exit status 1 unless each of them is done and has one run with all its records.
+"""
+
+import argparse
+import concurrent.futures
+import datetime
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import typing
+import urllib.error
+import urllib.request
+
+MODEL = """kind: model
+name: {name}
+version: 1.0.0
+summary: LeNet with random weights
+task: digits
+licence: Apache-2.0
+assets: [{{name: lenet.onnx, bytes: {bytes}, sha256: {sha256}, made_by: d5 net save lenet}}]
+inputs: [{{name: {input}, field: image, shape: [1, 28, 28]}}]
+outputs: [{{name: {output}}}]
+answer: [{{name: top_k, k: 1}}]
+accuracy: [{{dataset: digits, measure: top1, value: 0.1, tolerance: 1, source: nobody}}]
+"""
+DATASET = """kind: dataset
+name: digits
+version: 1.0.0
+task: digits
+licence: CC-BY-SA-3.0
+reader: [{name: mnist, subset: sample}]
+"""
+EVALUATION = """kind: evaluation
+name: e{seed}
+version: 1.0.0
+models: [small]
+frameworks: ['{framework}']
+scenarios: [{{name: {scenario}}}]
+queries: {queries}
+accuracy: false
+seed: {seed}
+"""
+
+SPACED = 3  # evaluations that come to their end between two kills of agents
+
+
+class Place:
+    """A folder with a model, a data set, a server's database and agents' spools."""
+
+    def __init__(self, program: pathlib.Path, folder: pathlib.Path):
+        self.program, self.folder = str(program.resolve()), folder
+        self.http, self.link = free_port(), free_port()
+        self.database = folder / "server.db"
+        self.environment = dict(os.environ, D5_SHARE_DIR=str(folder / "share"), D5_CACHE_DIR=str(folder / "cache"),
+                                XDG_DATA_HOME=str(folder / "home"))
+        for kind in ("models", "datasets"):
+            (folder / "share/data" / kind).mkdir(parents=True)
+        network = folder / "lenet.onnx"
+        self.run("net", "save", "lenet", str(network))
+        shown = self.run("artefact", "add", str(network))
+        sha256 = re.search(r"\b[0-9a-f]{64}\b", shown) or sys.exit(f"d5 artefact add: {shown}")
+        (folder / "share/data/models/small.yaml").write_text(MODEL.format(
+            name="small", bytes=network.stat().st_size, sha256=sha256[0], **ends_of(network)))
+        (folder / "share/data/datasets/digits.yaml").write_text(DATASET)
+
+    def run(self, *words: str, check: bool = True) -> str:
+        done = subprocess.run([self.program, *words], env=self.environment, capture_output=True, text=True)
+        if check and done.returncode not in (0, 1):
+            sys.exit(f"d5 {' '.join(words)}: {done.stderr}")
+        return done.stdout + done.stderr
+
+    def serve(self) -> subprocess.Popen[bytes]:
+        server = subprocess.Popen(
+            [self.program, "serve", "--database", str(self.database), "--bind", f"127.0.0.1:{self.http}", "--agents",
+             f"127.0.0.1:{self.link}", "--quiet"],
+            env=self.environment, stdout=subprocess.DEVNULL, stderr=(self.folder / "server.log").open("a"))
+        for _ in range(600):
+            try:
+                self.get("/v1/health")
+                return server
+            except OSError:
+                time.sleep(0.05)
+        sys.exit((self.folder / "server.log").read_text())
+
+    def agent(self, number: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [self.program, "agent", "run", "--server", f"127.0.0.1:{self.link}", "--name", f"agent{number}",
+             "--framework", "reference"],
+            env=self.environment, stdout=subprocess.DEVNULL, stderr=(self.folder / f"agent{number}.log").open("a"))
+
+    def wait_for_agents(self, count: int) -> None:
+        while sum(agent["state"] != "silent" for agent in self.get("/v1/agents")["items"]) < count:
+            time.sleep(0.1)
+
+    def get(self, path: str) -> typing.Any:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}{path}", timeout=10) as answer:
+            return json.load(answer)
+
+    def submit(self, manifest: str) -> str:
+        """Again and again until a server answers: asked twice, it is one job."""
+        body = json.dumps({"manifest": manifest}).encode()
+        while True:
+            try:
+                request = urllib.request.Request(f"http://127.0.0.1:{self.http}/v1/jobs", body,
+                                                 {"Content-Type": "application/json"})
+                with urllib.request.urlopen(request, timeout=10) as answer:
+                    return str(json.load(answer)["id"])
+            except urllib.error.HTTPError as error:
+                sys.exit(f"POST /v1/jobs: {error.read().decode()}")
+            except OSError:
+                time.sleep(0.05)
+
+    def rows(self, statement: str, *values: typing.Any) -> list[typing.Any]:
+        connection = sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)
+        try:
+            return connection.execute(statement, values).fetchall()
+        finally:
+            connection.close()
+
+    def wait_for(self, jobs: list[str], seconds: float) -> dict[str, str]:
+        """The state of each when all are over."""
+        end = time.monotonic() + seconds
+        while True:
+            states = dict(self.rows("SELECT id, state FROM job"))
+            if all(states[job] not in ("queued", "leased", "running") for job in jobs):
+                return {job: states[job] for job in jobs}
+            if time.monotonic() > end:
+                sys.exit(f"not over after {seconds} s: {statistics.multimode(states.values())}")
+            time.sleep(0.02)
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+def ends_of(network: pathlib.Path) -> dict[str, str]:
+    import onnx
+
+    graph = onnx.load(str(network)).graph
+    return {"input": graph.input[0].name, "output": graph.output[0].name}
+
+
+def evaluation(seed: int, framework: str = "null", scenario: str = "single_stream", queries: int = 10) -> str:
+    return EVALUATION.format(seed=seed, framework=framework, scenario=scenario, queries=queries)
+
+
+def end(processes: list[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        process.send_signal(signal.SIGTERM)
+    for process in processes:
+        process.wait(30)
+
+
+def quantile(values: list[float], share: float) -> float:
+    values = sorted(values)
+    return values[min(len(values) - 1, int(share * len(values)))]
+
+
+def figures(place: Place, rounds: int, burst: int, agents: int) -> int:
+    started = [place.serve()] + [place.agent(number) for number in range(agents)]
+    place.wait_for_agents(agents)
+    ratios = []
+    for seed in range(rounds):
+        manifest = evaluation(10_000 + seed, "reference", queries=20_000)
+        (place.folder / "own.yaml").write_text(manifest)
+        begun = time.perf_counter()
+        place.run("eval", "run", str(place.folder / "own.yaml"), "--database", str(place.folder / "own.db"))
+        own = time.perf_counter() - begun
+        begun = time.perf_counter()
+        place.wait_for([place.submit(manifest)], 600)
+        ratios.append((time.perf_counter() - begun) / own)
+    print(f"through an agent over d5 eval run: {statistics.median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}], "
+          f"{rounds} rounds of about {own:.1f} s")
+
+    starts = []
+    for seed in range(max(100, rounds)):
+        job = place.submit(evaluation(20_000 + seed))
+        place.wait_for([job], 60)
+        at = dict(place.rows("SELECT state, MIN(time) FROM job_event WHERE job = ? GROUP BY state", job))
+        queued, running = (datetime.datetime.fromisoformat(at[state].rstrip("Z")) for state in ("queued", "running"))
+        starts.append((running - queued).total_seconds())
+    print(f"free agent to started child: p50 {1e3 * quantile(starts, 0.5):.0f} ms, p99 {1e3 * quantile(starts, 0.99):.0f} ms, "
+          f"{len(starts)} jobs")
+
+    alone = []
+    (place.folder / "null.yaml").write_text(evaluation(1))
+    for number in range(10):
+        begun = time.perf_counter()
+        place.run("eval", "run", str(place.folder / "null.yaml"), "--database", str(place.folder / f"null{number}.db"))
+        alone.append(time.perf_counter() - begun)
+    begun = time.perf_counter()
+    jobs = [place.submit(evaluation(30_000 + seed)) for seed in range(burst)]
+    submitted = time.perf_counter() - begun
+    place.wait_for(jobs, 600)
+    passed = time.perf_counter() - begun
+    print(f"evaluations of nothing: {burst / passed:.1f} a second by {agents} agents; submitting alone {burst / submitted:.0f} "
+          f"a second; a child alone takes {1e3 * statistics.median(alone):.0f} ms, so {agents} at once are at most "
+          f"{agents / statistics.median(alone):.1f} a second")
+    end(started)
+    return 0
+
+
+def wait_for_done(place: Place, count: int) -> int:
+    """How many are done, when it is so many, or nothing more comes."""
+    for _ in range(100):
+        done = int(place.rows("SELECT COUNT(*) FROM job WHERE state = 'done'")[0][0])
+        if done >= count:
+            break
+        time.sleep(0.1)
+    return done
+
+
+def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) -> int:
+    chance = random.Random(seed)
+    server, workers = place.serve(), [place.agent(number) for number in range(agents)]
+    pool = concurrent.futures.ThreadPoolExecutor(1)
+    wanted = pool.submit(lambda: [place.submit(evaluation(number)) for number in range(evaluations)])
+    victims = ["server"] * kills + ["agent"] * kills
+    chance.shuffle(victims)
+    done = -SPACED
+    for victim in victims:
+        time.sleep(chance.uniform(0.05, 1.0))
+        if victim == "server":
+            server.kill()
+            server.wait()
+            server = place.serve()
+        else:
+            # No evaluation is to be hit again and again: three losses quarantine it, as they should.
+            done = wait_for_done(place, done + SPACED)
+            number = chance.randrange(agents)
+            workers[number].kill()
+            workers[number].wait()
+            workers[number] = place.agent(number)
+    jobs = wanted.result()
+    states = place.wait_for(jobs, 30 + 10 * evaluations)
+    end([server, *workers])
+
+    runs = place.rows("SELECT r.id, (SELECT COUNT(*) FROM measurement m WHERE m.run = r.id), (SELECT SUM(count) FROM "
+                      "query_block q WHERE q.run = r.id) FROM run r")
+    records = {count for _, count, _ in runs}
+    over = sum(state == "done" for state in states.values())
+    attempts = place.rows("SELECT SUM(attempt), SUM(losses) FROM job_part")[0]
+    print(f"{kills} kills of the server, {kills} of agents: {len(set(jobs))} jobs, {over} done, "
+          f"{len(runs)} runs with {sorted(records)} records each, {attempts[0]} attempts, {attempts[1]} lost")
+    left = [path for path in (place.folder / "home").rglob("results.db")]
+    right = (len(set(jobs)) == evaluations and over == evaluations and len(runs) == over
+             and len(records) <= 1 and not left)
+    for state, reason in place.rows("SELECT DISTINCT state, reason FROM job_part WHERE state <> 'done'"):
+        print(f"{state}: {reason}")
+    print("none lost, none twice" if right else "WRONG")
+    return 0 if right else 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["figures", "crashes"])
+    parser.add_argument("--program", type=pathlib.Path, default=pathlib.Path("build/release/bin/d5"))
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--burst", type=int, default=200)
+    parser.add_argument("--agents", type=int)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--evaluations", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(options.program, pathlib.Path(folder))
+        if options.what == "figures":
+            return figures(place, options.rounds, options.burst, options.agents or 1)
+        return crashes(place, options.kills, options.evaluations, options.agents or 2, options.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
