@@ -102,15 +102,25 @@ Kind kind_of(std::string name, Registry<T>& (*registry)()) {
           [registry](const std::string& entry) { return describe(registry().at(entry)); }};
 }
 
-TextTable frameworks_found() {
+TextTable table_of(const std::vector<Framework*>& frameworks) {
   TextTable table({"framework", "version", "operators", "executors", "optimizers"});
-  for (auto* one : app::loadable_frameworks()) {
+  for (auto* one : frameworks) {
     table.add({one->name(), one->version(),
                fmt::format("{}", one->part<OperatorRegistry>().list().size()),
                fmt::format("{}", one->part<ExecutorRegistry>().names().size()),
                fmt::format("{}", one->part<NativeOptimizers>().names().size())});
   }
   return table;
+}
+
+TextTable frameworks_found() { return table_of(app::loadable_frameworks()); }
+
+/// These alone are loaded. Throws: what loading one throws.
+TextTable frameworks_named(const std::vector<std::string>& words) {
+  if (std::ranges::count(words, "all") > 0) return frameworks_found();
+  std::vector<Framework*> named;
+  for (const auto& word : words) named.push_back(&framework(word));
+  return table_of(named);
 }
 
 TextTable devices_found() {
@@ -248,8 +258,13 @@ int run_list(const ListOptions& options) {
     print_operators(options);
     return app::kPassed;
   }
+  if (options.kind == "frameworks" && options.name.empty() && !options.frameworks.empty()) {
+    app::print(frameworks_named(options.frameworks), options.format);
+    return app::kPassed;
+  }
   if (!options.frameworks.empty()) {
-    throw ValueError("--framework is of 'd5 list operators'; other lists hold what there is");
+    throw ValueError(
+        "--framework is of 'd5 list operators|frameworks'; other lists hold what there is");
   }
   if (options.kind.empty()) {
     app::print(overview(), options.format);
@@ -279,8 +294,8 @@ void register_list(app::Program& program) {
   command.add_option("NAME", options->name, "shows one entry: its options, their types, defaults");
   command
       .add_option("--framework", options->frameworks,
-                  "of operators: what these have, which are loaded for it; all: every one that can "
-                  "be loaded")
+                  "of operators and frameworks: what these have, which are loaded for it; all: "
+                  "every one that can be loaded")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...")
