@@ -9,6 +9,7 @@ Exit status 4 where tritonclient is not installed.
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -130,9 +131,9 @@ def main() -> int:
                    "--threads", "1"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
         try:
-            lines = [server.stdout.readline().strip() for _ in range(2)]
-            places = dict(line.split("://") for line in lines if "://" in line)
-            if not {"http", "grpc"} <= places.keys():
+            lines = [server.stdout.readline().strip() for _ in range(3)]  # itself, for agents, for inference
+            places = dict(re.findall(r"(http|grpc)://(\S+)", " ".join(lines)))
+            if places.keys() != {"http", "grpc"}:
                 sys.exit(f"the server did not begin: it said {lines}")
             http, grpc = places["http"], places["grpc"]
             print("HTTP")
