@@ -3,11 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 
 #include "apps/work_list.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/manifest_place.hpp"
+#include "d5/evaluation/own_steps.hpp"
+#include "d5/evaluation/predictor.hpp"
 #include "d5/evaluation/scenario.hpp"
 #include "d5/level0_ops/size_range.hpp"
 #include "d5/level1_network/executor_word.hpp"
@@ -72,6 +75,27 @@ EvaluationManifest evaluation_of(const EvaluationOptions& options, const RunOpti
   return manifest;
 }
 
+void apply_predictors(RunOptions& run) {
+  const auto is_of_none = [](const std::string& word) {
+    return predictors().find(word.substr(0, word.find(':'))) != nullptr;
+  };
+  std::vector<std::string> of_none;
+  std::ranges::copy_if(run.frameworks, std::back_inserter(of_none), is_of_none);
+  std::erase_if(run.frameworks, is_of_none);
+  apply(run, executor_words);
+  run.frameworks.insert(run.frameworks.end(), of_none.begin(), of_none.end());
+}
+
+void add_code_option(CLI::App& command, bool& allow_code) {
+  command.add_flag_callback(
+      "--allow-code",
+      [&allow_code] {
+        allow_code = true;
+        allow_own_steps();
+      },
+      "manifests may name functions of your own, which will run (step python)");
+}
+
 void add_evaluation_options(CLI::App& command, EvaluationOptions& options) {
   command.add_option("WHAT", options.what,
                      "models, or one evaluation: NAME, NAME@VERSION or a manifest's file");
@@ -107,6 +131,7 @@ void add_evaluation_options(CLI::App& command, EvaluationOptions& options) {
   command
       .add_option("--repetitions", options.repetitions, "of each cell, levels of trace in turns")
       ->option_text("N");
+  add_code_option(command, options.allow_code);
   command.add_flag("--no-accuracy", options.no_accuracy, "time alone");
 }
 

@@ -17,9 +17,13 @@ struct EvaluationOptions {
   std::string dataset, split, batches;
   std::int64_t queries = 0, stage_threads = 0, instances = 0, repetitions = 0;
   double seconds = -1, longest_wait = -1;
-  bool no_accuracy = false;
+  bool no_accuracy = false, allow_code = false;
 };
 void add_evaluation_options(CLI::App& command, EvaluationOptions& options);
+/// `apply` where `--framework` names predictors: those of no framework, too.
+void apply_predictors(RunOptions& run);
+/// `--allow-code`: manifests may name code of the user's own.
+void add_code_option(CLI::App& command, bool& allow_code);
 /// What the command line says, on top of an evaluation's manifest where one is named.
 /// Throws: NotFound, FormatError, ValueError.
 [[nodiscard]] EvaluationManifest evaluation_of(const EvaluationOptions& options,

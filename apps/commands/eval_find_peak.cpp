@@ -14,7 +14,6 @@
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/evaluation/peak_work.hpp"
-#include "d5/level1_network/executor_word.hpp"
 
 namespace d5::command {
 namespace {
@@ -38,7 +37,7 @@ struct FindPeakOptions : app::EvaluationOptions,
 };
 
 int run_find_peak(FindPeakOptions options) {
-  app::apply(options, executor_words);
+  app::apply_predictors(options);
   pin_threads();
   if (options.objective.empty()) {
     throw ValueError("--slo says what the latencies must hold to, as \"p99<=50ms\"");
@@ -48,7 +47,9 @@ int run_find_peak(FindPeakOptions options) {
   }
   const LatencyObjective objective = objective_of_words(options.objective);
   const FixedEvaluation evaluation = app::fixed_evaluation_of(options, options);
-  PeakWorkOptions how{.search = options.search, .command_options = app::to_line(options)};
+  PeakWorkOptions how{
+      .search = options.search,
+      .command_options = app::to_line(options) + (options.allow_code ? " --allow-code" : "")};
   if (!options.scenarios.empty()) how.scenario = evaluation.manifest.scenarios.front();
   how.search.run.percentile = objective.percentile;
   how.search.run.latency_seconds = objective.seconds;

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "apps/evaluation_options.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -21,7 +22,7 @@ constexpr const char* kEvalLintExamples =
 struct EvalLintOptions : app::OutputOptions {
   std::vector<std::string> files;
   std::string schema;
-  bool fetched = false;
+  bool fetched = false, allow_code = false;
 };
 
 /// A YAML file that cannot be parsed has one fault.
@@ -65,6 +66,7 @@ void register_eval_lint(app::Program& program) {
   command.add_option("--schema", options->schema, "print the JSON Schema of a kind, and stop")
       ->option_text("KIND");
   command.add_flag("--fetched", options->fetched, "judge them as fetched ones");
+  app::add_code_option(command, options->allow_code);
   app::add_quiet_option(command, *options);
 }
 

@@ -8,7 +8,6 @@
 #include "apps/program.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/evaluation/evaluation_lock.hpp"
-#include "d5/level1_network/executor_word.hpp"
 
 namespace d5::command {
 namespace {
@@ -24,7 +23,7 @@ struct EvalLockOptions : app::EvaluationOptions, app::RunOptions {
 };
 
 int run_eval_lock(EvalLockOptions options) {
-  app::apply(options, executor_words);
+  app::apply_predictors(options);
   const std::string lock = evaluation_lock(app::fixed_evaluation_of(options, options));
   if (options.out.empty()) {
     fmt::print("{}", lock);

@@ -24,7 +24,6 @@
 #include "d5/evaluation/evaluate.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/evaluation_lock.hpp"
-#include "d5/level1_network/executor_word.hpp"
 
 namespace d5::command {
 namespace {
@@ -131,14 +130,15 @@ int run_on_server(const EvalRunOptions& options) {
 
 int run_eval_run(EvalRunOptions options) {
   if (!options.server.empty()) return run_on_server(options);
-  app::apply(options, executor_words);
+  app::apply_predictors(options);
   pin_threads();
   const FixedEvaluation evaluation = fixed(options);
-  EvaluateOptions how{.steps = options.steps,
-                      .command_options = app::to_line(options),
-                      .price_per_hour = options.price,
-                      .isolation = isolation_of(options),
-                      .interrupt = app::ctrl_c()};
+  EvaluateOptions how{
+      .steps = options.steps,
+      .command_options = app::to_line(options) + (options.allow_code ? " --allow-code" : ""),
+      .price_per_hour = options.price,
+      .isolation = isolation_of(options),
+      .interrupt = app::ctrl_c()};
   const auto database = kept(evaluation, options, how);
   const int status = app::run_list(evaluation_work(evaluation, how), options, options);
   if (database && !options.out.empty()) forget_id(options);

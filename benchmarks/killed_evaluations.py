@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Kills `d5 eval run` at many moments of a matrix and goes on with --resume: what is missing is run, nothing twice.
+
+usage: killed_evaluations.py --evaluation FILE.yaml [--d5 build/release/bin/d5] [--moments 200] [--seed 0]
+
+Each round begins anew, is killed (SIGKILL) at one moment drawn over the length of a whole run, and resumed to its end.
+Then the results file, and the database, must hold each piece of the matrix once. Exit status 1 at the first fault. `tests/apps/eval_run_test.cpp` does it at ten moments.
+"""
+
+import argparse
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def whole(line):
+    begin = time.monotonic()
+    subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+    return time.monotonic() - begin
+
+
+def fault_of(out, database, pieces):
+    """Why the run is not whole; None if it is."""
+    with open(out, encoding="utf-8") as file:
+        results = json.load(file)
+    done = [piece["name"] for piece in results["run"]["pieces"]]
+    if sorted(done) != sorted(pieces):
+        return f"the results file has {done}"
+    with sqlite3.connect(database) as connection:
+        runs = connection.execute("SELECT COUNT(*) FROM run").fetchone()[0]
+        rows = connection.execute("SELECT name FROM piece WHERE kind = 'measurements'").fetchall()
+    if runs != 1 or sorted(name for (name,) in rows) != sorted(pieces):
+        return f"the database has {runs} runs with {rows}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--d5", default="build/release/bin/d5")
+    parser.add_argument("--evaluation", required=True, help="its manifest: some cells of a few milliseconds each")
+    parser.add_argument("--moments", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    draw = random.Random(arguments.seed)
+    listed = subprocess.run([arguments.d5, "eval", "run", arguments.evaluation, "--list", "--format", "csv"], check=True,
+                            capture_output=True, text=True).stdout
+    pieces = [name.strip('"') for name in listed.splitlines()[1:]]
+    with tempfile.TemporaryDirectory() as folder:
+        line = [arguments.d5, "eval", "run", arguments.evaluation, "--quiet"]
+        length = whole([*line, "--out", os.path.join(folder, "first.json")])
+        for moment in range(arguments.moments):
+            out, database = os.path.join(folder, f"{moment}.json"), os.path.join(folder, f"{moment}.db")
+            kept = [*line, "--out", out, "--database", database]
+            with subprocess.Popen(kept, stdout=subprocess.DEVNULL) as process:
+                time.sleep(draw.uniform(0, length))
+                process.kill()
+            whole([*kept, "--resume"])
+            fault = fault_of(out, database, pieces)
+            if fault:
+                sys.exit(f"killed at moment {moment}: {fault}")
+    print(f"{arguments.moments} moments over {length:.2f} s: each of {len(pieces)} pieces once")
+
+
+if __name__ == "__main__":
+    main()
