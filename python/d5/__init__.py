@@ -20,10 +20,7 @@ from d5 import _words as _words
 
 globals().update(_words.functions_in_words(_cpp))
 
-from d5._bases import DistributedOptimizer as DistributedOptimizer
 from d5._bases import Event as Event
-from d5._bases import GradientCompressor as GradientCompressor
-from d5._bases import GradientExchange as GradientExchange
 from d5._bases import Metric as Metric
 from d5._bases import Operator as Operator
 from d5._bases import Optimizer as Optimizer
@@ -57,6 +54,9 @@ from d5._notebook import Environment as Environment
 from d5._notebook import environment as environment
 from d5._notebook import show_in_notebooks as _show_in_notebooks
 from d5._plotting import draw as draw
+from d5._rank_bases import DistributedOptimizer as DistributedOptimizer
+from d5._rank_bases import GradientCompressor as GradientCompressor
+from d5._rank_bases import GradientExchange as GradientExchange
 from d5._visitor import OperatorVisitor as OperatorVisitor
 from d5.errors import CommunicationError as CommunicationError
 from d5.errors import Error as Error

@@ -8,10 +8,11 @@ import re
 import typing
 from typing import Any, Callable, Mapping, TypeVar
 
-from d5._bases import DistributedOptimizer, Metric, Operator, Optimizer, Schedule, StepModifier
+from d5._bases import Metric, Operator, Optimizer, Schedule, StepModifier
 from d5._bases import operator as _operator
 from d5._d5 import Dataset, DatasetPair, Sampler, _add_entry, _part_kinds
 from d5._framework import Framework, add_framework
+from d5._rank_bases import DistributedOptimizer
 from d5.errors import NotFound, TypeError
 
 _Option = tuple[str, bool | int | float | str, str]

@@ -84,7 +84,7 @@ RowList pieces_of_run(EvaluationDatabase& database, const std::string& run) {
 }
 
 RowList answers_of_piece(EvaluationDatabase& database, const std::string& run,
-                          const std::string& piece) {
+                         const std::string& piece) {
   RowList rows;
   for (const auto& answer :
        at_work(database, [&] { return database.answers(database.run_id(run), piece); })) {
@@ -98,7 +98,7 @@ RowList answers_of_piece(EvaluationDatabase& database, const std::string& run,
 }
 
 RowList queries_of_piece(EvaluationDatabase& database, const std::string& run,
-                          const std::string& piece) {
+                         const std::string& piece) {
   RowList rows;
   for (const auto& query :
        at_work(database, [&] { return database.queries(database.run_id(run), piece); })) {
