@@ -31,29 +31,30 @@ def main(folder: pathlib.Path) -> None:
 
 def with_bases(text: str) -> str:
     """Classes in C++ that are registered with a base in Python are derived from it for type checkers."""
-    from d5 import _bases, _d5
+    from d5 import _bases, _d5, _rank_bases
 
     found = False
-    for name, base in vars(_bases).items():
-        if not isinstance(base, abc.ABCMeta) or base.__module__ != _bases.__name__:
+    own_modules = (_bases.__name__, _rank_bases.__name__)
+    for base in {**vars(_bases), **vars(_rank_bases)}.values():
+        if not isinstance(base, abc.ABCMeta) or base.__module__ not in own_modules:
             continue
         for own, made in vars(_d5).items():
             subclasses: list[type] = base.__subclasses__()
             others = [one for one in subclasses if issubclass(made, one)] if isinstance(made, type) else []
             if not isinstance(made, type) or not issubclass(made, base) or others:
                 continue
-            text, count = re.subn(rf"^class {own}(?:\((.*)\))?:", lambda m: _class(own, name, m[1]), text, flags=re.M)
+            text, count = re.subn(rf"^class {own}(?:\((.*)\))?:", lambda m: _class(own, base, m[1]), text, flags=re.M)
             found |= count > 0
     if not found:
         return text
     # What takes one takes what it is of; overrides that differ are told to nobody.
     text = re.sub(r"(\w+): Bound(Optimizer|Schedule)\b", r"\1: d5._bases.\2", text)
-    text = text.replace("import typing\n", "import d5._bases\nimport typing\n", 1)
+    text = text.replace("import typing\n", "import d5._bases\nimport d5._rank_bases\nimport typing\n", 1)
     return '# mypy: disable-error-code="override,misc,assignment,no-untyped-def"\n' + text
 
 
-def _class(own: str, base: str, others: str | None) -> str:
-    return f"class {own}({others + ', ' if others else ''}d5._bases.{base}):"
+def _class(own: str, base: type, others: str | None) -> str:
+    return f"class {own}({others + ', ' if others else ''}{base.__module__}.{base.__name__}):"
 
 
 if __name__ == "__main__":
