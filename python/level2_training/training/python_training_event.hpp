@@ -64,7 +64,12 @@ class PythonTrainingHooks : public Base {
   }
   [[nodiscard]] bool wants_stop() const override {
     if (!hooks_.contains("wants_stop")) return false;
-    return call_python([&] { return self_.object.attr("wants_stop")().template cast<bool>(); });
+    return call_python([&] {
+      const py::object answer = self_.object.attr("wants_stop")();
+      const int wanted = PyObject_IsTrue(answer.ptr());  // as `if` takes it
+      if (wanted < 0) throw py::error_already_set();
+      return wanted == 1;
+    });
   }
 
  protected:

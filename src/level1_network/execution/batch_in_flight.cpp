@@ -78,6 +78,7 @@ std::unique_ptr<BatchInFlight> PlanExecutor::forward(const ValueMap& inputs,
         "on " +
         to_string(options_.device));
   }
+  const WithinRun within(within_run_);
   if (outputs.empty()) throw ValueError("forward: name the outputs that backward will begin at");
   (void)network_.parameters();  // laying them out counts as an edit
   const Runnable& runnable = up_to_date();

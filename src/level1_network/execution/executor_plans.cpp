@@ -44,6 +44,7 @@ void expect_name(std::string_view kind, std::string_view name,
 }  // namespace
 
 void PlanExecutor::plan(const ValueMap& inputs, std::string_view loss) {
+  expect_no_run(within_run_);
   if (!loss.empty()) (void)network_.parameters();  // laying them out counts as an edit
   current_ = &plan_for(inputs, loss);
 }

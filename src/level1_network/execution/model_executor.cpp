@@ -12,6 +12,7 @@
 #include "d5/level1_network/feed.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/execution/compiled_network.hpp"
+#include "level1_network/execution/within_run.hpp"
 
 namespace d5 {
 namespace {
@@ -32,10 +33,12 @@ class ModelExecutor final : public GraphExecutor {
   }
 
   const ValueMap& inference(const ValueMap& inputs) override {
+    const WithinRun within(within_run_);
     return run(compiled_for(inputs, ""), inputs, Pass::forward);
   }
 
   const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) override {
+    const WithinRun within(within_run_);
     expect_output(loss);
     (void)network_.parameters();  // laying them out counts as an edit
     CompiledNetwork& compiled = compiled_for(inputs, loss);
@@ -145,7 +148,7 @@ class ModelExecutor final : public GraphExecutor {
   EventList events_;
   ExecutionTrace trace_{*this};
   std::vector<ExecutionEvent*> observers_;
-  bool end_wanted_ = false, ended_early_ = false;
+  bool within_run_ = false, end_wanted_ = false, ended_early_ = false;
   NetworkMode mode_ = NetworkMode::as_written;
   std::uint64_t revision_ = ~std::uint64_t{0};
   std::vector<std::unique_ptr<CompiledNetwork>> compiled_;  ///< the last used first

@@ -39,6 +39,7 @@ PlanExecutor::PlanExecutor(Network network, ExecutorOptions options, SelectionOp
 }
 
 const ValueMap& PlanExecutor::inference(const ValueMap& inputs) {
+  const WithinRun within(within_run_);
   Plan& plan = plan_for(inputs, "");
   begin(plan, inputs);
   return run(plan, Pass::forward);
@@ -46,6 +47,7 @@ const ValueMap& PlanExecutor::inference(const ValueMap& inputs) {
 
 const ValueMap& PlanExecutor::inference_and_backprop(const ValueMap& inputs,
                                                      std::string_view loss) {
+  const WithinRun within(within_run_);
   (void)network_.parameters();  // laying them out counts as an edit
   Plan& plan = plan_for(inputs, loss);
   begin(plan, inputs);
@@ -55,6 +57,7 @@ const ValueMap& PlanExecutor::inference_and_backprop(const ValueMap& inputs,
 }
 
 void PlanExecutor::set_mode(NetworkMode mode) {
+  expect_no_run(within_run_);
   mode_ = mode;
   current_ = last_ = nullptr;
   if (switches_ || mode == NetworkMode::as_written) return;
@@ -108,6 +111,7 @@ bool PlanExecutor::run_backward(Plan& plan) {
 }
 
 void PlanExecutor::go_back(Plan& plan, std::uint32_t run) {
+  const WithinRun within(within_run_);
   struct RunNumber {
     std::uint32_t& number;
     const std::uint32_t last;

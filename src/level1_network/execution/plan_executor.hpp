@@ -9,6 +9,7 @@
 
 #include "d5/level1_network/execution_trace.hpp"
 #include "d5/level1_network/graph_executor.hpp"
+#include "level1_network/execution/within_run.hpp"
 #include "level1_network/mixture/measured_plan.hpp"
 #include "level1_network/plan/compile.hpp"
 #include "level1_network/plan/plan_cache.hpp"
@@ -98,6 +99,7 @@ class PlanExecutor final : public GraphExecutor {
   EventList events_;
   ExecutionTrace trace_{*this};
   std::vector<ExecutionEvent*> observers_;
+  bool within_run_ = false;
   bool end_wanted_ = false, ended_early_ = false;  ///< of the present or last run
   ValueMap outputs_left_;                          ///< of a run that ended early
   std::vector<Parameter> no_parameters_;

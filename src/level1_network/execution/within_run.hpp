@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+
+/// Throws: ValueError where an executor is within a run: a hook or an operator of it asks for what
+/// would take its memory away.
+inline void expect_no_run(bool within) {
+  if (!within) return;
+  throw ValueError(
+      "an executor is asked for a run by its own hook or operator, within a run; wait until that "
+      "has ended, or make another executor of the network");
+}
+
+/// For as long as an executor's run lasts. Throws: as `expect_no_run`.
+class WithinRun {
+ public:
+  explicit WithinRun(bool& within) : within_(within) {
+    expect_no_run(within);
+    within_ = true;
+  }
+  ~WithinRun() { within_ = false; }
+  WithinRun(const WithinRun&) = delete;
+  WithinRun& operator=(const WithinRun&) = delete;
+
+ private:
+  bool& within_;
+};
+
+}  // namespace d5
