@@ -148,6 +148,8 @@ def functions_in_words(module: Any) -> dict[str, Callable[..., Any]]:
             _explain_class(one)
         elif callable(one):
             functions[name] = in_words(one, f"d5.{name}")
+            if re.fullmatch(rf"{name}\(\) -> list\[str\]\s*", one.__doc__ or ""):
+                functions[name].__doc__ = f"{one.__doc__}\nNames of all {name.replace('_', ' ')}, as `d5 list` tells them."
     return functions
 
 
