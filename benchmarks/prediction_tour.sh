@@ -25,10 +25,10 @@ run() {
 "
 }
 
-run profile resnet-18 --batch 16 --copies 2 --threads 1 --framework $framework --budget 2min --out "$folder/profile.json"
+run profile resnet-18 --batch 16 --copies 2 --threads 1 --framework $framework --budget 3min --out "$folder/profile.json"
 run network calibrate --out "$folder/here.yaml"
-run predict resnet-18 --batch 16 --nodes 1..128 --measure 1,2 --threads 1 --framework $framework --step-budget 90s \
-  --budget 60s --trace "$folder/trace.json" --pictures "$folder" --out "$folder/prediction.json"
+run predict resnet-18 --batch 16 --nodes 1..128 --measure 1,2 --threads 1 --framework $framework --steps 15 \
+  --step-budget 100s --budget 20s --trace "$folder/trace.json" --pictures "$folder" --out "$folder/prediction.json"
 run overlap map --threads 1 --framework $framework --budget 2min --out "$folder/map.json" --pictures "$folder"
 run overlap search --models lenet --batch 16 --threads 1 --framework $framework --budget 1min --out "$folder/search.json"
 

@@ -7,6 +7,7 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/rank_options.hpp"
+#include "apps/say.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/progress.hpp"
@@ -26,6 +27,8 @@ constexpr const char* kCalibrateExamples =
   d5 network calibrate --wire 50us,1GB/s        of a modelled wire
 
 What it has not fitted, every other size and all-reduces, stands beside what the fit says of it.)";
+
+constexpr double kBusySpread = 0.5;
 
 struct CalibrateCommand : app::OutputOptions {
   app::RankOptions around;
@@ -54,6 +57,12 @@ int run_calibrate(CalibrateCommand options) {
       app::say_written(options);
     }
     app::print(calibration_table(calibration), options.format);
+    if (const double spread = calibration.network.spread.value; spread > kBusySpread) {
+      app::say(
+          fmt::format("mistrusted: {:.0f}% off where it was not fitted (root mean square); "
+                      "nothing else should run meanwhile",
+                      100 * spread));
+    }
   }
   ranks->barrier();
   return 0;

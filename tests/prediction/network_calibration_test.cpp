@@ -114,6 +114,7 @@ TEST_CASE("a calibration on ranks of one machine finds what they take from each 
                  .scale_bandwidth = 5e9,
                  .copy_bandwidth = 6e9,
                  .shared_bandwidth = 3e9,
+                 .shared_reduce_bandwidth = 2e9,
                  .ranks = 2,
                  .alone = 1.5};
   NetworkTimes times;
@@ -131,8 +132,10 @@ TEST_CASE("a calibration on ranks of one machine finds what they take from each 
   CHECK(times.rates.alone == Approx(1.5).epsilon(0.01));
   CHECK(times.rates.ranks == 2);
   CHECK(times.rates.shared_bandwidth == Approx(3e9).epsilon(0.01));
+  CHECK(times.rates.shared_reduce_bandwidth == Approx(2e9).epsilon(0.01));
   const NetworkCalibration found = calibrate_network(times, "found");
   CHECK(found.network.topology == "memory");
+  CHECK(found.network.most_ranks() == 2);
   CHECK(found.network.signal.value == Approx(100e-9));
   CHECK(found.network.bandwidth.value == Approx(2e9).epsilon(1e-3));
   CHECK(found.network.medium_share.value == Approx(0.75).epsilon(1e-3));

@@ -238,8 +238,8 @@ void NodeExchange::reduce(const Chunk& chunk) {
                from.bytes());
   };
   const auto add = [&](Tensor& into, int rank) {
-    ranks_.reduce_local(into, rank == rank_ ? own : chunk.in(slot(chunk.number, rank), rank_),
-                        reduction);
+    reduce_in_node(ranks_, into, rank == rank_ ? own : chunk.in(slot(chunk.number, rank), rank_),
+                   reduction, !is_phantom(chunk.data));
   };
   if (rank_ <= 1) {
     for (int r = 0; r < size_; ++r) {

@@ -22,8 +22,9 @@ class NodesOfStrands {
   /// Before it publishes something itself, and after it.
   virtual void publishes() = 0;
   virtual void published() = 0;
-  /// It copies so much from or to memory that ranks share.
+  /// It copies so much from or to memory that ranks share, or adds what is there.
   virtual void copies(std::size_t bytes) = 0;
+  virtual void sums(std::size_t bytes) = 0;
 };
 /// Those of this thread; null: its rank is a process.
 [[nodiscard]] NodesOfStrands*& nodes_of_strands();
@@ -44,6 +45,15 @@ inline void publish(NodeCounter& counter, std::int64_t value) {
 inline void copy_in_node(std::byte* to, const std::byte* from, std::size_t bytes, bool is_there) {
   if (auto* strands = nodes_of_strands()) strands->copies(bytes);
   if (is_there) std::memcpy(to, from, bytes);
+}
+
+/// `other`, or `into`, is memory that ranks share.
+inline void reduce_in_node(Communicator& ranks, Tensor& into, const Tensor& other,
+                           Reduction reduction, bool is_there) {
+  auto* strands = nodes_of_strands();
+  if (!strands) return ranks.reduce_local(into, other, reduction);
+  strands->sums(into.bytes());
+  if (is_there) ranks.Communicator::reduce_local(into, other, reduction);
 }
 
 }  // namespace d5::detail

@@ -107,10 +107,11 @@ void set_medium(NetworkDescription& network, const NetworkTimes& times) {
                                       shift.bytes, times.medium)};
 }
 
-/// Ranks that share memory are one machine's.
+/// Ranks that share memory are one machine's, and no more than were measured.
 void set_memory(NetworkDescription& network, const NetworkTimes& times) {
   if (!(times.signal > 0)) return;
   network.topology = "memory";
+  network.hosts = times.ranks;
   network.signal = {times.signal, "from rank 0 to 1 and back, in memory that they share"};
 }
 

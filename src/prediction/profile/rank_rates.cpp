@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "d5/core/clock.hpp"
@@ -16,10 +15,9 @@
 namespace d5 {
 namespace {
 
-/// Bytes a second of `work`, which is told which part of the arena it is to take; `between` follows
-/// each outside of the clock.
-template <class Work, class Between>
-double own_rate(const RankRateOptions& options, const Work& work, const Between& between) {
+/// Bytes a second of `work`, which is told which part of the arena it is to take.
+template <class Work>
+double own_rate(const RankRateOptions& options, const Work& work) {
   constexpr int kWarmUp = 3;
   const std::int64_t parts = options.arena / options.bytes;
   std::vector<double> seconds;
@@ -29,7 +27,6 @@ double own_rate(const RankRateOptions& options, const Work& work, const Between&
     work(part);
     const double end = now_seconds();
     if (i >= 0) seconds.push_back(end - begin);
-    between();
   }
   const double median = summarise(seconds).median;
   return median > 0 ? static_cast<double>(options.bytes) / median : 0;  // 0: virtual time
@@ -46,7 +43,7 @@ double mean_rate(Communicator& ranks, double rate) {
 template <class Work>
 double rate_of(Communicator& ranks, const RankRateOptions& options, const Work& work) {
   ranks.barrier();
-  const double rate = own_rate(options, work, [] {});
+  const double rate = own_rate(options, work);
   ranks.barrier();
   return mean_rate(ranks, rate);
 }
@@ -58,43 +55,66 @@ double alone_factor(Communicator& ranks, const RankRateOptions& options, double 
   ranks.barrier();
   double factor = 1;
   if (ranks.rank() == 0 && together > 0) {
-    factor = std::max(1.0, own_rate(options, work, [] {}) / together);
+    factor = std::max(1.0, own_rate(options, work) / together);
   }
   Tensor told = Tensor::borrow({DType::float64, {1}}, &factor, nullptr);
   ranks.broadcast(told, 0);
   return factor;
 }
 
-/// Each writes to a room of its own in memory that all share, and then reads its neighbour's, as
-/// exchanges through that memory do: what is read was last in another core's cache. 0: they share
-/// none.
+/// Of what is done between two barriers.
+class TimedPasses {
+ public:
+  template <class Work>
+  void add(Communicator& ranks, bool counts, const Work& work) {
+    ranks.barrier();
+    const double begin = now_seconds();  // one pass over one room
+    work();
+    const double end = now_seconds();
+    if (counts) seconds_.push_back(end - begin);
+  }
+  [[nodiscard]] double median() const { return summarise(seconds_).median; }
+
+ private:
+  std::vector<double> seconds_;
+};
+
+/// Through rooms in memory that all share, as exchanges do: what is read was last in another core's
+/// cache, and what is written another core has read. Nothing where ranks share none.
 template <class Part>
-double shared_rate(Communicator& ranks, const RankRateOptions& options, const Part& part) {
+void time_shared(RankRates& rates, Communicator& ranks, const RankRateOptions& options,
+                 const Part& part) {
   constexpr std::int64_t kRoom = std::int64_t{256} << 10;
-  if (ranks.size() == 1 || node_group(ranks)->size() < ranks.size()) return 0;
-  RankRateOptions rooms = options;
-  rooms.bytes = std::min(kRoom, options.bytes / 4 * 4);
-  const auto size = static_cast<std::size_t>(rooms.bytes);
-  const auto memory = NodeMemory::make(ranks, size * static_cast<std::size_t>(ranks.size()));
-  const auto room = [&](int rank) {
-    return memory->data() + size * static_cast<std::size_t>(rank);
+  constexpr int kWarmUp = 3;
+  if (ranks.size() == 1 || node_group(ranks)->size() < ranks.size()) return;
+  const TensorDesc room{DType::float32, {std::min(kRoom, options.bytes) / 4}};
+  const auto memory =
+      NodeMemory::make(ranks, room.bytes() * static_cast<std::size_t>(ranks.size()));
+  const auto room_of = [&](int rank) {
+    return memory->at(room.bytes() * static_cast<std::size_t>(rank), room);
   };
-  const auto own = [&](std::int64_t index) { return static_cast<std::byte*>(part(index).raw()); };
-  const int neighbour = (ranks.rank() + 1) % ranks.size();
-  const auto meet = [&] { ranks.barrier(); };
+  Tensor mine = room_of(ranks.rank());
+  const Tensor other = room_of((ranks.rank() + 1) % ranks.size());
+  const auto copy = [&](Tensor& to, const Tensor& from) {
+    detail::copy_in_node(static_cast<std::byte*>(to.raw()),
+                         static_cast<const std::byte*>(from.raw()), room.bytes(), true);
+  };
+  TimedPasses writes, sums, reads;
+  for (int i = -kWarmUp; i < options.repetitions; ++i) {
+    Tensor own = part((i + kWarmUp) % (options.arena / options.bytes)).slice(0, room.shape[0]);
+    const auto write = [&] { copy(mine, own); };
+    writes.add(ranks, i >= 0, write);
+    sums.add(ranks, i >= 0,
+             [&] { detail::reduce_in_node(ranks, own, other, Reduction::sum, true); });
+    writes.add(ranks, i >= 0, write);
+    reads.add(ranks, i >= 0, [&] { copy(own, other); });
+  }
   ranks.barrier();
-  const double writes = own_rate(
-      rooms, [&](std::int64_t i) { detail::copy_in_node(room(ranks.rank()), own(i), size, true); },
-      meet);
-  const double reads = own_rate(
-      rooms, [&](std::int64_t i) { detail::copy_in_node(own(i), room(neighbour), size, true); },
-      [&] {
-        ranks.barrier();
-        std::memset(room(ranks.rank()), 0, size);  // in this core's cache
-        ranks.barrier();
-      });
-  if (!(writes > 0 && reads > 0)) return mean_rate(ranks, 0);
-  return mean_rate(ranks, 2 / (1 / writes + 1 / reads));
+  const auto rate = [&](double passes, double seconds) {
+    return mean_rate(ranks, seconds > 0 ? passes * static_cast<double>(room.bytes()) / seconds : 0);
+  };
+  rates.shared_bandwidth = rate(3, 2 * writes.median() + reads.median());
+  rates.shared_reduce_bandwidth = rate(1, sums.median());
 }
 
 }  // namespace
@@ -126,7 +146,7 @@ RankRates time_rank_rates(Communicator& ranks, const RankRateOptions& options) {
     Tensor into = part(index);
     ranks.copy_local(into, received);
   });
-  rates.shared_bandwidth = shared_rate(ranks, options, part);
+  time_shared(rates, ranks, options, part);
   if (ranks.size() > 1) {
     rates.alone = alone_factor(ranks, options, rates.reduce_bandwidth, sum);
   }

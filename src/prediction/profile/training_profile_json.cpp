@@ -58,6 +58,9 @@ RankRates rates_from(const JsonReader& json) {
                   .scale_bandwidth = rate("scale_bandwidth"),
                   .copy_bandwidth = rate("copy_bandwidth")};
   if (json.has("shared_bandwidth")) rates.shared_bandwidth = rate("shared_bandwidth");
+  if (json.has("shared_reduce_bandwidth")) {
+    rates.shared_reduce_bandwidth = rate("shared_reduce_bandwidth");
+  }
   if (json.has("alone")) rates.alone = rate("alone");
   if (json.has("ranks")) {
     const std::int64_t ranks = json.integer("ranks");
@@ -98,6 +101,7 @@ std::string to_json(const TrainingProfile& profile) {
                      {"alone", profile.rates.alone}};
     if (profile.rates.shared_bandwidth > 0) {
       json["rates"]["shared_bandwidth"] = profile.rates.shared_bandwidth;
+      json["rates"]["shared_reduce_bandwidth"] = profile.rates.shared_reduce_bandwidth;
     }
   }
   for (const auto& [name, bytes] : profile.parameters) {

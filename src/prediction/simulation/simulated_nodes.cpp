@@ -21,7 +21,8 @@ void SimulatedNodes::work(std::size_t bytes, double bandwidth) {
   if (bandwidth == 0) return;
   auto& strand = scheduler_.current();
   const double seconds = static_cast<double>(bytes) / bandwidth;
-  if (rates_.alone > 1 && rates_.ranks > 1) {
+  // Ranks that share no memory here may do so where they were measured, over a modelled wire.
+  if (share_memory_ && rates_.alone > 1 && rates_.ranks > 1) {
     scheduler_.catch_up();
     ++working_;
     memories_[node_of(strand.rank)].add(&strand, seconds / rates_.alone,
@@ -55,6 +56,11 @@ void SimulatedNodes::published() {
 
 void SimulatedNodes::copies(std::size_t bytes) {
   work(bytes, rates_.shared_bandwidth > 0 ? rates_.shared_bandwidth : rates_.copy_bandwidth);
+}
+
+void SimulatedNodes::sums(std::size_t bytes) {
+  work(bytes, rates_.shared_reduce_bandwidth > 0 ? rates_.shared_reduce_bandwidth
+                                                 : rates_.reduce_bandwidth);
 }
 
 bool SimulatedNodes::advance(double limit) {

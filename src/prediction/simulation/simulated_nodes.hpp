@@ -29,6 +29,7 @@ class SimulatedNodes final : public NodesOfStrands, public TimedChanges {
   void publishes() override;
   void published() override;
   void copies(std::size_t bytes) override;
+  void sums(std::size_t bytes) override;
 
   /// Of messages, and of work in memory.
   bool advance(double limit) override;

@@ -181,6 +181,9 @@ void SimulationOptions::declare(OptionList& list) {
   list.add("shared_bandwidth", rates.shared_bandwidth,
            "bytes a second that a rank copies to and from memory that ranks share; 0: as others",
            {.least = 0});
+  list.add("shared_reduce_bandwidth", rates.shared_reduce_bandwidth,
+           "bytes a second that a rank adds of what another wrote there; 0: as others",
+           {.least = 0});
   list.add("progress", progress, "when algorithms under way go on", {"poll", "thread"});
   list.add("most_wall_seconds", most_wall_seconds,
            "of the machine's time, after which it stops; 0: as long as it takes", {.least = 0});

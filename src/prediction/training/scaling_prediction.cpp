@@ -51,6 +51,7 @@ Interval resampled(const TrainingProfile& profile) {
 }
 
 constexpr double kMostSpread = 0.9;
+constexpr double kBusySpread = 0.5;  // others were on the machine meanwhile
 
 /// The same network, whose messages take so many times as long.
 NetworkDescription slower(NetworkDescription network, double factor) {
@@ -125,6 +126,10 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
   if (ranks > 1 && !knows_links && network.topology != "star" && network.topology != "memory") {
     mistrust(fmt::format("'{}' takes the topology '{}' for a star, whose links nobody shares",
                          model, printable(network.topology)));
+  }
+  if (ranks > 1 && network.spread.value > kBusySpread) {
+    mistrust(fmt::format("the network's calibration was {:.0f}% off where it was not fitted",
+                         100 * network.spread.value));
   }
   const double known = network.calibrated_bytes.value;
   if (known > 0 && static_cast<double>(simulated.report.largest_bytes) > known) {

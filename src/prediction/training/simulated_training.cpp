@@ -63,6 +63,7 @@ RankRates rates_of(const TrainingProfile& profile, const SimulatedTrainingOption
           .scale_bandwidth = rate(&RankRates::scale_bandwidth),
           .copy_bandwidth = rate(&RankRates::copy_bandwidth),
           .shared_bandwidth = rate(&RankRates::shared_bandwidth),
+          .shared_reduce_bandwidth = rate(&RankRates::shared_reduce_bandwidth),
           .ranks = profile.rates.ranks,
           .alone = profile.rates.alone};
 }
