@@ -37,7 +37,7 @@ class Hub final : public d5::SimulatedNetwork {
   std::deque<Change> changes_;
 };
 
-struct CheckpointOptions {
+struct DiskOptions {
   double seconds = 0.01;
   void declare(d5::OptionList& options) {
     options.add("seconds", seconds, "that writing all parameters takes", {.least = 0});
@@ -45,10 +45,10 @@ struct CheckpointOptions {
 };
 
 /// After the last update, and before the step ends.
-class DiskWrites final : public d5::PredictionStrategy {
+class WrittenEachStep final : public d5::PredictionStrategy {
  public:
-  using Options = CheckpointOptions;
-  explicit DiskWrites(const Options& options) : options_(options) {}
+  using Options = DiskOptions;
+  explicit WrittenEachStep(const Options& options) : options_(options) {}
   void apply(d5::PlannedTraining& plan) const override {
     plan.training.rewrites.push_back({[seconds = options_.seconds](d5::PlannedGraph& plan) {
       const auto updates =
@@ -68,26 +68,29 @@ int main() {
   simulated_networks().add("hub", SimulatedNetworkEntry::of<Hub>("one message at a time"));
   operation_kinds().add("checkpoint", {"writes parameters to a disk", "disk"});
   prediction_strategies().add(
-      "checkpoint", PredictionStrategyEntry::of<DiskWrites>("parameters to a disk, each step"));
+      "disk", PredictionStrategyEntry::of<WrittenEachStep>("parameters to a disk, each step"));
 
   const TrainingProfile profile = profile_from_cost("lenet", {.batch = 8, .step_seconds = 0.1});
   const NetworkDescription network = load_network_description("ethernet-10g");
   ScalingPredictionOptions options{.ranks = {1, 4}, .what_helps = false, .training = {.batch = 8}};
   std::vector<PredictedCurve> curves;
   const auto predict = [&](const std::string& strategy) {
-    curves.push_back({.model = "lenet", .network = network.name, .strategy = strategy});
-    curves.back().points = predict_scaling(profile, network, options);
-    return curves.back().points.back().step;
+    PredictedCurve& curve = curves.emplace_back();
+    curve.model = profile.model;
+    curve.network = network.name;
+    curve.strategy = strategy;
+    curve.points = predict_scaling(profile, network, options);
+    return curve.points.back().step;
   };
   const double ports = predict("ports");
   options.training.simulation.model = {"hub"};
   const double hub = predict("hub");
 
   PlannedTraining plan{options.training, network};
-  const EntryChoice checkpoint{"checkpoint", {{"seconds", 0.02}}};
-  apply_strategies({&checkpoint, 1}, plan);
+  const EntryChoice disk{"disk", {{"seconds", 0.02}}};
+  apply_strategies({&disk, 1}, plan);
   options.training = plan.training;
-  const double written = predict("checkpoint");
+  const double written = predict("disk");
   std::cout << prediction_table(curves).to_text(Format::table);
 
   // The graph's network is that of closed formulas, and 20 ms come after everything else.
