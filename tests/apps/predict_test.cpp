@@ -7,6 +7,7 @@
 #include "d5/core/timeline.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/prediction/network_description.hpp"
+#include "d5/prediction/training_profile.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -114,10 +115,17 @@ TEST_CASE("profiles and networks are kept, and a trace shows measured above pred
   const auto other = run_d5(command + " --threads 2");
   CHECK(other.status == 2);
   CHECK_THAT(other.err, Catch::Contains("1 threads, not 2"));
-  const auto forced = run_d5(command + " --threads 2 --force");
+  // Nor one of another machine, unless it is asked for.
+  const std::string kept = folder / "kept/profile-lenet-batch-2-2.json";
+  TrainingProfile foreign = read_training_profile(kept);
+  foreign.machine["cpu"] = "abacus";
+  write_training_profile(foreign, kept);
+  CHECK_THAT(run_d5(command).err, Catch::Contains("abacus"));
+  const auto forced = run_d5(command + " --force --out " + (folder / "forced.json"));
   INFO(forced.err);
   CHECK(forced.status == 0);
-  CHECK_THAT(forced.out, Catch::Contains("1 threads, not 2"));
+  const auto records = read_results(folder / "forced.json").measurements;
+  CHECK_THAT(records.at(0).reason, Catch::Contains("abacus"));
 }
 
 TEST_CASE("ranks that share a batch are measured with their part of it") {

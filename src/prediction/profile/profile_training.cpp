@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "d5/core/clock.hpp"
@@ -161,15 +162,17 @@ class BatchSteps {
   std::vector<double> update_seconds_;                ///< by parameter, of the steps that time them
 };
 
-/// Whether it went to its end.
+/// Whether it went to its end. A deadline leaves it as many steps as a profile needs.
 bool run_steps(BatchSteps& steps, std::int64_t batch, const ProfileOptions& options) {
   const auto stepped = [&] {
     if (options.on_step) options.on_step(batch);
   };
+  Interrupt wish = options.interrupt;
+  wish.deadline = std::numeric_limits<double>::infinity();
   for (std::int64_t i = 0; i < options.warm_up; ++i) {
     steps.unobserved(false);
     stepped();
-    if (options.interrupt.due()) return false;
+    if (wish.due()) return false;
   }
   for (std::int64_t round = 0; round < options.steps; ++round) {
     // Who goes first changes, so that nobody is always the one after the timed updates.
@@ -178,7 +181,8 @@ bool run_steps(BatchSteps& steps, std::int64_t batch, const ProfileOptions& opti
     if (round % 2 != 0) steps.observed();
     if (round % kUpdatesEvery == 0) steps.updates();
     stepped();
-    if (options.interrupt.due()) return round + 1 == options.steps;
+    const Interrupt& interrupt = round + 1 < kFewestKept ? wish : options.interrupt;
+    if (interrupt.due()) return round + 1 == options.steps;
   }
   return true;
 }
