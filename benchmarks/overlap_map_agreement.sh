@@ -11,6 +11,6 @@ folder=${2:-overlap-maps}
 [ $# -ge 1 ] && shift
 mkdir -p "$folder"
 for map in first second; do
-  "$program" overlap map --threads 1 --framework onednn+reference --budget 170s --quiet --out "$folder/$map.json" "$@"
+  "$program" overlap map --threads 1 --framework onednn --budget 170s --quiet --out "$folder/$map.json" "$@"
 done
 "$program" overlap map --compare "$folder/first.json" "$folder/second.json"

@@ -29,7 +29,7 @@ run profile resnet-18 --batch 16 --copies 2 --threads 1 --framework $framework -
 run network calibrate --out "$folder/here.yaml"
 run predict resnet-18 --batch 16 --nodes 1..128 --measure 1,2 --threads 1 --framework $framework --steps 15 \
   --step-budget 100s --budget 20s --trace "$folder/trace.json" --pictures "$folder" --out "$folder/prediction.json"
-run overlap map --threads 1 --framework $framework --budget 2min --out "$folder/map.json" --pictures "$folder"
+run overlap map --threads 1 --framework onednn --budget 2min --out "$folder/map.json" --pictures "$folder"
 run overlap search --models lenet --batch 16 --threads 1 --framework $framework --budget 1min --out "$folder/search.json"
 
 all=$(($(date +%s) - begin))

@@ -113,6 +113,7 @@ int compare_maps(const OverlapMapCommand& options) {
 
 int run_overlap_map(const OverlapMapCommand& options) {
   if (!options.compared.empty()) return compare_maps(options);
+  if (options.model.empty()) app::expect_frameworks_of_operators(options);
   std::vector<CommunicationResources> resources;
   for (const auto& words : options.resources) {
     resources.push_back(resources_of(words));

@@ -15,6 +15,7 @@
 #include "d5/core/result_journal.hpp"
 #include "d5/core/results.hpp"
 #include "d5/core/statistics.hpp"
+#include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level3_distributed/communication_resources.hpp"
@@ -68,7 +69,7 @@ class ModelSearch {
       auto local = std::dynamic_pointer_cast<ThreeStepOptimizer>(
           optimizers()
               .at("momentum")
-              .make(make_executor(network.copy(), {.frameworks = {options.framework}}), "loss",
+              .make(open_executor(options.framework, network.copy()), "loss",
                     {{"learning_rate", 1e-3}}));
       contestants_.push_back({find_scheme("consistent_decentralized")
                                   .make(local, ranks.shared_from_this(),
