@@ -7,7 +7,8 @@ namespace d5::python {
 
 void bind_core(py::module_& m) {
   m.def("threads", &threads, "Threads that d5 and every loaded framework compute with.");
-  m.def("set_threads", &set_threads, py::arg("count"));
+  m.def("set_threads", &set_threads, py::arg("count"),
+        "So many threads for d5 and every framework, those that are loaded later, too.");
   m.def("pin_threads", &pin_threads, py::arg("first") = 0,
         "Binds the threads that compute to one core each, from the first-th that the process may "
         "use, and all others to the same cores, as `d5 op bench` and `net bench` do. Returns what "
@@ -23,7 +24,9 @@ void bind_core(py::module_& m) {
         return names;
       },
       py::call_guard<py::gil_scoped_release>(), "Names of the frameworks that can be used.");
-  m.def("set_memory_budget", &set_memory_budget, py::arg("bytes"));
+  m.def("set_memory_budget", &set_memory_budget, py::arg("bytes"),
+        "The most that one tensor or one plan may take; more raises MemoryError before anything is "
+        "allocated. At first 80% of the machine's memory.");
 }
 
 }  // namespace d5::python

@@ -146,7 +146,8 @@ void bind_measurement(py::module_& m) {
   m.def(
       "read_results",
       [](const Path& path) { return Measurements(read_results(path.string()).measurements); },
-      py::arg("path"));
+      py::arg("path"),
+      "The records of a results file. Raises IoError, FormatError with the place.");
 }
 
 }  // namespace d5::python
