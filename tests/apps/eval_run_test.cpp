@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// d5 eval run, find-peak and lock, as a shell runs them.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/results.hpp"
+#include "d5/evaluation/evaluation_database.hpp"
+#include "tests/apps/program_run.hpp"
+#include "tests/evaluation/toy_evaluation.hpp"
+
+using Catch::Contains;
+using d5::testing::run_d5;
+using d5::testing::ToyEvaluation;
+
+namespace {
+
+/// Six cells that a sleeping predictor answers.
+std::string matrix_of(const ToyEvaluation& toy) {
+  const std::string sleeps = "sleep:output=means:classes=3:seconds=0.002";
+  d5::write_file(toy / "matrix.yaml",
+                 "kind: evaluation\nname: matrix\nversion: 1.0.0-dev\nmodels: ['" + toy.model() +
+                     "']\nframeworks: ['" + sleeps +
+                     "']\naccuracy: false\nqueries: 5\nscenarios: "
+                     "[closed_loop, batched]\nbatches: [1, 2, 3]\n");
+  return toy / "matrix.yaml";
+}
+
+}  // namespace
+
+TEST_CASE("an evaluation is printed with accuracy, latency and cost, and its lock runs it again") {
+  const ToyEvaluation toy;
+  const std::string what = toy.model() + " --framework reference --scenario closed-loop:users=2 " +
+                           "--queries 10 --price 3.6 ";
+  const auto run = run_d5("eval run " + what + "--format csv");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("top1") && Contains("latency") && Contains("cost") &&
+                          Contains("closed_loop:users=2"));
+  const std::string lock = toy / "e.lock.json";
+  CHECK(
+      run_d5("eval lock " + toy.model() + " --framework reference --scenario batched --out " + lock)
+          .status == 0);
+  CHECK(run_d5("eval run --locked " + lock).status == 0);
+  toy.write_model("deviation: 128", "deviation: 127");
+  const auto drifted = run_d5("eval run --locked " + lock);
+  CHECK(drifted.status == 2);
+  CHECK_THAT(drifted.err, Contains("was locked"));
+}
+
+TEST_CASE("a crash, or no answer in time, is a failed row of the program") {
+  const ToyEvaluation toy;
+  const auto run = run_d5("eval run " + toy.model() + " --no-accuracy --scenario batched " +
+                          "--framework faulty:how=crash:output=means:classes=3:after=1,reference " +
+                          "--isolate 60 --format csv");
+  CHECK(run.status == 1);
+  CHECK_THAT(run.out, Contains("SIGSEGV") && Contains("reference"));
+}
+
+TEST_CASE("the highest rate is found, and told by its command") {
+  const ToyEvaluation toy;
+  const auto run = run_d5("eval find-peak " + toy.model() +
+                          " --framework null:output=means:classes=3 --slo 'p50<=5s' --scenario "
+                          "constant --queries 20 --first-rate 100 --highest-rate 100 --format csv");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("peak_rate") && Contains("holds"));
+  CHECK(run_d5("eval find-peak " + toy.model() + " --slo fast").status == 2);
+}
+
+TEST_CASE(
+    "a matrix that is killed at any moment is whole once it was resumed, and holds nothing "
+    "twice") {
+  const ToyEvaluation toy;
+  const std::string line = "eval run " + matrix_of(toy) + " --quiet --out ";
+  constexpr int kMoments = 10;  // benchmarks/killed_evaluations.py does it at 200
+  int killed = 0;
+  for (int i = 0; i < kMoments; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string kept =
+        line + (toy / (number + ".json")) + " --database " + (toy / (number + ".db"));
+    const std::string seconds = std::to_string(0.02 + 0.05 * i);
+    killed += run_d5(kept, "timeout -s KILL " + seconds).status != 0 ? 1 : 0;
+    const auto resumed = run_d5(kept + " --resume");
+    INFO("killed after " << seconds << " s: " << resumed.err);
+    CHECK(resumed.status == 0);
+    const d5::Results results = d5::read_results(toy / (number + ".json"));
+    REQUIRE(results.run);
+    CHECK(results.run->pieces.size() == 6);
+    const auto latencies =
+        std::ranges::count(results.measurements, "latency", &d5::Measurement::metric);
+    CHECK(latencies > 0);
+    CHECK(latencies % 6 == 0);
+    const auto database = d5::EvaluationDatabase::open(toy / (number + ".db"));
+    const auto runs = database->runs();
+    REQUIRE(runs.size() == 1);
+    CHECK(std::ranges::count(database->pieces(runs[0].id), "measurements",
+                             &d5::StoredPiece::kind) == 6);
+    CHECK_FALSE(std::filesystem::exists(toy / (number + ".json.journal.run")));
+  }
+  CHECK(killed > 0);
+}
