@@ -85,7 +85,9 @@ void bind_pipelines(py::module_& m) {
       [](const std::string& schedule, int stages, int micro_batches) {
         return try_schedule(*pipeline_schedules().at(schedule).make(), stages, micro_batches);
       },
-      py::arg("schedule"), py::arg("stages"), py::arg("micro_batches"));
+      py::arg("schedule"), py::arg("stages"), py::arg("micro_batches"),
+      "What a pipeline schedule would do with units of equal time, without running anything: its "
+      "bubble, and batches in flight. Raises ValueError for one that would wait for ever.");
   py::class_<PipelineStage>(
       m, "PipelineStage",
       "This rank's stage of a network that ranks hold together, rank r the part r. A collective.")

@@ -96,7 +96,7 @@ void bind_operation_graph(py::module_& m) {
       });
   m.def(
       "read_operation_graph", [](const Path& path) { return read_operation_graph(path); },
-      py::arg("path"));
+      py::arg("path"), "Of a file that OperationGraph.write made (JSON).");
   m.def("training_graph", &training_graph, py::arg("profile"), py::arg("batch"), py::kw_only(),
         py::arg("ranks") = 1, py::arg("network") = std::nullopt, py::arg("algorithm") = "ring",
         "A step of data-parallel training, rank 0's. Without a network sums take no time.");

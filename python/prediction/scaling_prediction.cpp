@@ -115,7 +115,8 @@ void bind_scaling_prediction(py::module_& m) {
         "Simulates each number of ranks. `strategies` change the plan one after the other: "
         "\"compute:factor=2\".");
   m.def("prediction_table", &prediction_table, py::arg("curves"), "Curves side by side.");
-  m.def("prediction_plot", &prediction_plot, py::arg("curves"));
+  m.def("prediction_plot", &prediction_plot, py::arg("curves"),
+        "Samples a second over ranks: perfect, predicted, by formula, and measured where it was.");
   m.def("prediction_strategies", [] { return prediction_strategies().names(); });
 }
 
