@@ -146,8 +146,8 @@ TEST_CASE("a server that is gone, or late, is an error within the deadline") {
 }
 
 TEST_CASE("an address that is none is refused") {
-  for (const std::string& words : {"", "ftp://localhost:1", "localhost:1:second=3",
-                                   "localhost:1:seconds=0", "http://user@localhost:1"}) {
+  for (const char* words : {"", "ftp://localhost:1", "localhost:1:second=3",
+                            "localhost:1:seconds=0", "http://user@localhost:1"}) {
     CAPTURE(words);
     CHECK_THROWS_AS(open_remote(words), Error);
   }
