@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -17,8 +18,8 @@ class LoadClock {
   virtual void wait_until(std::int64_t until) = 0;
   /// From any thread.
   virtual void wake() = 0;
-  /// How it waits, for records: "slack 1 ns, spins 50 us".
-  [[nodiscard]] virtual std::string how() const = 0;
+  /// How it waits, for records: waiting "spins 50 us", timer_slack "1 ns".
+  [[nodiscard]] virtual std::map<std::string, std::string> conditions() const = 0;
 };
 
 struct LoadClockOptions {

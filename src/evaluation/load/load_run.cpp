@@ -217,7 +217,7 @@ ScenarioResult LoadRun::end() {
   result.samples_per_query = options_.samples_per_query;
   result.latency_from = options_.latency_from;
   result.percentile = options_.percentile;
-  result.conditions["waiting"] = clock_->how();
+  result.conditions.merge(clock_->conditions());
   take_log(shared_->log.take(), scenario_, result);
   check_deadline(scenario_, result);
   const bool all = scenario_.mode == ScenarioOptions::Mode::accuracy;

@@ -57,8 +57,9 @@ class MonotonicLoadClock final : public LoadClock {
     wakes_.notify_one();
   }
 
-  std::string how() const override {
-    return fmt::format("slack {} ns, spins {} us", slack_, double(options_.spin_ns) / 1000);
+  std::map<std::string, std::string> conditions() const override {
+    return {{"timer_slack", fmt::format("{} ns", slack_)},
+            {"waiting", fmt::format("spins {} us", double(options_.spin_ns) / 1000)}};
   }
 
  private:

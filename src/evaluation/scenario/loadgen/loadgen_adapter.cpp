@@ -113,7 +113,9 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
     finish(ends);
   }
 
-  [[nodiscard]] std::string how() const { return clock_->how(); }
+  [[nodiscard]] std::map<std::string, std::string> conditions() const {
+    return clock_->conditions();
+  }
 
   QueryLog::Closed end() {
     watch_ = {};
@@ -177,7 +179,11 @@ LoadGenAdapter::~LoadGenAdapter() { listened_.on_complete({}); }
 
 mlperf::SystemUnderTest& LoadGenAdapter::system() { return *asked_; }
 mlperf::QuerySampleLibrary& LoadGenAdapter::library() { return *samples_; }
-std::string LoadGenAdapter::how_it_waits() const { return asked_->how() + "; LoadGen sleeps"; }
+std::map<std::string, std::string> LoadGenAdapter::conditions() const {
+  auto result = asked_->conditions();
+  result["waiting"] = "sleeps";  // LoadGen does not look at the clock before a moment
+  return result;
+}
 
 QueryLog::Closed LoadGenAdapter::end() {
   listened_.on_complete({});

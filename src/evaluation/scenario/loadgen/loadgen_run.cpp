@@ -169,7 +169,7 @@ ScenarioResult run_loadgen(const LoadGenOptions& told, SystemUnderTest& system,
   if (multi) {
     result.samples_per_query = std::int64_t(chosen.settings.multi_stream_samples_per_query);
   }
-  result.conditions["waiting"] = adapter.how_it_waits();
+  result.conditions.merge(adapter.conditions());
   take_log(adapter.end(), options, result);
   check_deadline(options, result);
   take_report(read_loadgen_report(folder.path()), accuracy, result);
