@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluations through a server and its agents: what that costs, and what is lost when they are killed.
 
-usage: serving_agents.py figures [--program build/release/bin/d5] [--rounds 15] [--burst 200] [--agents 1]
-       serving_agents.py crashes [--program build/release/bin/d5] [--kills 50] [--evaluations 200] [--agents 2] [--seed 0]
+usage: serving_agents.py figures [--program build/release/bin/d5] [--rounds 15] [--queries 20000] [--starts 200]
+                                 [--burst 200] [--agents 1]
+       serving_agents.py crashes [--program build/release/bin/d5] [--kills 50] [--evaluations 200] [--agents 2]
+                                 [--seed 0]
 
 `figures`, on an idle machine:
   ratio     the same evaluation (LeNet in the reference on MNIST's sample, single stream) by `d5 eval run` and through
@@ -114,8 +116,11 @@ class Place:
             env=self.environment, stdout=subprocess.DEVNULL, stderr=(self.folder / f"agent{number}.log").open("a"))
 
     def wait_for_agents(self, count: int) -> None:
-        while sum(agent["state"] != "silent" for agent in self.get("/v1/agents")["items"]) < count:
+        while len(agents := self.get("/v1/agents")["items"]) < count:
             time.sleep(0.1)
+        for agent in agents:
+            if list(agent["facts"]["frameworks"]) != ["reference"]:
+                sys.exit(f"agent {agent['name']} offers {agent['facts']['frameworks']}, not the reference alone")
 
     def get(self, path: str) -> typing.Any:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.http}{path}", timeout=10) as answer:
@@ -183,12 +188,12 @@ def quantile(values: list[float], share: float) -> float:
     return values[min(len(values) - 1, int(share * len(values)))]
 
 
-def figures(place: Place, rounds: int, burst: int, agents: int) -> int:
+def figures(place: Place, rounds: int, queries: int, count: int, burst: int, agents: int) -> int:
     started = [place.serve()] + [place.agent(number) for number in range(agents)]
     place.wait_for_agents(agents)
     ratios = []
     for seed in range(rounds):
-        manifest = evaluation(10_000 + seed, "reference", queries=20_000)
+        manifest = evaluation(10_000 + seed, "reference", queries=queries)
         (place.folder / "own.yaml").write_text(manifest)
         begun = time.perf_counter()
         place.run("eval", "run", str(place.folder / "own.yaml"), "--database", str(place.folder / "own.db"))
@@ -197,17 +202,17 @@ def figures(place: Place, rounds: int, burst: int, agents: int) -> int:
         place.wait_for([place.submit(manifest)], 600)
         ratios.append((time.perf_counter() - begun) / own)
     print(f"through an agent over d5 eval run: {statistics.median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}], "
-          f"{rounds} rounds of about {own:.1f} s")
+          f"{rounds} rounds of about {own:.1f} s", flush=True)
 
     starts = []
-    for seed in range(max(100, rounds)):
+    for seed in range(count):
         job = place.submit(evaluation(20_000 + seed))
         place.wait_for([job], 60)
         at = dict(place.rows("SELECT state, MIN(time) FROM job_event WHERE job = ? GROUP BY state", job))
         queued, running = (datetime.datetime.fromisoformat(at[state].rstrip("Z")) for state in ("queued", "running"))
         starts.append((running - queued).total_seconds())
     print(f"free agent to started child: p50 {1e3 * quantile(starts, 0.5):.0f} ms, p99 {1e3 * quantile(starts, 0.99):.0f} ms, "
-          f"{len(starts)} jobs")
+          f"{len(starts)} jobs", flush=True)
 
     alone = []
     (place.folder / "null.yaml").write_text(evaluation(1))
@@ -240,6 +245,7 @@ def wait_for_done(place: Place, count: int) -> int:
 def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) -> int:
     chance = random.Random(seed)
     server, workers = place.serve(), [place.agent(number) for number in range(agents)]
+    place.wait_for_agents(agents)
     pool = concurrent.futures.ThreadPoolExecutor(1)
     wanted = pool.submit(lambda: [place.submit(evaluation(number)) for number in range(evaluations)])
     victims = ["server"] * kills + ["agent"] * kills
@@ -283,6 +289,8 @@ def main() -> int:
     parser.add_argument("what", choices=["figures", "crashes"])
     parser.add_argument("--program", type=pathlib.Path, default=pathlib.Path("build/release/bin/d5"))
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--queries", type=int, default=20_000)
+    parser.add_argument("--starts", type=int, default=200)
     parser.add_argument("--burst", type=int, default=200)
     parser.add_argument("--agents", type=int)
     parser.add_argument("--kills", type=int, default=50)
@@ -292,7 +300,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         place = Place(options.program, pathlib.Path(folder))
         if options.what == "figures":
-            return figures(place, options.rounds, options.burst, options.agents or 1)
+            return figures(place, options.rounds, options.queries, options.starts, options.burst, options.agents or 1)
         return crashes(place, options.kills, options.evaluations, options.agents or 2, options.seed)
 
 

@@ -40,7 +40,7 @@ struct AgentOptions {
 std::int64_t run_agent(const AgentOptions& options);
 
 /// What this machine is, for an agent of that name, which offers these frameworks; "all" are those
-/// that can be loaded. A child loads them to see their versions. Throws: IoError where there is no
+/// that can be loaded. A child loads all to see their versions. Throws: IoError where there is no
 /// such program.
 [[nodiscard]] AgentFacts own_facts(const std::string& program, const std::string& name,
                                    const std::string& frameworks = "all");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "core/files/sha256.hpp"
 #include "d5/core/artefact_store.hpp"
@@ -13,6 +14,7 @@
 #include "d5/evaluation/manifest_place.hpp"
 #include "d5/evaluation/model_manifest.hpp"
 #include "d5/serving/agent.hpp"
+#include "d5/version.hpp"
 #include "serving/agent/child_process.hpp"
 
 namespace d5 {
@@ -20,25 +22,29 @@ namespace {
 
 constexpr int kPollMilliseconds = 1000;
 
-/// Versions by name, of the frameworks that a word stands for, as a child found them; nothing of a
-/// child that did not end well.
-std::map<std::string, std::string> versions_of(const std::string& program,
-                                               const std::string& word) {
-  detail::ChildProcess child(
-      {program, "list", "frameworks", "--framework", word, "--format", "json", "--quiet"}, {});
+/// Versions by name, of all frameworks that can be loaded, as a child found them. Of a child that
+/// one of them ended d5's own is left, which is linked in.
+std::map<std::string, std::string> framework_versions(const std::string& program) {
+  detail::ChildProcess child({program, "list", "frameworks", "--format", "json", "--quiet"}, {});
   while (!child.has_ended()) {
     std::vector<pollfd> waiting;
     for (const int descriptor : child.descriptors()) waiting.push_back({descriptor, POLLIN, 0});
     (void)::poll(waiting.data(), waiting.size(), kPollMilliseconds);
     (void)child.listen();
   }
-  std::map<std::string, std::string> versions;
+  std::map<std::string, std::string> versions = {{"reference", D5_VERSION}};
   const auto rows = nlohmann::json::parse(child.all_output(), nullptr, /*allow_exceptions=*/false);
   if (child.exit_status() != 0 || !rows.is_array()) return versions;
   for (const auto& row : rows) {
     if (row.is_object()) versions[row.value("framework", "")] = row.value("version", "");
   }
   return versions;
+}
+
+std::vector<std::string> frameworks_in_list(const std::string& text) {
+  std::vector<std::string> words;
+  for (const auto word : std::views::split(text, ',')) words.emplace_back(word.begin(), word.end());
+  return words;
 }
 
 /// Of d5's models those whose files are all here.
@@ -77,15 +83,13 @@ AgentFacts own_facts(const std::string& program, const std::string& name,
     facts.memory_bytes = std::min(facts.memory_bytes, std::int64_t(machine.memory_limit_bytes));
   }
   facts.devices.emplace("cpu", machine.cpu);
-  auto versions = versions_of(program, offered);
-  const bool one_by_one =
-      versions.empty() && offered == "all";  // one of them ended the child: the others still count
-  for (const FrameworkInfo& framework : frameworks()) {
-    if (one_by_one) versions.merge(versions_of(program, framework.name));
-    const auto version = versions.find(framework.name);
-    if (version == versions.end()) continue;
-    facts.frameworks[framework.name] = {
-        version->second, framework.path.empty() ? "" : detail::sha256_of_file(framework.path)};
+  const std::vector<std::string> words = frameworks_in_list(offered);
+  const auto known = frameworks();  // d5's own is not among them where nothing has used it
+  for (const auto& [name, version] : framework_versions(program)) {
+    if (offered != "all" && std::ranges::find(words, name) == words.end()) continue;
+    const auto place = std::ranges::find(known, name, &FrameworkInfo::name);
+    const bool is_file = place != known.end() && !place->path.empty();
+    facts.frameworks[name] = {version, is_file ? detail::sha256_of_file(place->path) : ""};
   }
   return facts;
 }
