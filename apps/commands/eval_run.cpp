@@ -104,20 +104,58 @@ void forget_id(const EvalRunOptions& options) {
   std::filesystem::remove(journal + ".run");
 }
 
+/// A database that hears of the run once there is something of it: one that is resumed when all is
+/// done leaves no second.
+class RunSink final : public EvaluationSink {
+ public:
+  RunSink(std::unique_ptr<EvaluationDatabase> database, EvaluationRun run)
+      : database_(std::move(database)), run_(std::move(run)) {}
+
+  void evaluation(const EvaluationRun& run) override { database_->evaluation(run); }
+  void measurements(const std::string& run, const std::string& piece,
+                    std::span<const Measurement> records) override {
+    begun().measurements(run, piece, records);
+  }
+  void queries(const std::string& run, const std::string& piece,
+               std::span<const QueryRecord> records) override {
+    begun().queries(run, piece, records);
+  }
+  void answers(const std::string& run, const std::string& piece,
+               std::span<const SampleAnswer> answers) override {
+    begun().answers(run, piece, answers);
+  }
+  void trace(const std::string& run, const std::string& piece, const Timeline& timeline) override {
+    begun().trace(run, piece, timeline);
+  }
+  [[nodiscard]] bool has_begun() const { return has_begun_; }
+
+ private:
+  EvaluationDatabase& begun() {
+    if (!has_begun_) database_->evaluation(run_);
+    has_begun_ = true;
+    return *database_;
+  }
+
+  std::unique_ptr<EvaluationDatabase> database_;
+  EvaluationRun run_;
+  bool has_begun_ = false;
+};
+
 /// Where `--database` says, with all queries, answers and traces; null where it says nothing.
-std::unique_ptr<EvaluationDatabase> kept(const FixedEvaluation& evaluation,
-                                         const EvalRunOptions& options, EvaluateOptions& how) {
+std::unique_ptr<RunSink> kept(const FixedEvaluation& evaluation, const EvalRunOptions& options,
+                              EvaluateOptions& how) {
   const std::string address = app::take_database();
   if (address.empty()) return nullptr;
   auto database = EvaluationDatabase::open(address);
-  how.sink = database.get();
   how.run = id_of_run(options);
-  database->evaluation({.id = how.run,
-                        .key = evaluation.key,
-                        .manifest = evaluation.canonical,
-                        .command = line_of(options, how),
-                        .environment = environment()});
-  return database;
+  EvaluationRun run{.id = how.run,
+                    .key = evaluation.key,
+                    .manifest = evaluation.canonical,
+                    .command = line_of(options, how),
+                    .environment = environment()};
+  auto sink = std::make_unique<RunSink>(std::move(database), std::move(run));
+  how.sink = sink.get();
+  return sink;
 }
 
 /// Of the server's machines: what is named is found there.
@@ -142,7 +180,8 @@ int run_eval_run(EvalRunOptions options) {
   const auto database = kept(evaluation, options, how);
   const int status = app::run_list(evaluation_work(evaluation, how), options, options);
   if (database && !options.out.empty()) forget_id(options);
-  if (database && !options.quiet) app::say(fmt::format("kept as run {}", how.run.substr(0, 8)));
+  if (database && database->has_begun() && !options.quiet)
+    app::say(fmt::format("kept as run {}", how.run.substr(0, 8)));
   return status;
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"list samplers --out x.json", "--out"},
       {"list devices cpu", "devices have no options to show"},
       {"list operators Rulu", "did you mean Relu"},
-      {"list samplers --framework torch", "--framework is of 'd5 list operators'"},
+      {"list samplers --framework torch", "--framework is of 'd5 list operators|frameworks'"},
       {"list operators --framework trch", "trch"},
       {"net run lenet --dim N=2 --dim N=3", "'N' has a size already"},
       {"train mnist-lenet-quick --framework torch:torch", "own executor"},
