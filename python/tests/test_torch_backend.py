@@ -314,12 +314,12 @@ tell(ranks.rank, "ended")
 """
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("ranks", [1, 4])
 def test_torch_speaks_over_d5(tmp_path, ranks):
     run(tmp_path, COLLECTIVES, ranks)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("ranks", [1, 4])
 def test_groups_speak_apart(tmp_path, ranks):
     run(tmp_path, GROUPS, ranks)
 
@@ -338,7 +338,7 @@ def test_hooks_and_optimizers_of_torch_do_as_over_gloo(tmp_path):
     run(tmp_path, WAYS_TO_TRAIN, 2)
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [3])
 def test_modules_that_torch_shards_train_as_over_gloo(tmp_path, ranks):
     run(tmp_path, SHARDED_MODULES, ranks)
 
