@@ -80,7 +80,11 @@ std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
   add("--dataset", options.dataset);
   add("--split", options.split);
   add("--trace-level", fmt::format("{}", fmt::join(options.trace_levels, ",")));
-  if (options.locked.empty()) line.runs_in(options.frameworks);
+  if (options.locked.empty()) {
+    const bool told = options.frameworks != app::RunOptions{}.frameworks;
+    if (told) line.runs_in(options.frameworks);  // else as the evaluation says
+    if (!told) line.option("--threads", threads());
+  }
   return line.append(how.command_options).text();
 }
 
