@@ -21,7 +21,8 @@ graph = model.graph
 outputs = [value for value in graph.output if value.name in NAMES]
 del graph.output[:]
 graph.output.extend(outputs)
-needed, nodes = {value.name for value in outputs}, []
+needed = {value.name for value in outputs}
+nodes: list[onnx.NodeProto] = []
 for node in reversed(graph.node):
     if needed.intersection(node.output):
         needed.update(node.input)

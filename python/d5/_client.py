@@ -46,23 +46,31 @@ class Client:
         """Asks for an evaluation, whose manifest is YAML as a text, or a dict. Returns the job: the one
         that was there, if it was asked for before."""
         body = {"manifest": manifest, "on": on, "constraints": constraints or {}}
-        return json.loads(self._client.send("POST", "/v1/jobs", json.dumps(body)))
+        made: Json = json.loads(self._client.send("POST", "/v1/jobs", json.dumps(body)))
+        return made
 
     def job(self, job: str) -> Json:
         """Its manifest, its parts, how far each is."""
-        return self.get(f"/v1/jobs/{quote(job, safe='')}")
+        found: Json = self.get(f"/v1/jobs/{quote(job, safe='')}")
+        return found
 
     def why(self, job: str) -> list[Json]:
         """For each agent whether it may have the job, and why not."""
-        return self.get(f"/v1/jobs/{quote(job, safe='')}/why")["items"]
+        agents: list[Json] = self.get(f"/v1/jobs/{quote(job, safe='')}/why")["items"]
+        return agents
 
     def cancel(self, job: str) -> Json:
         """Ends what is not over of a job."""
-        return json.loads(self._client.send("DELETE", f"/v1/jobs/{quote(job, safe='')}", ""))
+        ended: Json = json.loads(self._client.send("DELETE", f"/v1/jobs/{quote(job, safe='')}", ""))
+        return ended
 
     def follow(self, job: str, hear: Callable[[Json], object]) -> None:
         """Calls `hear` with each event of a job from its first, until it is over."""
-        self._client.follow(job, lambda event: hear(json.loads(event)))
+
+        def told(event: str) -> None:
+            hear(json.loads(event))
+
+        self._client.follow(job, told)
 
     def results(self, run: str) -> Measurements:
         """All that a run measured, with its samples."""
