@@ -187,12 +187,15 @@ MAKERS = {
 @pytest.mark.parametrize("kind", MAKERS)
 def test_objects_that_are_made_and_dropped_take_no_memory(kind):
     make, count = MAKERS[kind]
-    for _ in range(count // 5):
-        make()
-    gc.collect()
-    before = memory()
-    for _ in range(count):
-        make()
-    gc.collect()
-    # The smallest of them has 16 bytes and its Python object some 50; pages of the allocator go.
-    assert (memory() - before) / count < 40
+
+    def growth():
+        before = memory()
+        for _ in range(count // 3):
+            make()
+        gc.collect()
+        return (memory() - before) / (count // 3)
+
+    growth()
+    # The smallest of them has 16 bytes and its Python object some 50. What is lost is lost in every
+    # round; an allocator takes its pages in one.
+    assert min(growth() for _ in range(3)) < 40
