@@ -6,26 +6,35 @@
 #include <iterator>
 
 #include "apps/work_list.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
+#include "d5/evaluation/asked_evaluation.hpp"
 #include "d5/evaluation/manifest_place.hpp"
 #include "d5/evaluation/own_steps.hpp"
 #include "d5/evaluation/predictor.hpp"
-#include "d5/evaluation/scenario.hpp"
 #include "d5/level0_ops/size_range.hpp"
 #include "d5/level1_network/executor_word.hpp"
 
 namespace d5::app {
 namespace {
 
-/// Whether a word names the manifest of an evaluation, not of a model.
-bool is_evaluation(const std::string& word) {
-  if (!is_manifest_path(word)) {
-    const auto known = carried_manifests("evaluation");
-    return std::find(known.begin(), known.end(), word.substr(0, word.find('@'))) != known.end();
-  }
-  const std::string text = detail::read_manifest_file(manifest_file("model", word));
-  return manifest_kind_of(text, word) == "evaluation";
+/// What was said; what was not is as in a new `EvaluationOptions`.
+EvaluationChanges changes_of(const EvaluationOptions& options, const RunOptions& run) {
+  EvaluationChanges changes;
+  const RunOptions untold;
+  if (run.frameworks != untold.frameworks) changes.frameworks = run.frameworks;
+  if (run.seed != untold.seed) changes.seed = static_cast<std::int64_t>(run.seed);
+  if (!options.scenarios.empty()) changes.scenarios = options.scenarios;
+  if (!options.trace_levels.empty()) changes.trace_levels = options.trace_levels;
+  if (!options.dataset.empty()) changes.dataset = options.dataset;
+  if (!options.split.empty()) changes.split = options.split;
+  if (!options.batches.empty()) changes.batches = sizes_from(options.batches);
+  if (options.stage_threads > 0) changes.stage_threads = options.stage_threads;
+  if (options.repetitions > 0) changes.repetitions = options.repetitions;
+  if (options.instances > 0) changes.instances = options.instances;
+  if (options.longest_wait >= 0) changes.longest_wait = options.longest_wait;
+  if (options.queries > 0) changes.queries = options.queries;
+  if (options.seconds >= 0) changes.seconds = options.seconds;
+  if (options.no_accuracy) changes.accuracy = false;
+  return changes;
 }
 
 }  // namespace
@@ -40,38 +49,8 @@ FixedEvaluation fixed_evaluation_of(const EvaluationOptions& options, const RunO
 }
 
 EvaluationManifest evaluation_of(const EvaluationOptions& options, const RunOptions& run) {
-  if (options.what.empty()) throw ValueError("no model is named, nor an evaluation");
-  const RunOptions untold;
-  EvaluationManifest manifest;
-  if (options.what.size() == 1 && is_evaluation(options.what.front())) {
-    manifest = find_manifest<EvaluationManifest>(options.what.front()).manifest;
-    manifest.frameworks = executor_words(manifest.frameworks);
-    if (run.frameworks != untold.frameworks) manifest.frameworks = run.frameworks;
-  } else {
-    manifest.name = "command-line";
-    manifest.version = "0.0.0-dev";
-    manifest.models = options.what;
-    manifest.frameworks = run.frameworks;
-    manifest.scenarios = {{"single_stream"}};
-  }
-  if (!options.scenarios.empty()) manifest.scenarios.clear();
-  for (const auto& word : options.scenarios) {
-    EntryChoice choice = entry_of_words("scenario", word);
-    choice.name = meant_name(choice.name, scenarios().names());
-    manifest.scenarios.push_back(std::move(choice));
-  }
-  if (!options.trace_levels.empty()) manifest.trace_levels = options.trace_levels;
-  if (!options.dataset.empty()) manifest.dataset = options.dataset;
-  if (!options.split.empty()) manifest.split = options.split;
-  if (!options.batches.empty()) manifest.batches = sizes_from(options.batches);
-  if (options.stage_threads > 0) manifest.stage_threads = options.stage_threads;
-  if (options.repetitions > 0) manifest.repetitions = options.repetitions;
-  if (options.instances > 0) manifest.instances = options.instances;
-  if (options.longest_wait >= 0) manifest.longest_wait = options.longest_wait;
-  if (options.queries > 0) manifest.queries = options.queries;
-  if (options.seconds >= 0) manifest.seconds = options.seconds;
-  if (options.no_accuracy) manifest.accuracy = false;
-  if (run.seed != untold.seed) manifest.seed = static_cast<std::int64_t>(run.seed);
+  EvaluationManifest manifest = asked_evaluation(options.what, "command-line");
+  change_evaluation(manifest, changes_of(options, run));
   return manifest;
 }
 

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/evaluation_options.hpp"
@@ -15,15 +15,14 @@
 #include "apps/server_options.hpp"
 #include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
-#include "d5/core/atomic_file.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/result_journal.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/evaluation/evaluate.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/evaluation_lock.hpp"
+#include "d5/evaluation/run_sink.hpp"
 
 namespace d5::command {
 namespace {
@@ -88,78 +87,24 @@ std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
   return line.append(how.command_options).text();
 }
 
-/// The run's id in a database: that of the run that is resumed, which stands beside its journal.
-std::string id_of_run(const EvalRunOptions& options) {
-  namespace fs = std::filesystem;
-  const bool is_kept =
-      !options.out.empty() && (!fs::exists(options.out) || fs::is_regular_file(options.out));
-  if (!is_kept) return new_run_id();  // nothing is resumed from a pipe
-  const std::string beside = ResultJournal::path_beside(options.out) + ".run";
-  if (options.resume && fs::exists(beside)) return read_file(beside, 100);
-  std::string id = new_run_id();
-  write_file(beside, id);
-  return id;
-}
-
-/// Once the results file has all of it, no run goes on from it.
-void forget_id(const EvalRunOptions& options) {
-  const std::string journal = ResultJournal::path_beside(options.out);
-  if (std::filesystem::exists(journal)) return;
-  std::filesystem::remove(journal + ".run");
-}
-
-/// A database that hears of the run once there is something of it: one that is resumed when all is
-/// done leaves no second.
-class RunSink final : public EvaluationSink {
- public:
-  RunSink(std::unique_ptr<EvaluationDatabase> database, EvaluationRun run)
-      : database_(std::move(database)), run_(std::move(run)) {}
-
-  void evaluation(const EvaluationRun& run) override { database_->evaluation(run); }
-  void measurements(const std::string& run, const std::string& piece,
-                    std::span<const Measurement> records) override {
-    begun().measurements(run, piece, records);
-  }
-  void queries(const std::string& run, const std::string& piece,
-               std::span<const QueryRecord> records) override {
-    begun().queries(run, piece, records);
-  }
-  void answers(const std::string& run, const std::string& piece,
-               std::span<const SampleAnswer> answers) override {
-    begun().answers(run, piece, answers);
-  }
-  void trace(const std::string& run, const std::string& piece, const Timeline& timeline) override {
-    begun().trace(run, piece, timeline);
-  }
-  [[nodiscard]] bool has_begun() const { return has_begun_; }
-
- private:
-  EvaluationDatabase& begun() {
-    if (!has_begun_) database_->evaluation(run_);
-    has_begun_ = true;
-    return *database_;
-  }
-
-  std::unique_ptr<EvaluationDatabase> database_;
-  EvaluationRun run_;
-  bool has_begun_ = false;
+/// Where `--database` says, with all queries, answers and traces.
+struct Kept {
+  std::unique_ptr<EvaluationDatabase> database;  ///< null where it says nothing
+  std::optional<RunSink> run;
 };
 
-/// Where `--database` says, with all queries, answers and traces; null where it says nothing.
-std::unique_ptr<RunSink> kept(const FixedEvaluation& evaluation, const EvalRunOptions& options,
-                              EvaluateOptions& how) {
+Kept kept(const FixedEvaluation& evaluation, const EvalRunOptions& options, EvaluateOptions& how) {
+  Kept result;
   const std::string address = app::take_database();
-  if (address.empty()) return nullptr;
-  auto database = EvaluationDatabase::open(address);
-  how.run = id_of_run(options);
-  EvaluationRun run{.id = how.run,
-                    .key = evaluation.key,
+  if (address.empty()) return result;
+  result.database = EvaluationDatabase::open(address);
+  EvaluationRun run{.key = evaluation.key,
                     .manifest = evaluation.canonical,
                     .command = line_of(options, how),
                     .environment = environment()};
-  auto sink = std::make_unique<RunSink>(std::move(database), std::move(run));
-  how.sink = sink.get();
-  return sink;
+  result.run.emplace(*result.database, std::move(run), options.out, options.resume);
+  how.run = result.run->id();
+  return result;
 }
 
 /// Of the server's machines: what is named is found there.
@@ -181,11 +126,15 @@ int run_eval_run(EvalRunOptions options) {
       .price_per_hour = options.price,
       .isolation = isolation_of(options),
       .interrupt = app::ctrl_c()};
-  const auto database = kept(evaluation, options, how);
+  Kept keeping = kept(evaluation, options, how);
+  if (keeping.run) how.sink = &*keeping.run;
   const int status = app::run_list(evaluation_work(evaluation, how), options, options);
-  if (database && !options.out.empty()) forget_id(options);
-  if (database && database->has_begun() && !options.quiet)
-    app::say(fmt::format("kept as run {}", how.run.substr(0, 8)));
+  if (keeping.run) {
+    keeping.run->end();
+    if (keeping.run->has_begun() && !options.quiet) {
+      app::say(fmt::format("kept as run {}", how.run.substr(0, 8)));
+    }
+  }
   return status;
 }
 

@@ -3,17 +3,15 @@
 
 #include <pybind11/typing.h>
 
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <variant>
 
-#include "d5/core/entry_words.hpp"
 #include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
 #include "d5/core/work_list.hpp"
+#include "d5/evaluation/asked_evaluation.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/manifest_place.hpp"
+#include "d5/evaluation/run_sink.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "long_call.hpp"
@@ -28,22 +26,6 @@ std::string json_of(const Values& manifest) {
   return py::module_::import("json").attr("dumps")(manifest).cast<std::string>();
 }
 
-std::string read_text(const Path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw IoError("cannot read '" + printable(path.string()) + "'");
-  return text.str();
-}
-
-bool is_evaluation(const std::string& word) {
-  if (!is_manifest_path(word)) {
-    const auto known = carried_manifests("evaluation");
-    return std::ranges::find(known, word.substr(0, word.find('@'))) != known.end();
-  }
-  return manifest_kind_of(read_text(manifest_file("model", word)), word) == "evaluation";
-}
-
 EvaluationManifest manifest_of(const Manifest& what) {
   if (const auto* dict = std::get_if<Values>(&what)) {
     Values whole(dict->attr("copy")());
@@ -54,42 +36,8 @@ EvaluationManifest manifest_of(const Manifest& what) {
     return parse_manifest<EvaluationManifest>(json_of(whole), "the evaluation");
   }
   const auto* path = std::get_if<Path>(&what);
-  if (path && is_evaluation(path->string())) {
-    return find_manifest<EvaluationManifest>(path->string()).manifest;
-  }
-  EvaluationManifest manifest;
-  manifest.name = "python";
-  manifest.version = "0.0.0-dev";
-  manifest.models = path ? std::vector{path->string()} : std::get<std::vector<std::string>>(what);
-  manifest.scenarios = {{"single_stream"}};
-  return manifest;
-}
-
-struct EvaluationChanges {
-  std::optional<std::vector<std::string>> frameworks, scenarios;
-  std::optional<std::vector<std::int64_t>> batches;
-  std::optional<std::string> dataset, split;
-  std::optional<std::int64_t> queries, seed;
-  std::optional<double> seconds;
-  std::optional<bool> accuracy;
-};
-
-void change_manifest(EvaluationManifest& manifest, const EvaluationChanges& to) {
-  if (to.frameworks) manifest.frameworks = *to.frameworks;
-  manifest.frameworks = executor_words(manifest.frameworks);
-  if (to.scenarios) {
-    manifest.scenarios.clear();
-    for (const auto& word : *to.scenarios) {
-      manifest.scenarios.push_back(entry_of_words("scenario", word));
-    }
-  }
-  if (to.batches) manifest.batches = *to.batches;
-  if (to.dataset) manifest.dataset = *to.dataset;
-  if (to.split) manifest.split = *to.split;
-  if (to.queries) manifest.queries = *to.queries;
-  if (to.seed) manifest.seed = *to.seed;
-  if (to.seconds) manifest.seconds = *to.seconds;
-  if (to.accuracy) manifest.accuracy = *to.accuracy;
+  return asked_evaluation(
+      path ? std::vector{path->string()} : std::get<std::vector<std::string>>(what), "python");
 }
 
 Measurements run_evaluation(const Manifest& what, const EvaluationChanges& changes,
@@ -98,22 +46,25 @@ Measurements run_evaluation(const Manifest& what, const EvaluationChanges& chang
   EvaluationManifest manifest = manifest_of(what);
   std::vector<Measurement> rows;
   long_call([&](const Interrupt& interrupt) {
-    change_manifest(manifest, changes);
+    change_evaluation(manifest, changes);
+    manifest.frameworks = executor_words(manifest.frameworks);
     EvaluateOptions how{
         .out = out ? out->string() : "", .resume = resume, .steps = steps, .interrupt = interrupt};
+    const FixedEvaluation evaluation = fix_evaluation(manifest);
     std::unique_ptr<EvaluationDatabase> kept;
+    std::optional<RunSink> run;
     if (database) {
-      const FixedEvaluation fixed = fix_evaluation(manifest);
       kept = EvaluationDatabase::open(database->string());
-      how.sink = kept.get();
-      how.run = new_run_id();
-      kept->evaluation({.id = how.run,
-                        .key = fixed.key,
-                        .manifest = fixed.canonical,
-                        .command = "d5.evaluate",
-                        .environment = environment()});
+      EvaluationRun told{.key = evaluation.key,
+                         .manifest = evaluation.canonical,
+                         .command = "d5.evaluate",
+                         .environment = environment()};
+      run.emplace(*kept, std::move(told), how.out, resume);
+      how.sink = &*run;
+      how.run = run->id();
     }
-    rows = evaluate(manifest, how).measurements;
+    rows = evaluate(evaluation, how).measurements;
+    if (run) run->end();
   });
   return Measurements(rows);
 }
@@ -122,7 +73,8 @@ using LintFault = std::tuple<int, int, std::string>;
 
 std::vector<LintFault> lint(const std::variant<Values, Path>& what, bool fetched) {
   const auto* path = std::get_if<Path>(&what);
-  const std::string text = path ? read_text(*path) : json_of(std::get<Values>(what));
+  const std::string text =
+      path ? detail::read_manifest_file(path->string()) : json_of(std::get<Values>(what));
   std::vector<LintFault> faults;
   for (const auto& fault : lint_manifest(text, path ? path->string() : "manifest",
                                          fetched ? ManifestOrigin::fetched : ManifestOrigin::own)) {

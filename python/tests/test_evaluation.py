@@ -114,6 +114,13 @@ def test_an_evaluation_is_a_dict_too_and_a_database_keeps_its_answers(colours, t
         database.runs(metrc="top1")
 
 
+def test_what_was_whole_when_it_is_resumed_is_one_run(colours, tmp_path):
+    for _ in range(2):
+        d5.evaluate(colours(), scenarios=[], out=tmp_path / "r.json", resume=True, database=tmp_path / "all.db")
+    assert len(d5.Database(tmp_path / "all.db").runs()) == 1
+    assert not list(tmp_path.glob("*.run"))
+
+
 @d5.register("tests-blue-first")
 class BlueFirst(d5.SampleStep):
     """Red becomes blue."""

@@ -56,8 +56,9 @@ struct EvaluateOptions {
   bool resume = false;   ///< what `out` holds is not run again
   /// Told of each piece's queries, answers and trace, and then of its records; outlives the run.
   EvaluationSink* sink = nullptr;
-  std::string run = {};  ///< its id there: of `EvaluationSink::evaluation`, which the caller calls
-  bool steps = false;    ///< a record a step of the pipeline, too: its time, its queue, who waited
+  std::string run =
+      {};              ///< its id there, of `EvaluationSink::evaluation`: the caller's (`RunSink`)
+  bool steps = false;  ///< a record a step of the pipeline, too: its time, its queue, who waited
   std::string command_options = {};  ///< at the end of every record's command
   double price_per_hour = 0;         ///< of this machine, where no system's manifest tells it
   /// Each model in each framework in a process of its own, so long at most for each piece: one that
@@ -79,6 +80,8 @@ struct EvaluateOptions {
 /// An accuracy below what the model's author claims is a failed record. Throws: as `fix_evaluation`
 /// and `run_work`.
 [[nodiscard]] Results evaluate(const EvaluationManifest& manifest,
+                               const EvaluateOptions& options = {});
+[[nodiscard]] Results evaluate(const FixedEvaluation& evaluation,
                                const EvaluateOptions& options = {});
 
 }  // namespace d5

@@ -39,7 +39,10 @@ std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
 }
 
 Results evaluate(const EvaluationManifest& manifest, const EvaluateOptions& options) {
-  const FixedEvaluation evaluation = fix_evaluation(manifest);
+  return evaluate(fix_evaluation(manifest), options);
+}
+
+Results evaluate(const FixedEvaluation& evaluation, const EvaluateOptions& options) {
   return run_work(evaluation_work(evaluation, options), {.how = "evaluation " + evaluation.key,
                                                          .out = options.out,
                                                          .resume = options.resume,

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/asked_evaluation.hpp"
+
+#include <algorithm>
+
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/evaluation/manifest_place.hpp"
+#include "d5/evaluation/scenario.hpp"
+#include "d5/level1_network/executor_word.hpp"
+
+namespace d5 {
+namespace {
+
+/// Whether a word names the manifest of an evaluation, not of a model.
+bool names_evaluation(const std::string& word) {
+  if (!is_manifest_path(word)) {
+    const auto known = carried_manifests("evaluation");
+    return std::ranges::find(known, word.substr(0, word.find('@'))) != known.end();
+  }
+  const std::string text = detail::read_manifest_file(manifest_file("model", word));
+  return manifest_kind_of(text, word) == "evaluation";
+}
+
+template <class T>
+void replace(T& value, const std::optional<T>& other) {
+  if (other) value = *other;
+}
+
+}  // namespace
+
+EvaluationManifest asked_evaluation(const std::vector<std::string>& what, const std::string& name) {
+  if (what.empty()) throw ValueError("no model is named, nor an evaluation");
+  EvaluationManifest manifest;
+  if (what.size() == 1 && names_evaluation(what.front())) {
+    manifest = find_manifest<EvaluationManifest>(what.front()).manifest;
+    manifest.frameworks = executor_words(manifest.frameworks);
+    return manifest;
+  }
+  manifest.name = name;
+  manifest.version = "0.0.0-dev";
+  manifest.models = what;
+  manifest.scenarios = {{"single_stream"}};
+  return manifest;
+}
+
+void change_evaluation(EvaluationManifest& manifest, const EvaluationChanges& changes) {
+  if (changes.scenarios) {
+    manifest.scenarios.clear();
+    for (const auto& word : *changes.scenarios) {
+      EntryChoice choice = entry_of_words("scenario", word);
+      choice.name = meant_name(choice.name, scenarios().names());
+      manifest.scenarios.push_back(std::move(choice));
+    }
+  }
+  replace(manifest.frameworks, changes.frameworks);
+  replace(manifest.trace_levels, changes.trace_levels);
+  replace(manifest.batches, changes.batches);
+  replace(manifest.dataset, changes.dataset);
+  replace(manifest.split, changes.split);
+  replace(manifest.queries, changes.queries);
+  replace(manifest.seed, changes.seed);
+  replace(manifest.stage_threads, changes.stage_threads);
+  replace(manifest.instances, changes.instances);
+  replace(manifest.repetitions, changes.repetitions);
+  replace(manifest.seconds, changes.seconds);
+  replace(manifest.longest_wait, changes.longest_wait);
+  replace(manifest.accuracy, changes.accuracy);
+}
+
+}  // namespace d5
