@@ -24,11 +24,12 @@ std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
   }
   std::vector<WorkPiece> pieces;
   const detail::SystemChoice system = detail::choose_system(evaluation.systems);
+  const detail::ToldConditions told = detail::told_of(system, options);
   for (std::size_t m = 0; m < evaluation.models.size(); ++m) {
     for (const FixedFramework& framework : evaluation.frameworks) {
       auto those = options.isolation.most_seconds > 0
-                       ? detail::isolated_pieces(evaluation, m, framework, options)
-                       : detail::ModelPieces(evaluation, m, framework, options).all();
+                       ? detail::isolated_pieces(evaluation, m, framework, told, options)
+                       : detail::ModelPieces(evaluation, m, framework, told, options).all();
       std::ranges::move(those, std::back_inserter(pieces));
     }
   }

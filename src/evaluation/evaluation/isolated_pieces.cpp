@@ -53,10 +53,11 @@ void learn(EvaluatedModel& model, const std::vector<Measurement>& records) {
 }  // namespace
 
 std::vector<WorkPiece> isolated_pieces(const FixedEvaluation& evaluation, std::size_t model,
-                                       const FixedFramework& framework,
+                                       const FixedFramework& framework, ToldConditions told,
                                        const EvaluateOptions& options) {
   const auto apart = std::make_shared<Apart>(options);
-  apart->model = std::make_shared<ModelPieces>(evaluation, model, framework, apart->options);
+  apart->model =
+      std::make_shared<ModelPieces>(evaluation, model, framework, std::move(told), apart->options);
   std::vector<WorkPiece> pieces = apart->model->all(), plain, of_libraries;
   for (const WorkPiece& piece : pieces) {
     std::vector<WorkPiece>& those = are_libraries_traced(piece) ? of_libraries : plain;

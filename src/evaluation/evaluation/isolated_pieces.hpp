@@ -6,6 +6,7 @@
 
 #include "d5/core/work_list.hpp"
 #include "d5/evaluation/evaluate.hpp"
+#include "evaluation/evaluation/evaluated_model.hpp"
 
 namespace d5::detail {
 
@@ -15,6 +16,7 @@ namespace d5::detail {
 [[nodiscard]] std::vector<WorkPiece> isolated_pieces(const FixedEvaluation& evaluation,
                                                      std::size_t model,
                                                      const FixedFramework& framework,
+                                                     ToldConditions told,
                                                      const EvaluateOptions& options);
 
 }  // namespace d5::detail

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "d5/core/entry_words.hpp"
 #include "evaluation/evaluation/accuracy_run.hpp"
-#include "evaluation/evaluation/system_choice.hpp"
 
 namespace d5::detail {
 namespace {
@@ -30,7 +30,8 @@ std::vector<Cell> cells_of(const EvaluationManifest& manifest) {
 }  // namespace
 
 ModelPieces::ModelPieces(const FixedEvaluation& evaluation, std::size_t model,
-                         const FixedFramework& framework, const EvaluateOptions& options)
+                         const FixedFramework& framework, ToldConditions told,
+                         const EvaluateOptions& options)
     : manifest_(evaluation.manifest),
       options_(options),
       samples_(std::int64_t(evaluation.datasets[model].manifest.samples.size())),
@@ -39,7 +40,7 @@ ModelPieces::ModelPieces(const FixedEvaluation& evaluation, std::size_t model,
       line_(CommandLine("eval run")
                 .word(manifest_.models[model])
                 .option("--framework", framework.word)) {
-  model_->told = told_of(choose_system(evaluation.systems), options);
+  model_->told = std::move(told);
   if (!manifest_.dataset.empty()) line_.option("--dataset", manifest_.dataset);
   if (!manifest_.split.empty()) line_.option("--split", manifest_.split);
 }

@@ -22,8 +22,9 @@ void skip(WorkPiece& piece, const std::string& why_not, const EvaluateOptions& o
 }  // namespace
 
 SystemChoice choose_system(const std::vector<FoundManifest<SystemManifest>>& systems) {
-  const Environment machine = environment();
   SystemChoice choice;
+  if (systems.empty()) return choice;
+  const Environment machine = environment();
   for (const auto& one : systems) {
     const std::string why_not = why_unfit(one.manifest, machine);
     if (why_not.empty()) return {.system = &one.manifest};
@@ -33,9 +34,8 @@ SystemChoice choose_system(const std::vector<FoundManifest<SystemManifest>>& sys
   return choice;
 }
 
-std::map<std::string, std::string, std::less<>> told_of(const SystemChoice& choice,
-                                                        const EvaluateOptions& options) {
-  std::map<std::string, std::string, std::less<>> told;
+ToldConditions told_of(const SystemChoice& choice, const EvaluateOptions& options) {
+  ToldConditions told;
   double price = options.price_per_hour;
   if (choice.system) {
     told["system"] = choice.system->reference();

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "d5/core/work_list.hpp"
 #include "d5/evaluation/evaluate.hpp"
+#include "evaluation/evaluation/evaluated_model.hpp"
 
 namespace d5::detail {
 
@@ -19,8 +18,7 @@ struct SystemChoice {
 [[nodiscard]] SystemChoice choose_system(const std::vector<FoundManifest<SystemManifest>>& systems);
 
 /// What its records say of it, and of its price.
-[[nodiscard]] std::map<std::string, std::string, std::less<>> told_of(
-    const SystemChoice& choice, const EvaluateOptions& options);
+[[nodiscard]] ToldConditions told_of(const SystemChoice& choice, const EvaluateOptions& options);
 /// Pieces that run nothing, and are skipped with the reason.
 void skip_all(const std::string& why_not, const EvaluateOptions& options,
               std::vector<WorkPiece>& pieces);
