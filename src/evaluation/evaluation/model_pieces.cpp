@@ -8,6 +8,7 @@
 
 #include "d5/core/entry_words.hpp"
 #include "evaluation/evaluation/accuracy_run.hpp"
+#include "evaluation/evaluation/asked_line.hpp"
 
 namespace d5::detail {
 namespace {
@@ -37,12 +38,8 @@ ModelPieces::ModelPieces(const FixedEvaluation& evaluation, std::size_t model,
       samples_(std::int64_t(evaluation.datasets[model].manifest.samples.size())),
       model_(std::make_shared<EvaluatedModel>(evaluation, model, framework, options.interrupt)),
       who_(model_->manifest().reference() + " " + framework.word),
-      line_(CommandLine("eval run")
-                .word(manifest_.models[model])
-                .option("--framework", framework.word)) {
+      line_(asked_line("eval run", manifest_, model, framework.word)) {
   model_->told = std::move(told);
-  if (!manifest_.dataset.empty()) line_.option("--dataset", manifest_.dataset);
-  if (!manifest_.split.empty()) line_.option("--split", manifest_.split);
 }
 
 std::vector<WorkPiece> ModelPieces::all() const {
@@ -85,7 +82,10 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
   piece.record.conditions["batch"] = std::to_string(cell.batch);
   CommandLine line =
       CommandLine(line_).option("--scenario", scenario).option("--batch", cell.batch);
-  add_serving(piece, line);
+  const EvaluationManifest usual;
+  if (manifest_.queries != usual.queries) line.option("--queries", manifest_.queries);
+  if (manifest_.seconds != usual.seconds) line.option("--seconds", manifest_.seconds);
+  add_serving(manifest_, piece, line);
   if (cell.trace_level != "none") {
     piece.record.conditions["trace level"] = cell.trace_level;
     piece.name += " trace " + cell.trace_level;
@@ -104,20 +104,6 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
     return records;
   };
   return piece;
-}
-
-void ModelPieces::add_serving(WorkPiece& piece, CommandLine& line) const {
-  const EvaluationManifest usual;
-  if (manifest_.queries != usual.queries) line.option("--queries", manifest_.queries);
-  if (manifest_.seconds != usual.seconds) line.option("--seconds", manifest_.seconds);
-  if (manifest_.instances > 1) {
-    piece.record.conditions["instances"] = std::to_string(manifest_.instances);
-    line.option("--instances", manifest_.instances);
-  }
-  if (manifest_.longest_wait > 0) {
-    piece.record.conditions["longest wait"] = with_prefix(manifest_.longest_wait, "s");
-    line.option("--longest-wait", manifest_.longest_wait);
-  }
 }
 
 WorkPiece ModelPieces::piece_called(const std::string& name, const std::string& metric) const {

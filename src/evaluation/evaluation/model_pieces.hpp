@@ -28,7 +28,6 @@ class ModelPieces {
 
  private:
   [[nodiscard]] WorkPiece piece_called(const std::string& name, const std::string& metric) const;
-  void add_serving(WorkPiece& piece, CommandLine& line) const;
 
   const EvaluationManifest& manifest_;
   const EvaluateOptions& options_;

@@ -14,6 +14,7 @@
 #include "d5/core/results.hpp"
 #include "d5/evaluation/evaluation_choice.hpp"
 #include "d5/evaluation/query_summary.hpp"
+#include "evaluation/evaluation/asked_line.hpp"
 #include "evaluation/evaluation/cell_run.hpp"
 
 namespace d5 {
@@ -108,19 +109,12 @@ WorkPiece piece_of(const FixedEvaluation& evaluation, std::size_t m,
   piece.record.conditions["objective"] = objective;
   piece.record.conditions["threads"] =
       std::to_string(detail::instance_threads(evaluation.manifest));
-  if (evaluation.manifest.instances > 1) {
-    piece.record.conditions["instances"] = std::to_string(evaluation.manifest.instances);
-  }
   piece.name = fmt::format("{} {} {} batch {}", model->manifest().reference(), framework.word,
                            scenario, batch);
-  piece.record.command = CommandLine("eval find-peak")
-                             .word(evaluation.manifest.models[m])
-                             .option("--slo", objective)
-                             .option("--framework", framework.word)
-                             .option("--scenario", scenario)
-                             .option("--batch", batch)
-                             .append(options.command_options)
-                             .text();
+  CommandLine line = detail::asked_line("eval find-peak", evaluation.manifest, m, framework.word);
+  line.option("--slo", objective).option("--scenario", scenario).option("--batch", batch);
+  detail::add_serving(evaluation.manifest, piece, line);
+  piece.record.command = line.append(options.command_options).text();
   piece.run = [&manifest = evaluation.manifest, model, batch, options,
                record = piece.record](const std::function<void()>& sampled) {
     auto records = search(*model, manifest, batch, record, options);
