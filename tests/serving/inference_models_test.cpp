@@ -2,7 +2,6 @@
 #include "d5/serving/inference_models.hpp"
 
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -10,6 +9,7 @@
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "serving/inference/request_rows.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace d5 {
 namespace {
@@ -37,10 +37,9 @@ std::string doubling_model(const std::string& file, onnx::Dim rows) {
   network.add_input("x", DType::float32, {rows, std::string("width")});
   network.add_node("Add", {"x", "x"}, {"y"});
   network.add_output("y");
-  const auto folder = std::filesystem::temp_directory_path() / "d5_inference_models";
-  std::filesystem::create_directories(folder);
-  network.save((folder / file).string());
-  return (folder / file).string();
+  static const testing::TemporaryFolder folder;
+  network.save(folder / file);
+  return folder / file;
 }
 
 TEST_CASE("a model is described as the network is") {

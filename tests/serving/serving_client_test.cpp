@@ -2,13 +2,13 @@
 #include "d5/serving/serving_client.hpp"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 
 #include "d5/core/error.hpp"
 #include "d5/evaluation/query_record.hpp"
 #include "serving/client/event_lines.hpp"
 #include "tests/evaluation/sample_evaluation.hpp"
 #include "tests/serving/asked_server.hpp"
+#include "tests/serving/own_certificate.hpp"
 
 namespace d5 {
 namespace {
@@ -91,22 +91,17 @@ TEST_CASE("what a server refuses is thrown with its words") {
 }
 
 TEST_CASE("over TLS a server is known by its certificate") {
-  const testing::TemporaryFolder folder;
-  const std::string key = folder / "key.pem", certificate = folder / "certificate.pem";
-  const std::string command =
-      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj "
-      "/CN=localhost -addext subjectAltName=DNS:localhost -keyout " +
-      key + " -out " + certificate + " 2>/dev/null";
-  if (std::system(command.c_str()) != 0) {
+  const testing::OwnCertificate own;
+  if (!own.made) {
     WARN("skipped: no program openssl makes a certificate");
     return;
   }
-  Server server({.database = folder / "results.db",
-                 .http = {.port = 0, .certificate = certificate, .key = key}});
+  Server server({.database = own.folder / "results.db",
+                 .http = {.port = 0, .certificate = own.certificate, .key = own.key}});
   server.begin();
   CHECK_THAT(server.address(), Catch::StartsWith("https://"));
   const std::string address = "https://localhost:" + std::to_string(server.port());
-  CHECK_THAT(ServingClient(address, {.certificates = certificate}).send("GET", "/v1/health"),
+  CHECK_THAT(ServingClient(address, {.certificates = own.certificate}).send("GET", "/v1/health"),
              Contains("\"up\""));
   CHECK_THROWS_WITH(ServingClient(address).send("GET", "/v1/health"), Contains("certificate"));
   // Without TLS nothing is answered.
