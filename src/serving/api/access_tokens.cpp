@@ -108,6 +108,12 @@ std::optional<ServingRole> AccessTokens::role_of(const std::string& token) const
   return found->second.role;
 }
 
+std::optional<ServingRole> AccessTokens::role_told(const std::string& authorization) const {
+  constexpr std::string_view kBearer = "Bearer ";
+  if (!authorization.starts_with(kBearer)) return {};
+  return role_of(authorization.substr(kBearer.size()));
+}
+
 std::vector<Token> AccessTokens::list() const { return read_tokens(file_); }
 
 std::string AccessTokens::add(const std::string& file, const std::string& name, ServingRole role) {

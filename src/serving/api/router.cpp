@@ -116,10 +116,7 @@ std::optional<HttpResponse> Router::refuse_role(HttpRequest& head, const RouteEn
     head.role = ServingRole::admin;
     return {};
   }
-  const std::string given = head.headers.at("authorization");
-  const std::string kind = "Bearer ";
-  const auto role = given.starts_with(kind) ? tokens_->role_of(given.substr(kind.size()))
-                                            : std::optional<ServingRole>();
+  const auto role = tokens_->role_told(head.headers.at("authorization"));
   head.role = role.value_or(ServingRole::anyone);
   if (head.role >= route.role) return {};
   if (role) {

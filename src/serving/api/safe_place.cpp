@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/api/safe_place.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/serving/http_server.hpp"
+
+namespace d5::detail {
+
+void expect_safe_place(const std::string& host, bool has_tokens, const std::string& certificate,
+                       const std::string& key) {
+  if (certificate.empty() != key.empty()) {
+    throw ValueError("TLS takes both a certificate and its key");
+  }
+  if (is_loopback(host)) return;
+  std::string missing;
+  if (!has_tokens) missing = "tokens ('d5 token add')";
+  if (certificate.empty()) {
+    missing += std::string(missing.empty() ? "" : ", and ") + "TLS (a certificate and its key)";
+  }
+  if (missing.empty()) return;
+  throw ValueError(fmt::format(
+      "'{}' is reached from other machines, which takes {}; without them a server stays on "
+      "127.0.0.1",
+      printable(host), missing));
+}
+
+}  // namespace d5::detail
