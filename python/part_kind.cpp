@@ -22,10 +22,11 @@ void add_entry(const std::string& kind, const std::string& name, const py::objec
   auto& known = python_entries()[{kind, name}];
   if (!known) {
     const auto entry = std::make_shared<PythonEntry>();
+    entry->name = name;
     entry->who = kind + " " + name;
     entry->options.all = std::move(options);
     entry->made = std::make_shared<PythonReference>(made);
-    how.add(name, summary, entry);
+    how.add(summary, entry);
     known = entry;
     return;
   }
@@ -62,6 +63,16 @@ py::object PythonEntry::call(const py::tuple& needs, const PythonOptions& own) c
 Registry<PartKind>& part_kinds() {
   static Registry<PartKind> all("kind of part");
   return all;
+}
+
+OwnedName owned_name(const std::string& name, char between, const char* what) {
+  const auto place = name.find(between);
+  if (place == std::string::npos) {
+    throw ValueError(fmt::format(
+        "{} '{}' is no framework's; expected FRAMEWORK{}NAME, of one that d5.add_framework added",
+        what, printable(name), between));
+  }
+  return {name.substr(0, place), name.substr(place + 1)};
 }
 
 py::object named(const py::object& made, const std::string& name) {

@@ -31,7 +31,7 @@ struct PythonOptions {
 /// What makes the parts of an entry: a class, or a function. A notebook's cell may put another in
 /// its place.
 struct PythonEntry {
-  std::string who;
+  std::string name, who;
   PythonOptions options;
   std::shared_ptr<PythonReference> made;
 
@@ -39,7 +39,8 @@ struct PythonEntry {
   [[nodiscard]] py::object call(const py::tuple& needs, const PythonOptions& own) const;
 
   template <class F>
-  auto make(const PythonOptions& own, const F& part_of, const py::tuple& needs) const {
+  auto make(const PythonOptions& own, const F& part_of,
+            const py::tuple& needs = py::tuple()) const {
     try {
       return part_of(call(needs, own));
     } catch (py::error_already_set& raised) {
@@ -53,21 +54,40 @@ using SharedEntry = std::shared_ptr<PythonEntry>;
 struct PartKind {
   std::string base;  ///< the class of d5's that one derives from; empty: it is a function
   int needs = 0;     ///< with how much it is called before its options
-  /// Makes the name known. `named` is the entry's own.
-  std::function<void(const std::string& name, const std::string& summary, const SharedEntry& named)>
-      add;
+  /// Makes the entry's name known.
+  std::function<void(const std::string& summary, const SharedEntry& entry)> add;
 };
-/// "optimizer", "sample step", ...: the words of `d5 list`. Each is one file of parts/.
+/// "optimizer", "sample step", ...: the words of `d5 list`. The files of parts/ add them.
 [[nodiscard]] Registry<PartKind>& part_kinds();
 
-/// `factory` is given what parts of the kind need, then the options.
-template <class EntryOf, class F>
+/// `make(entry, needs..., options)` makes a part, with the GIL; `needs` are what parts of the
+/// registry need.
+template <class EntryOf, class Make>
 void add_to(Registry<EntryOf>& registry, const std::string& name, const std::string& summary,
-            const SharedEntry& entry, const F& factory) {
+            const SharedEntry& entry, const Make& make) {
+  const auto factory = [entry, make](auto&&... given) {
+    const py::gil_scoped_acquire gil;
+    return make(*entry, std::forward<decltype(given)>(given)...);
+  };
   registry.add(name, EntryOf::template with<PythonOptions>(summary, factory, entry->options));
 }
 
-/// The same, which knows its name from now on, if it has one.
+/// The same as a `PartKind::add`, where all names of the kind are in one registry.
+template <class EntryOf, class Make>
+auto adding_to(Registry<EntryOf>& registry, const Make& make) {
+  return [&registry, make](const std::string& summary, const SharedEntry& entry) {
+    add_to(registry, entry->name, summary, entry, make);
+  };
+}
+
+/// Whose a framework's own part is, and what it is called there.
+struct OwnedName {
+  std::string framework, name;
+};
+/// Of "FRAMEWORK:NAME". Throws: ValueError.
+[[nodiscard]] OwnedName owned_name(const std::string& name, char between, const char* what);
+
+/// What was made, which knows its name from now on, if it has one.
 [[nodiscard]] py::object named(const py::object& made, const std::string& name);
 /// Throws: TypeError that names what was made instead.
 [[noreturn]] void throw_made_other(const py::handle& object, const std::string& expected);
@@ -83,17 +103,13 @@ std::shared_ptr<Part> expected_part(const py::object& made, const std::string& w
 /// `kind` its word where the registry's is short.
 template <class Part, class EntryOf>
 void add_part_kind(Registry<EntryOf>& registry, const char* base, const char* kind = nullptr) {
-  const auto add = [&registry, base](const std::string& name, const std::string& summary,
-                                     const SharedEntry& entry) {
-    add_to(registry, name, summary, entry, [entry, base](const PythonOptions& own) {
-      const py::gil_scoped_acquire gil;
-      const auto of = [base](const py::object& made) {
-        return expected_part<Part>(made, std::string("a d5.") + base);
-      };
-      return entry->make(own, of, py::tuple());
+  const auto make = [base](const PythonEntry& entry, const PythonOptions& own) {
+    return entry.make(own, [base](const py::object& made) {
+      return expected_part<Part>(made, std::string("a d5.") + base);
     });
   };
-  part_kinds().add(kind ? kind : registry.kind(), {.base = base, .needs = 0, .add = add});
+  part_kinds().add(kind ? kind : registry.kind(),
+                   {.base = base, .needs = 0, .add = adding_to(registry, make)});
 }
 
 /// `d5.one(name, **options)` makes a part of the registry, `d5.all()` are its names.

@@ -82,21 +82,18 @@ void register_accuracy_measure(py::module_& m) {
           py::arg("right"), "One more sample, which was not answered: wrong.")
       .def("record", &AccuracyMeasure::record, "What all samples so far amount to.");
   let_derive(measure);
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(accuracy_measures(), name, summary, entry, [entry, name](const PythonOptions& own) {
-      const py::gil_scoped_acquire gil;
-      const auto of = [&name](const py::object& made) {
-        auto part = expected_part<AccuracyMeasure>(made, "a d5.AccuracyMeasure");
-        if (auto* own_part = dynamic_cast<PythonAccuracyMeasure*>(part.get())) {
-          own_part->take_name(name);
-        }
-        return part;
-      };
-      return entry->make(own, of, py::tuple());
+  const auto make = [](const PythonEntry& entry, const PythonOptions& own) {
+    return entry.make(own, [&entry](const py::object& made) {
+      auto part = expected_part<AccuracyMeasure>(made, "a d5.AccuracyMeasure");
+      if (auto* own_part = dynamic_cast<PythonAccuracyMeasure*>(part.get())) {
+        own_part->take_name(entry.name);
+      }
+      return part;
     });
   };
-  part_kinds().add(accuracy_measures().kind(), {.base = "AccuracyMeasure", .needs = 0, .add = add});
+  part_kinds().add(
+      accuracy_measures().kind(),
+      {.base = "AccuracyMeasure", .needs = 0, .add = adding_to(accuracy_measures(), make)});
   bind_by_name<AccuracyMeasure>(m, accuracy_measures(), "accuracy_measure", "accuracy_measures");
 }
 

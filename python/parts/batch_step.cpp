@@ -81,18 +81,13 @@ void register_batch_step(py::module_& m) {
   py::classh<BatchStep, PythonBatchStep> step(m, "BatchStep", kBatchStepHelp);
   step.def(py::init<>());
   let_derive(step);
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(batch_steps(), name, summary, entry,
-           [entry](std::vector<Dataset::Field> fields, const PythonOptions& own) {
-             const py::gil_scoped_acquire gil;
-             const auto of = [&](const py::object& made) {
-               return batch_step_of(made, std::move(fields));
-             };
-             return entry->make(own, of, py::tuple());
-           });
+  const auto make = [](const PythonEntry& entry, std::vector<Dataset::Field> fields,
+                       const PythonOptions& own) {
+    return entry.make(
+        own, [&](const py::object& made) { return batch_step_of(made, std::move(fields)); });
   };
-  part_kinds().add(batch_steps().kind(), {.base = "BatchStep", .needs = 0, .add = add});
+  part_kinds().add(batch_steps().kind(),
+                   {.base = "BatchStep", .needs = 0, .add = adding_to(batch_steps(), make)});
   m.def("batch_steps", [] { return batch_steps().names(); });
 }
 

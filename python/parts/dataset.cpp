@@ -25,14 +25,11 @@ DatasetPair pair_of(const py::object& made) {
 }  // namespace
 
 void register_dataset(py::module_&) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(datasets(), name, summary, entry, [entry](const Interrupt&, const PythonOptions& own) {
-      const py::gil_scoped_acquire gil;
-      return entry->make(own, &pair_of, py::tuple());
-    });
+  const auto make = [](const PythonEntry& entry, const Interrupt&, const PythonOptions& own) {
+    return entry.make(own, &pair_of);
   };
-  part_kinds().add("dataset", {.base = "Dataset", .needs = 0, .add = add});
+  part_kinds().add(datasets().kind(),
+                   {.base = "Dataset", .needs = 0, .add = adding_to(datasets(), make)});
 }
 
 }  // namespace d5::python

@@ -7,20 +7,16 @@
 namespace d5::python {
 
 void register_distributed_optimizer(py::module_&) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(distributed_optimizers(), name, summary, entry,
-           [entry](std::shared_ptr<ThreeStepOptimizer> optimizer,
-                   std::shared_ptr<Communicator> ranks, const PythonOptions& own) {
-             const py::gil_scoped_acquire gil;
-             const auto of = [&](const py::object& made) {
-               return to_scheme(made, std::move(optimizer), std::move(ranks));
-             };
-             return entry->make(own, of, py::tuple());
-           });
+  const auto make = [](const PythonEntry& entry, std::shared_ptr<ThreeStepOptimizer> optimizer,
+                       std::shared_ptr<Communicator> ranks, const PythonOptions& own) {
+    return entry.make(own, [&](const py::object& made) {
+      return to_scheme(made, std::move(optimizer), std::move(ranks));
+    });
   };
-  part_kinds().add("distributed optimizer",
-                   {.base = "DistributedOptimizer", .needs = 0, .add = add});
+  part_kinds().add(distributed_optimizers().kind(),
+                   {.base = "DistributedOptimizer",
+                    .needs = 0,
+                    .add = adding_to(distributed_optimizers(), make)});
 }
 
 }  // namespace d5::python

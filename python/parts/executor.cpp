@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "part_kind.hpp"
@@ -9,35 +6,21 @@
 namespace d5::python {
 namespace {
 
-struct OwnedName {
-  std::string framework, name;
-};
-
-/// Of "FRAMEWORK:NAME".
-OwnedName owned_name(const std::string& name, char between, const char* what) {
-  const auto place = name.find(between);
-  if (place == std::string::npos) {
-    throw ValueError(fmt::format(
-        "{} '{}' is no framework's; expected FRAMEWORK{}NAME, of one that d5.add_framework added",
-        what, printable(name), between));
-  }
-  return {name.substr(0, place), name.substr(place + 1)};
+std::shared_ptr<GraphExecutor> executor_of(const py::object& made) {
+  return expected_part<GraphExecutor>(made, "a d5.GraphExecutor");
 }
 
 }  // namespace
 
+/// Of a framework in Python, "FRAMEWORK:NAME".
 void register_executor(py::module_&) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    const OwnedName own_name = owned_name(name, ':', "executor");
-    add_to(framework(own_name.framework).part<ExecutorRegistry>(), own_name.name, summary, entry,
-           [entry](const Network& network, const ExecutorOptions&, const PythonOptions& own) {
-             const py::gil_scoped_acquire gil;
-             const auto of = [](const py::object& made) {
-               return expected_part<GraphExecutor>(made, "a d5.GraphExecutor");
-             };
-             return entry->make(own, of, py::make_tuple(Network(network)));
-           });
+  const auto make = [](const PythonEntry& entry, const Network& network, const ExecutorOptions&,
+                       const PythonOptions& own) {
+    return entry.make(own, &executor_of, py::make_tuple(Network(network)));
+  };
+  const auto add = [make](const std::string& summary, const SharedEntry& entry) {
+    const auto [owner, name] = owned_name(entry->name, ':', "executor");
+    add_to(framework(owner).part<ExecutorRegistry>(), name, summary, entry, make);
   };
   part_kinds().add("executor", {.base = "GraphExecutor", .needs = 1, .add = add});
 }

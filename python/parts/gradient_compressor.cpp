@@ -88,15 +88,12 @@ std::shared_ptr<GradientCompressor> compressor_of(const py::object& made) {
 }  // namespace
 
 void register_gradient_compressor(py::module_& m) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(gradient_compressors(), name, summary, entry, [entry](const PythonOptions& own) {
-      const py::gil_scoped_acquire gil;
-      return entry->make(own, &compressor_of, py::tuple());
-    });
+  const auto make = [](const PythonEntry& entry, const PythonOptions& own) {
+    return entry.make(own, &compressor_of);
   };
-  part_kinds().add(gradient_compressors().kind(),
-                   {.base = "GradientCompressor", .needs = 0, .add = add});
+  part_kinds().add(
+      gradient_compressors().kind(),
+      {.base = "GradientCompressor", .needs = 0, .add = adding_to(gradient_compressors(), make)});
   m.def("gradient_compressors", [] { return gradient_compressors().names(); });
 }
 

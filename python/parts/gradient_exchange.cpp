@@ -74,20 +74,15 @@ void register_gradient_exchange(py::module_& m) {
       .def_readonly("number", &ExchangeStep::number, "The same on every rank.")
       .def_readonly("weight", &ExchangeStep::weight, "What this rank's gradients count in the sum.")
       .def_readonly("all", &ExchangeStep::all, "Whether all gradients are read.");
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(gradient_exchanges(), name, summary, entry,
-           [entry](std::shared_ptr<Communicator> ranks, std::shared_ptr<AllReduce> all_reduce,
-                   const PythonOptions& own) {
-             const py::gil_scoped_acquire gil;
-             const auto of = [&](const py::object& made) {
-               return exchange_of(made, std::move(ranks), all_reduce);
-             };
-             return entry->make(own, of, py::tuple());
-           });
+  const auto make = [](const PythonEntry& entry, std::shared_ptr<Communicator> ranks,
+                       const std::shared_ptr<AllReduce>& all_reduce, const PythonOptions& own) {
+    return entry.make(own, [&](const py::object& made) {
+      return exchange_of(made, std::move(ranks), all_reduce);
+    });
   };
-  part_kinds().add(gradient_exchanges().kind(),
-                   {.base = "GradientExchange", .needs = 0, .add = add});
+  part_kinds().add(
+      gradient_exchanges().kind(),
+      {.base = "GradientExchange", .needs = 0, .add = adding_to(gradient_exchanges(), make)});
   m.def("gradient_exchanges", [] { return gradient_exchanges().names(); });
 }
 

@@ -6,16 +6,12 @@
 namespace d5::python {
 
 void register_metric(py::module_&) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(metrics(), name, summary, entry,
-           [entry, name](const PythonOptions& own) -> std::shared_ptr<Metric> {
-             const py::gil_scoped_acquire gil;
-             const auto of = [&](const py::object& made) { return to_metric(named(made, name)); };
-             return entry->make(own, of, py::tuple());
-           });
+  const auto make = [](const PythonEntry& entry, const PythonOptions& own) {
+    return entry.make(
+        own, [&entry](const py::object& made) { return to_metric(named(made, entry.name)); });
   };
-  part_kinds().add("metric", {.base = "Metric", .needs = 0, .add = add});
+  part_kinds().add(metrics().kind(),
+                   {.base = "Metric", .needs = 0, .add = adding_to(metrics(), make)});
 }
 
 }  // namespace d5::python

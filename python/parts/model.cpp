@@ -13,14 +13,10 @@ Network network_of(const py::object& made) {
 }  // namespace
 
 void register_model(py::module_&) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(models(), name, summary, entry, [entry](const PythonOptions& own) {
-      const py::gil_scoped_acquire gil;
-      return entry->make(own, &network_of, py::tuple());
-    });
+  const auto make = [](const PythonEntry& entry, const PythonOptions& own) {
+    return entry.make(own, &network_of);
   };
-  part_kinds().add("model", {.base = "", .needs = 0, .add = add});
+  part_kinds().add("model", {.base = "", .needs = 0, .add = adding_to(models(), make)});
 }
 
 }  // namespace d5::python

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/optimizer.hpp"
+
+#include "d5/core/framework.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/optimization/python_optimizer.hpp"
 #include "part_kind.hpp"
 
 namespace d5::python {
 
+/// Anybody's, and those of a framework in Python, "FRAMEWORK/NAME".
 void register_optimizer(py::module_&) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(optimizers(), name, summary, entry,
-           [entry](std::shared_ptr<GraphExecutor> executor, std::string loss,
-                   const PythonOptions& own) {
-             const py::gil_scoped_acquire gil;
-             const auto of = [&](const py::object& made) {
-               return to_optimizer(made, std::move(executor), std::move(loss));
-             };
-             return entry->make(own, of, py::tuple());
-           });
+  const auto make = [](const PythonEntry& entry, std::shared_ptr<GraphExecutor> executor,
+                       std::string loss, const PythonOptions& own) {
+    return entry.make(own, [&](const py::object& made) {
+      return to_optimizer(made, std::move(executor), std::move(loss));
+    });
   };
-  part_kinds().add("optimizer", {.base = "Optimizer", .needs = 0, .add = add});
+  part_kinds().add(optimizers().kind(),
+                   {.base = "Optimizer", .needs = 0, .add = adding_to(optimizers(), make)});
+  const auto add_native = [make](const std::string& summary, const SharedEntry& entry) {
+    const auto [owner, name] = owned_name(entry->name, '/', "native optimizer");
+    add_to(framework(owner).part<NativeOptimizers>(), name, summary, entry, make);
+  };
+  part_kinds().add("native optimizer", {.base = "", .needs = 0, .add = add_native});
 }
 
 }  // namespace d5::python

@@ -76,19 +76,15 @@ void register_predictor(py::module_& m) {
       .def_property_readonly("name", &Predictor::name)
       .def("predict", &predict_once, py::arg("inputs"), "All outputs by name.");
   let_derive(predictor);
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(predictors(), name, summary, entry,
-           [entry](const ModelAssets& assets, const PredictorOptions& options,
-                   const PythonOptions& own) {
-             const py::gil_scoped_acquire gil;
-             const auto of = [](const py::object& made) {
-               return expected_part<Predictor>(made, "a d5.Predictor");
-             };
-             return entry->make(own, of, py::make_tuple(assets.network, options.largest_batch));
-           });
+  const auto make = [](const PythonEntry& entry, const ModelAssets& assets,
+                       const PredictorOptions& options, const PythonOptions& own) {
+    const auto of = [](const py::object& made) {
+      return expected_part<Predictor>(made, "a d5.Predictor");
+    };
+    return entry.make(own, of, py::make_tuple(assets.network, options.largest_batch));
   };
-  part_kinds().add(predictors().kind(), {.base = "Predictor", .needs = 2, .add = add});
+  part_kinds().add(predictors().kind(),
+                   {.base = "Predictor", .needs = 2, .add = adding_to(predictors(), make)});
   m.def("predictor", &open_by_word, py::arg("word"), py::arg("network"), py::kw_only(),
         py::arg("largest_batch") = 1, py::arg("threads") = 0,
         "Of a model's file: \"torch\", \"onnxruntime:session\", \"sleep:seconds=0.01\", or one of "

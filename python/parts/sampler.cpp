@@ -14,16 +14,12 @@ std::shared_ptr<Sampler> sampler_of(const py::object& made) {
 }  // namespace
 
 void register_sampler(py::module_&) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(samplers(), name, summary, entry,
-           [entry](std::shared_ptr<const Dataset> data, const PythonOptions& own) {
-             const py::gil_scoped_acquire gil;
-             const py::object of = py::cast(std::const_pointer_cast<Dataset>(data));
-             return entry->make(own, &sampler_of, py::make_tuple(of));
-           });
+  const auto make = [](const PythonEntry& entry, const std::shared_ptr<const Dataset>& data,
+                       const PythonOptions& own) {
+    return entry.make(own, &sampler_of, py::make_tuple(std::const_pointer_cast<Dataset>(data)));
   };
-  part_kinds().add("sampler", {.base = "Sampler", .needs = 1, .add = add});
+  part_kinds().add(samplers().kind(),
+                   {.base = "Sampler", .needs = 1, .add = adding_to(samplers(), make)});
 }
 
 }  // namespace d5::python

@@ -6,16 +6,11 @@
 namespace d5::python {
 
 void register_schedule(py::module_&) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(schedules(), name, summary, entry,
-           [entry](const PythonOptions& own) -> std::shared_ptr<Schedule> {
-             const py::gil_scoped_acquire gil;
-             const auto of = [&](const py::object& made) { return to_schedule(made); };
-             return entry->make(own, of, py::tuple());
-           });
+  const auto make = [](const PythonEntry& entry, const PythonOptions& own) {
+    return entry.make(own, &to_schedule);
   };
-  part_kinds().add("schedule", {.base = "Schedule", .needs = 0, .add = add});
+  part_kinds().add(schedules().kind(),
+                   {.base = "Schedule", .needs = 0, .add = adding_to(schedules(), make)});
 }
 
 }  // namespace d5::python

@@ -6,18 +6,13 @@
 namespace d5::python {
 
 void register_step_modifier(py::module_&) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(step_modifiers(), name, summary, entry,
-           [entry, name](const PythonOptions& own) -> std::shared_ptr<StepModifier> {
-             const py::gil_scoped_acquire gil;
-             const auto of = [&](const py::object& made) {
-               return to_step_modifier(named(made, name));
-             };
-             return entry->make(own, of, py::tuple());
-           });
+  const auto make = [](const PythonEntry& entry, const PythonOptions& own) {
+    return entry.make(own, [&entry](const py::object& made) {
+      return to_step_modifier(named(made, entry.name));
+    });
   };
-  part_kinds().add("step modifier", {.base = "StepModifier", .needs = 0, .add = add});
+  part_kinds().add(step_modifiers().kind(),
+                   {.base = "StepModifier", .needs = 0, .add = adding_to(step_modifiers(), make)});
 }
 
 }  // namespace d5::python

@@ -45,14 +45,11 @@ void register_topology(py::module_& m) {
       .def_property_readonly("rows", &rows_of)
       .def_property_readonly("second_eigenvalue", &MixingMatrix::second_eigenvalue,
                              "What is left of disagreement after each mixing.");
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
-    add_to(topologies(), name, summary, entry, [entry](int ranks, const PythonOptions& own) {
-      const py::gil_scoped_acquire gil;
-      return entry->make(own, &matrix_of_python, py::make_tuple(ranks));
-    });
+  const auto make = [](const PythonEntry& entry, int ranks, const PythonOptions& own) {
+    return entry.make(own, &matrix_of_python, py::make_tuple(ranks));
   };
-  part_kinds().add(topologies().kind(), {.base = "", .needs = 1, .add = add});
+  part_kinds().add(topologies().kind(),
+                   {.base = "", .needs = 1, .add = adding_to(topologies(), make)});
   m.def(
       "topology",
       [](const std::string& name, int ranks, const Options& options) {

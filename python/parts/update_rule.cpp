@@ -86,8 +86,7 @@ class PythonRuleOptimizer final : public SlottedOptimizer {
 }  // namespace
 
 void register_update_rule(py::module_&) {
-  const auto add = [](const std::string& name, const std::string& summary,
-                      const SharedEntry& entry) {
+  const auto add = [](const std::string& summary, const SharedEntry& entry) {
     RuleOptions options;
     options.rule = entry->options;
     const auto make = [entry](std::shared_ptr<GraphExecutor> executor, std::string loss,
@@ -97,7 +96,7 @@ void register_update_rule(py::module_&) {
       return std::make_shared<PythonRuleOptimizer>(std::move(executor), std::move(loss), own, entry,
                                                    first);
     };
-    optimizers().add(name, OptimizerEntry::with<RuleOptions>(summary, make, options));
+    optimizers().add(entry->name, OptimizerEntry::with<RuleOptions>(summary, make, options));
   };
   part_kinds().add("update rule", {.base = "UpdateRule", .needs = 0, .add = add});
 }
