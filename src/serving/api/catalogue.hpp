@@ -3,6 +3,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/evaluation/manifest_place.hpp"
+#include "d5/serving/route.hpp"
 #include "serving/api/json_answer.hpp"
 
 namespace d5::detail {
@@ -35,6 +36,15 @@ template <class Manifest>
   return json;
 }
 
+/// What lists all manifests of a kind, page by page, each as `entry` has it.
+template <class Manifest>
+[[nodiscard]] auto list_answer(AnswerJson (*entry)(const FoundManifest<Manifest>&)) {
+  return [entry](const HttpRequest& request, ServingContext&) {
+    expect_query(request, {"limit", "cursor"});
+    return page_of(carried<Manifest>(), request, entry);
+  };
+}
+
 /// The manifest that an address names. Throws: NotFound.
 template <class Manifest>
 [[nodiscard]] FoundManifest<Manifest> named_manifest(const HttpRequest& request) {
@@ -46,7 +56,8 @@ template <class Manifest>
 /// A manifest whole, which its digest is the tag of: whoever has it already is told so.
 /// Throws: NotFound.
 template <class Manifest>
-[[nodiscard]] HttpResponse manifest_answer(const HttpRequest& request) {
+[[nodiscard]] HttpResponse manifest_answer(const HttpRequest& request, ServingContext&) {
+  expect_query(request, {});
   const auto found = named_manifest<Manifest>(request);
   const std::string tag = '"' + found.digest + '"';
   constexpr int kNotModified = 304;

@@ -34,18 +34,10 @@ AnswerJson dataset_json(const FoundManifest<DatasetManifest>& found) {
 void register_datasets(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/datasets", {.summary = "data sets that models are evaluated on",
                                     .role = ServingRole::view,
-                                    .answer = [](const HttpRequest& request, ServingContext&) {
-                                      detail::expect_query(request, {"limit", "cursor"});
-                                      return detail::page_of(detail::carried<DatasetManifest>(),
-                                                             request, dataset_json);
-                                    }});
-  registry.add("GET /v1/datasets/{name}",
-               {.summary = "a data set's manifest",
-                .role = ServingRole::view,
-                .answer = [](const HttpRequest& request, ServingContext&) {
-                  detail::expect_query(request, {});
-                  return detail::manifest_answer<DatasetManifest>(request);
-                }});
+                                    .answer = detail::list_answer(dataset_json)});
+  registry.add("GET /v1/datasets/{name}", {.summary = "a data set's manifest",
+                                           .role = ServingRole::view,
+                                           .answer = detail::manifest_answer<DatasetManifest>});
 }
 
 }  // namespace d5::route

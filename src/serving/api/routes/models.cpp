@@ -29,17 +29,10 @@ AnswerJson model_json(const FoundManifest<ModelManifest>& found) {
 void register_models(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/models", {.summary = "models that can be evaluated",
                                   .role = ServingRole::view,
-                                  .answer = [](const HttpRequest& request, ServingContext&) {
-                                    detail::expect_query(request, {"limit", "cursor"});
-                                    return detail::page_of(detail::carried<ModelManifest>(),
-                                                           request, model_json);
-                                  }});
+                                  .answer = detail::list_answer(model_json)});
   registry.add("GET /v1/models/{name}", {.summary = "a model's manifest",
                                          .role = ServingRole::view,
-                                         .answer = [](const HttpRequest& request, ServingContext&) {
-                                           detail::expect_query(request, {});
-                                           return detail::manifest_answer<ModelManifest>(request);
-                                         }});
+                                         .answer = detail::manifest_answer<ModelManifest>});
 }
 
 }  // namespace d5::route

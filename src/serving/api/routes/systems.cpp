@@ -23,11 +23,7 @@ detail::AnswerJson system_json(const FoundManifest<SystemManifest>& found) {
 void register_systems(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/systems", {.summary = "kinds of machines that evaluations ask for",
                                    .role = ServingRole::view,
-                                   .answer = [](const HttpRequest& request, ServingContext&) {
-                                     detail::expect_query(request, {"limit", "cursor"});
-                                     return detail::page_of(detail::carried<SystemManifest>(),
-                                                            request, system_json);
-                                   }});
+                                   .answer = detail::list_answer(system_json)});
 }
 
 }  // namespace d5::route
