@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/transfer.hpp"
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -10,8 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 
+#include "core/files/curl_handle.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
@@ -31,11 +30,6 @@ std::size_t receive(char* data, std::size_t size, std::size_t count, void* into)
   const std::size_t written = std::fwrite(data, 1, size * count, body.file);
   body.bytes += written;
   return written;
-}
-
-/// Called while a transfer runs, at each signal, and each second while it waits; not 0 ends it.
-int is_due(void* interrupt, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-  return static_cast<const Interrupt*>(interrupt)->due() ? 1 : 0;
 }
 
 /// The server has no such range, or ranges at all.
@@ -61,20 +55,14 @@ void configure(CURL* curl, const std::string& url, Body& body, const Interrupt& 
   curl_easy_setopt(curl, CURLOPT_RESUME_FROM_LARGE, curl_off_t(body.bytes));
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &body);
-  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_due);
-  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &interrupt);
+  heed(curl, interrupt);
 }
 
 }  // namespace
 
 Transfer append_from(const std::string& url, const std::string& path, std::size_t most_bytes,
                      const Interrupt& interrupt) {
-  static std::once_flag once;
-  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
-  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle(curl_easy_init(),
-                                                                   curl_easy_cleanup);
-  if (!handle) throw IoError("libcurl cannot be started");
+  const CurlHandle handle = open_curl();
   CURL* curl = handle.get();
   std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "abe"),
                                                           std::fclose);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serving/client/http_call.hpp"
 
-#include <curl/curl.h>
-
 #include <array>
 #include <exception>
-#include <memory>
-#include <mutex>
 
+#include "core/files/curl_handle.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
@@ -45,30 +42,12 @@ std::size_t take(char* data, std::size_t size, std::size_t count, void* into) {
   return piece.size();
 }
 
-int call_is_due(void* interrupt, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-  return static_cast<const Interrupt*>(interrupt)->due() ? 1 : 0;
-}
-
-using HeaderList = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
-
-HeaderList header_list(const HttpCall& call) {
-  HeaderList list(nullptr, curl_slist_free_all);
-  for (const std::string& line : call.headers) {
-    list.reset(curl_slist_append(list.release(), line.c_str()));
-  }
-  return list;
-}
-
 }  // namespace
 
 CallAnswer call(const HttpCall& call) {
-  static std::once_flag once;
-  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
-  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle(curl_easy_init(),
-                                                                   curl_easy_cleanup);
-  if (!handle) throw IoError("libcurl cannot be started");
+  const CurlHandle handle = open_curl();
   CURL* const curl = handle.get();
-  const HeaderList headers = header_list(call);
+  const CurlLines headers = curl_lines(call.headers);
   Receiving receiving{curl, call, {}, {}};
   std::array<char, CURL_ERROR_SIZE> reason{};
   curl_easy_setopt(curl, CURLOPT_URL, call.url.c_str());
@@ -90,9 +69,7 @@ CallAnswer call(const HttpCall& call) {
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiving);
-  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, call_is_due);
-  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &call.interrupt);
+  heed(curl, call.interrupt);
   const CURLcode status = curl_easy_perform(curl);
   if (receiving.thrown) std::rethrow_exception(receiving.thrown);
   if (status == CURLE_ABORTED_BY_CALLBACK) call.interrupt.check("the server's answer");

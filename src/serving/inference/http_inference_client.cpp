@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <charconv>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/files/curl_handle.hpp"
 #include "d5/core/error.hpp"
 #include "serving/inference/inference_answer.hpp"
 #include "serving/inference/inference_body.hpp"
@@ -18,15 +17,6 @@ namespace {
 
 constexpr std::size_t kMostAnswerBytes = std::size_t{1} << 30;
 constexpr long kPieceBytes = 1L << 19;  // that go to and fro at once; libcurl's own are small
-
-struct CurlList {
-  curl_slist* lines = nullptr;
-  CurlList() = default;
-  CurlList(const CurlList&) = delete;
-  CurlList& operator=(const CurlList&) = delete;
-  ~CurlList() { curl_slist_free_all(lines); }
-  void add(const std::string& line) { lines = curl_slist_append(lines, line.c_str()); }
-};
 
 struct Answer {
   std::string body;
@@ -72,7 +62,7 @@ class HttpInferenceClient final : public InferenceClient {
   HttpInferenceClient(const InferenceAddress& address, const InferenceClientOptions& options)
       : address_(fmt::format("{}://{}", address.scheme, address.place)),
         options_(options),
-        handle_(open_handle()) {}
+        handle_(open_curl()) {}
 
   InferenceServerInfo server() override { return server_of_json(ask("/v2", nullptr).body); }
   InferenceModelInfo model(const std::string& name, const std::string& version) override {
@@ -85,14 +75,6 @@ class HttpInferenceClient final : public InferenceClient {
   }
 
  private:
-  using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
-  static Handle open_handle() {
-    static std::once_flag once;
-    std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
-    Handle handle(curl_easy_init(), curl_easy_cleanup);
-    if (!handle) throw IoError("libcurl cannot be started");
-    return handle;
-  }
   [[nodiscard]] std::string path_of(const std::string& model, const std::string& version) const {
     std::string path = "/v2/models/" + escaped(model);
     if (!version.empty()) path += "/versions/" + escaped(version);
@@ -107,7 +89,7 @@ class HttpInferenceClient final : public InferenceClient {
 
   std::string address_;
   InferenceClientOptions options_;
-  Handle handle_;
+  CurlHandle handle_;
 };
 
 /// The connection stays open between calls: only options are begun anew.
@@ -115,7 +97,7 @@ Answer HttpInferenceClient::ask(const std::string& path, const InferenceBody* bo
   CURL* curl = handle_.get();
   curl_easy_reset(curl);
   Answer answer;
-  CurlList headers;
+  std::vector<std::string> lines;
   std::array<char, CURL_ERROR_SIZE> reason{};
   curl_easy_setopt(curl, CURLOPT_URL, (address_ + path).c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https,http");
@@ -129,15 +111,16 @@ Answer HttpInferenceClient::ask(const std::string& path, const InferenceBody* bo
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, receive_header);
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &answer);
-  if (!options_.token.empty()) headers.add("Authorization: Bearer " + options_.token);
+  if (!options_.token.empty()) lines.push_back("Authorization: Bearer " + options_.token);
   if (body) {
-    headers.add("Content-Type: application/octet-stream");
-    headers.add("Expect:");  // asks for no leave first, which takes a round trip
-    headers.add(fmt::format("{}: {}", kHeadLength, body->head));
+    lines.emplace_back("Content-Type: application/octet-stream");
+    lines.emplace_back("Expect:");  // asks for no leave first, which takes a round trip
+    lines.push_back(fmt::format("{}: {}", kHeadLength, body->head));
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body->bytes.size()));
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes.data());
   }
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.lines);
+  const CurlLines headers = curl_lines(lines);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   const CURLcode status = curl_easy_perform(curl);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (status != CURLE_OK) {
