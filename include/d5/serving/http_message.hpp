@@ -80,8 +80,10 @@ struct HttpResponse {
 /// "Not Found" of 404.
 [[nodiscard]] std::string_view http_reason(int status);
 
-/// An error out of a route as an answer: NotFound 404, what else is wrong with the request 400 or
-/// 422, Unsupported 501, anything else 500.
+/// The status of an error out of a route: NotFound 404, what else is wrong with the request 422,
+/// Unsupported 501, Interrupted 503, anything else 500.
+[[nodiscard]] int http_status_of(const std::exception& error);
+/// Such an error as an answer, a problem with its words.
 [[nodiscard]] HttpResponse http_problem_of(const std::exception& error);
 
 }  // namespace d5

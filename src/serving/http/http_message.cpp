@@ -19,16 +19,6 @@ constexpr std::array<std::string_view, 4> kRoles = {"anyone", "view", "run", "ad
 /// ASCII, whatever the locale is.
 char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
 
-int status_of(const std::exception& error) {
-  if (dynamic_cast<const NotFound*>(&error)) return 404;
-  if (dynamic_cast<const Unsupported*>(&error)) return 501;
-  if (dynamic_cast<const Interrupted*>(&error)) return 503;
-  const bool was_asked_wrongly =
-      dynamic_cast<const ValueError*>(&error) || dynamic_cast<const FormatError*>(&error) ||
-      dynamic_cast<const TypeError*>(&error) || dynamic_cast<const ShapeError*>(&error);
-  return was_asked_wrongly ? 422 : 500;
-}
-
 }  // namespace
 
 std::string_view name_of(ServingRole role) { return kRoles.at(std::size_t(role)); }
@@ -133,8 +123,18 @@ std::string_view http_reason(int status) {
   }
 }
 
+int http_status_of(const std::exception& error) {
+  if (dynamic_cast<const NotFound*>(&error)) return 404;
+  if (dynamic_cast<const Unsupported*>(&error)) return 501;
+  if (dynamic_cast<const Interrupted*>(&error)) return 503;
+  const bool was_asked_wrongly =
+      dynamic_cast<const ValueError*>(&error) || dynamic_cast<const FormatError*>(&error) ||
+      dynamic_cast<const TypeError*>(&error) || dynamic_cast<const ShapeError*>(&error);
+  return was_asked_wrongly ? 422 : 500;
+}
+
 HttpResponse http_problem_of(const std::exception& error) {
-  return HttpResponse::problem(status_of(error), error.what());
+  return HttpResponse::problem(http_status_of(error), error.what());
 }
 
 }  // namespace d5

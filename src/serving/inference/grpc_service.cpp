@@ -13,13 +13,17 @@ namespace {
 constexpr std::size_t kMostErrorBytes = 2000;  // clients take 8 KiB of metadata
 
 grpc::StatusCode code_of(const std::exception& error) {
-  if (dynamic_cast<const NotFound*>(&error)) return grpc::StatusCode::NOT_FOUND;
-  if (dynamic_cast<const Unsupported*>(&error)) return grpc::StatusCode::UNIMPLEMENTED;
   if (dynamic_cast<const MemoryError*>(&error)) return grpc::StatusCode::RESOURCE_EXHAUSTED;
-  const bool was_asked_wrongly =
-      dynamic_cast<const ValueError*>(&error) || dynamic_cast<const FormatError*>(&error) ||
-      dynamic_cast<const TypeError*>(&error) || dynamic_cast<const ShapeError*>(&error);
-  return was_asked_wrongly ? grpc::StatusCode::INVALID_ARGUMENT : grpc::StatusCode::INTERNAL;
+  switch (http_status_of(error)) {
+    case 404:
+      return grpc::StatusCode::NOT_FOUND;
+    case 422:
+      return grpc::StatusCode::INVALID_ARGUMENT;
+    case 501:
+      return grpc::StatusCode::UNIMPLEMENTED;
+    default:
+      return grpc::StatusCode::INTERNAL;
+  }
 }
 
 /// The status of what `answer` does.

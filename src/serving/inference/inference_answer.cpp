@@ -66,7 +66,7 @@ HttpResponse inference_answer(ServingContext& context,
   try {
     return answer(*context.inference());
   } catch (const std::exception& error) {
-    const int status = http_problem_of(error).status;
+    const int status = http_status_of(error);
     return inference_error(error.what(), status == 422 ? 400 : status);  // as the protocol says
   }
 }
