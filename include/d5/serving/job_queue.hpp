@@ -20,6 +20,11 @@ struct Lease {
   std::int64_t attempt = 0;
   std::string agent;
   std::string manifest = {};
+
+  /// Whether it is the same attempt, whoever is said to have it.
+  [[nodiscard]] bool is_same_attempt(const Lease& other) const {
+    return job == other.job && part == other.part && attempt == other.attempt;
+  }
 };
 
 struct SubmittedJob {

@@ -52,10 +52,11 @@ AgentNews news_of(const agent::ToAgent& words) {
   switch (words.what_case()) {
     case agent::ToAgent::kWelcome:
       return {What::welcome};
-    case agent::ToAgent::kWork:
-      return {What::work,
-              {words.work().attempt().job(), words.work().attempt().part(),
-               words.work().attempt().attempt(), "", words.work().manifest()}};
+    case agent::ToAgent::kWork: {
+      AgentNews news{What::work, lease_of(words.work().attempt(), "")};
+      news.lease.manifest = words.work().manifest();
+      return news;
+    }
     case agent::ToAgent::kGone:
       return {What::gone, lease_of(words.gone(), "")};
     case agent::ToAgent::kTaken:
@@ -156,10 +157,7 @@ class AgentSession::Talk {
     if (news.what == AgentNews::What::welcome) is_greeted_ = true;
     if (news.what == AgentNews::What::work) kept_.push_back(news.lease);
     if (news.what != AgentNews::What::gone && news.what != AgentNews::What::taken) return;
-    std::erase_if(kept_, [&](const Lease& lease) {
-      return lease.job == news.lease.job && lease.part == news.lease.part &&
-             lease.attempt == news.lease.attempt;
-    });
+    std::erase_if(kept_, [&](const Lease& lease) { return lease.is_same_attempt(news.lease); });
   }
 
   void beat(const std::stop_token& stop) {

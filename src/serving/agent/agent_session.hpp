@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "d5/serving/agent.hpp"
@@ -24,6 +26,8 @@ struct AgentOutcome {
   Lease lease = {};
   std::string reason = {};
 };
+/// What its ends are called, in their order.
+inline constexpr std::array<std::string_view, 3> kAgentEnds = {"failed", "done", "lost"};
 
 /// An agent's side of its stream: kept open, and opened again whenever it breaks, by a thread of
 /// its own, with a heartbeat.

@@ -21,11 +21,10 @@ using detail::AgentOutcome;
 
 constexpr const char* kOutcomeFile = "outcome.json";
 constexpr std::size_t kMostOutcomeBytes = std::size_t{1} << 20;
-constexpr std::array<std::string_view, 3> kEnds = {"failed", "done", "lost"};
 
 AgentOutcome outcome_in(const fs::path& file) {
   const detail::JsonReader reader(read_file(file.string(), kMostOutcomeBytes), file.string());
-  return {AgentOutcome::End(reader.choice("end", kEnds)),
+  return {AgentOutcome::End(reader.choice("end", detail::kAgentEnds)),
           {reader.text("job"), reader.integer("part"), reader.integer("attempt"), "", ""},
           reader.text("reason")};
 }
@@ -92,7 +91,7 @@ void AgentSpool::conclude(const AgentOutcome& outcome) const {
   const nlohmann::json json = {{"job", outcome.lease.job},
                                {"part", outcome.lease.part},
                                {"attempt", outcome.lease.attempt},
-                               {"end", kEnds.at(std::size_t(outcome.end))},
+                               {"end", kAgentEnds.at(std::size_t(outcome.end))},
                                {"reason", outcome.reason}};
   write_file((fs::path(folder(outcome.lease)) / kOutcomeFile).string(),
              json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

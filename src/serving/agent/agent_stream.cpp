@@ -174,9 +174,7 @@ void AgentStream::say_gone(const agent::Attempt& attempt) {
   *words.mutable_gone() = attempt;
   say(words);
   const std::lock_guard lock(mutex_);
-  if (attempt_ && attempt_->attempt() == attempt.attempt() && attempt_->job() == attempt.job()) {
-    attempt_.reset();
-  }
+  if (attempt_ && lease_of(*attempt_).is_same_attempt(lease_of(attempt))) attempt_.reset();
 }
 
 Lease AgentStream::lease_of(const agent::Attempt& attempt) const {

@@ -28,10 +28,6 @@ constexpr double kProgressSeconds = 0.5;  // between two lines of a child that a
 constexpr double kPatienceSeconds = 10;   // for the server, of an agent that is to end
 constexpr int kNothingRan = 2;            // exit status: bad usage or input
 
-bool is_same(const Lease& a, const Lease& b) {
-  return a.job == b.job && a.part == b.part && a.attempt == b.attempt;
-}
-
 /// All that an agent does, on one thread; only news and heartbeats are others'.
 class RunningAgent {
  public:
@@ -123,7 +119,7 @@ class RunningAgent {
         begin(news.lease);
         break;
       case AgentNews::What::gone:
-        if (run_ && is_same(run_->lease, news.lease)) {
+        if (run_ && run_->lease.is_same_attempt(news.lease)) {
           say(fmt::format("job {} is wanted no more", news.lease.job));
           run_.reset();
           spool_.remove(news.lease);
@@ -132,7 +128,7 @@ class RunningAgent {
       case AgentNews::What::taken:
         delivering_ = false;
         spool_.remove(news.lease);
-        std::erase_if(outcomes_, [&](auto& one) { return is_same(one.lease, news.lease); });
+        std::erase_if(outcomes_, [&](auto& one) { return one.lease.is_same_attempt(news.lease); });
         ++ended_;
         break;
     }
@@ -191,8 +187,8 @@ class RunningAgent {
     run_.reset();
     spool_.conclude(outcome);
     outcomes_.push_back(outcome);
-    constexpr std::array<const char*, 3> kWords = {"failed", "done", "lost"};
-    say(fmt::format("job {}: {}{}{}", outcome.lease.job, kWords.at(std::size_t(outcome.end)),
+    say(fmt::format("job {}: {}{}{}", outcome.lease.job,
+                    detail::kAgentEnds.at(std::size_t(outcome.end)),
                     outcome.reason.empty() ? "" : ": ", outcome.reason));
   }
 

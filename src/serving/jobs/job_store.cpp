@@ -189,9 +189,8 @@ std::int64_t JobQueue::Store::lose_all(const std::string& agent, const std::vect
   std::int64_t lost = 0;
   for (const auto& row : table.rows) {
     const Lease lease{text_in(row, 0), number_in(row, 1), number_in(row, 2), agent};
-    const bool is_kept = std::ranges::any_of(kept, [&](const Lease& other) {
-      return other.job == lease.job && other.part == lease.part && other.attempt == lease.attempt;
-    });
+    const bool is_kept =
+        std::ranges::any_of(kept, [&](const Lease& other) { return other.is_same_attempt(lease); });
     if (!is_kept && lose(lease, reason)) ++lost;
   }
   return lost;
