@@ -35,7 +35,7 @@ struct JobConstraints {
 
 /// An evaluation that somebody asks for.
 struct JobRequest {
-  std::string manifest;    ///< canonical JSON that needs nothing else (`JobManifest`)
+  std::string manifest;    ///< canonical JSON that needs nothing else (`FixedEvaluation`)
   std::string key = {};    ///< of the evaluation; empty: the SHA-256 of `manifest`
   std::string on = "one";  ///< how many agents run it: "one", a number, or "all" that fit now
   JobConstraints constraints = {};

@@ -9,8 +9,8 @@
 
 namespace d5::detail {
 
-/// A connection's bytes, plain or through TLS. `shut` may be called by another thread at any time,
-/// all else by one.
+/// A connection's bytes, plain or through TLS, of one thread. Another may shut the socket down at
+/// any time, which ends what waits.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;

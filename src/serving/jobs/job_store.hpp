@@ -75,7 +75,7 @@ class JobQueue::Store {
 };
 
 namespace detail {
-/// Seconds since 1970 as ISO 8601, UTC, to the millisecond; empty for 0.
+/// Seconds since 1970 as ISO 8601, UTC, to the millisecond.
 [[nodiscard]] std::string iso_time(double seconds);
 /// What a job amounts to by its parts.
 [[nodiscard]] JobState state_of(const std::vector<JobPart>& parts);
