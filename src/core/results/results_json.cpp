@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/results/environment_fields.hpp"
+#include "core/results/result_members.hpp"
 #include "core/results/written_record.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/results.hpp"
@@ -20,26 +21,6 @@ Json number(double value) {
   return value;
 }
 
-Json to_json(const Environment& environment) {
-  Json json;
-  detail::for_each_field(environment, [&](const char* name, const auto& value) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>) {
-      json[name] = number(value);
-    } else {
-      json[name] = value;
-    }
-  });
-  return json;
-}
-
-Json to_json(const std::vector<Artefact>& artefacts) {
-  Json list = Json::array();
-  for (const auto& one : artefacts) {
-    list.push_back({{"name", one.name}, {"version", one.version}, {"sha256", one.sha256}});
-  }
-  return list;
-}
-
 Json to_json(const PiecewiseRun& run) {
   Json pieces = Json::array();
   for (const auto& [name, records] : run.pieces) {
@@ -50,20 +31,7 @@ Json to_json(const PiecewiseRun& run) {
 
 Json to_json(const detail::WrittenRecord& written) {
   const auto& [m, statistic, e] = written;
-  Json json = {{"subject", m.subject},
-               {"command", m.command},
-               {"level", m.level},
-               {"framework", m.framework},
-               {"framework_version", m.framework_version},
-               {"device", m.device},
-               {"metric", m.metric},
-               {"unit", m.unit},
-               {"quantity", std::string(name_of(m.quantity))},
-               {"direction", std::string(name_of(m.direction))},
-               {"statistic", statistic},
-               {"over_ranks", std::string(name_of(m.over_ranks))},
-               {"status", std::string(name_of(m.status))},
-               {"reason", m.reason}};
+  Json json = detail::record_members(m, statistic);
   if (!m.samples.empty()) {
     json["value"] = number(e.value);
     if (e.interval.low <= e.interval.high) {
@@ -71,7 +39,7 @@ Json to_json(const detail::WrittenRecord& written) {
     }
   }
   json["conditions"] = std::map<std::string, std::string>(m.conditions.begin(), m.conditions.end());
-  json["artefacts"] = to_json(m.artefacts);
+  json["artefacts"] = detail::artefact_list(m.artefacts);
   Json samples = Json::array();
   for (const double sample : m.samples) samples.push_back(number(sample));
   json["samples"] = std::move(samples);
@@ -99,10 +67,51 @@ std::string json_lines(const Records& records, const Environment& environment) {
 
 }  // namespace
 
+namespace detail {
+
+Json environment_members(const Environment& environment) {
+  Json json;
+  for_each_field(environment, [&](const char* name, const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>) {
+      json[name] = number(value);
+    } else {
+      json[name] = value;
+    }
+  });
+  return json;
+}
+
+Json record_members(const Measurement& m, const std::string& statistic) {
+  return {{"subject", m.subject},
+          {"command", m.command},
+          {"level", m.level},
+          {"framework", m.framework},
+          {"framework_version", m.framework_version},
+          {"device", m.device},
+          {"metric", m.metric},
+          {"unit", m.unit},
+          {"quantity", std::string(name_of(m.quantity))},
+          {"direction", std::string(name_of(m.direction))},
+          {"statistic", statistic},
+          {"over_ranks", std::string(name_of(m.over_ranks))},
+          {"status", std::string(name_of(m.status))},
+          {"reason", m.reason}};
+}
+
+Json artefact_list(const std::vector<Artefact>& artefacts) {
+  Json list = Json::array();
+  for (const auto& one : artefacts) {
+    list.push_back({{"name", one.name}, {"version", one.version}, {"sha256", one.sha256}});
+  }
+  return list;
+}
+
+}  // namespace detail
+
 std::string to_json(const Results& results) {
   Json file = {{"format", "d5 results"}, {"schema", Results::kSchema}};
   if (results.run) file["run"] = to_json(*results.run);
-  file["environment"] = to_json(results.environment);
+  file["environment"] = detail::environment_members(results.environment);
   file["measurements"] = list_of(results.measurements);
   const auto summary = sum_up_ratios(results.measurements);
   if (!summary.empty()) file["summary"] = list_of(summary);

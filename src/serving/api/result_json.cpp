@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/results/result_members.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
@@ -43,30 +44,13 @@ AnswerJson to_json(const StoredMeasurement& stored) {
   AnswerJson json{{"run", stored.run},
                   {"piece", stored.piece},
                   {"time", stored.time},
-                  {"hostname", stored.hostname},
-                  {"subject", m.subject},
-                  {"command", m.command},
-                  {"level", m.level},
-                  {"framework", m.framework},
-                  {"framework_version", m.framework_version},
-                  {"device", m.device},
-                  {"metric", m.metric},
-                  {"unit", m.unit},
-                  {"quantity", name_of(m.quantity)},
-                  {"direction", name_of(m.direction)},
-                  {"statistic", to_string(m.statistic)},
-                  {"over_ranks", name_of(m.over_ranks)},
-                  {"status", name_of(m.status)},
-                  {"reason", m.reason},
-                  {"value", finite(stored.estimate.value)},
-                  {"interval", to_json(stored.estimate.interval)}};
+                  {"hostname", stored.hostname}};
+  json.update(record_members(m, to_string(m.statistic)));
+  json["value"] = finite(stored.estimate.value);
+  json["interval"] = to_json(stored.estimate.interval);
   json["conditions"] = AnswerJson::object();
   for (const auto& [name, value] : m.conditions) json["conditions"][name] = value;
-  json["artefacts"] = AnswerJson::array();
-  for (const auto& one : m.artefacts) {
-    json["artefacts"].push_back(
-        {{"name", one.name}, {"version", one.version}, {"sha256", one.sha256}});
-  }
+  json["artefacts"] = artefact_list(m.artefacts);
   if (m.samples.empty()) return json;
   json["samples"] = AnswerJson::array();
   for (const double sample : m.samples) json["samples"].push_back(finite(sample));

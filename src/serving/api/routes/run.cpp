@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/results.hpp"
+#include "core/results/result_members.hpp"
 #include "d5/serving/route.hpp"
 #include "d5/serving/serving_context.hpp"
 #include "serving/api/result_json.hpp"
@@ -19,7 +19,7 @@ HttpResponse answer_run(const HttpRequest& request, ServingContext& context) {
   for (const auto& piece : database->pieces(id)) json["pieces"].push_back(detail::to_json(piece));
   json["manifest"] = nullptr;
   if (!run.manifest.empty()) json["manifest"] = AnswerJson::parse(run.manifest);
-  json["environment"] = AnswerJson::parse(to_json(Results{run.environment, {}})).at("environment");
+  json["environment"] = detail::environment_members(run.environment);
   return detail::json_answer(json);
 }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "d5/core/environment.hpp"
+#include "d5/core/measurement.hpp"
+
+namespace d5::detail {
+
+// What results files have of each, for whoever writes it into other JSON. Bytes that are not UTF-8
+// are there still.
+[[nodiscard]] nlohmann::ordered_json environment_members(const Environment& environment);
+/// Of a record all that is one text, from its subject to its reason.
+[[nodiscard]] nlohmann::ordered_json record_members(const Measurement& record,
+                                                    const std::string& statistic);
+[[nodiscard]] nlohmann::ordered_json artefact_list(const std::vector<Artefact>& artefacts);
+
+}  // namespace d5::detail
