@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <stop_token>
 
+#include "core/text/whole_number.hpp"
 #include "d5/core/error.hpp"
 #include "serving/api/job_json.hpp"
 
@@ -17,12 +17,9 @@ std::int64_t seen_number(const HttpRequest& request) {
   const std::string* header = request.headers.find("last-event-id");
   const std::string text = header ? *header : request.asked("after");
   if (text.empty()) return 0;
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
-    throw ValueError(fmt::format("the last event's id '{}': expected a number", printable(text)));
-  }
-  return number;
+  const auto number = whole_number<std::int64_t>(text);
+  if (number && *number >= 0) return *number;
+  throw ValueError(fmt::format("the last event's id '{}': expected a number", printable(text)));
 }
 
 /// Reads on from event to event.

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "core/text/whole_number.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 
@@ -59,14 +59,10 @@ std::size_t asked_number(const HttpRequest& request, const std::string& name, st
                          std::size_t least, std::size_t most) {
   const std::string text = request.asked(name);
   if (text.empty()) return usual;
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_number = error == std::errc() && end == text.data() + text.size();
-  if (!is_number || value < least || value > most) {
-    throw ValueError(fmt::format("{}={}: expected a whole number from {} to {}", name,
-                                 printable(text), least, most));
-  }
-  return value;
+  const auto value = whole_number<std::size_t>(text);
+  if (value && *value >= least && *value <= most) return *value;
+  throw ValueError(fmt::format("{}={}: expected a whole number from {} to {}", name,
+                               printable(text), least, most));
 }
 
 void expect_query(const HttpRequest& request, const std::vector<std::string>& known) {

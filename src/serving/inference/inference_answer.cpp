@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "core/text/whole_number.hpp"
 #include "d5/core/error.hpp"
 #include "serving/inference/inference_body.hpp"
 
@@ -22,13 +22,8 @@ HttpResponse inference_error(const std::string& message, int status) {
 std::size_t head_of(const HttpRequest& request) {
   const std::string* told = request.headers.find(kHeadLength);
   if (!told) return request.body.size();
-  std::size_t head = 0;
-  const char* end = told->data() + told->size();
-  const auto [stop, error] = std::from_chars(told->data(), end, head);
-  if (error != std::errc{} || stop != end) {
-    throw FormatError(fmt::format("{} is '{}', expected a number", kHeadLength, printable(*told)));
-  }
-  return head;
+  if (const auto head = whole_number<std::size_t>(*told)) return *head;
+  throw FormatError(fmt::format("{} is '{}', expected a number", kHeadLength, printable(*told)));
 }
 
 json json_of(const std::vector<InferenceTensorInfo>& tensors) {

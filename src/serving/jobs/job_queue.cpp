@@ -5,9 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/files/sha256.hpp"
+#include "core/text/whole_number.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/canonical_json.hpp"
 #include "d5/evaluation/evaluation_sink.hpp"
@@ -22,11 +22,8 @@ std::int64_t count_in(const std::string& on) {
   constexpr std::int64_t kMost = 10000;
   if (on == "one") return 1;
   if (on == "all") return 0;
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(on.data(), on.data() + on.size(), count);
-  if (error == std::errc() && end == on.data() + on.size() && count >= 1 && count <= kMost) {
-    return count;
-  }
+  const auto count = detail::whole_number<std::int64_t>(on);
+  if (count && *count >= 1 && *count <= kMost) return *count;
   throw ValueError(
       fmt::format("a job runs on 'one', 'all' or a number of agents, not on '{}'", printable(on)));
 }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/text/whole_number.hpp"
 #include "d5/core/error.hpp"
 #include "serving/jobs/job_store.hpp"
 
@@ -15,9 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kLook{250};
 
 std::int64_t number_of_cursor(const std::string& cursor) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(cursor.data(), cursor.data() + cursor.size(), number);
-  if (error == std::errc() && end == cursor.data() + cursor.size()) return number;
+  if (const auto number = detail::whole_number<std::int64_t>(cursor)) return *number;
   throw ValueError(fmt::format("'{}' is no cursor; use the one that a page names as its next",
                                printable(cursor)));
 }

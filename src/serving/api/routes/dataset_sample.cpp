@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <charconv>
 #include <utility>
 
+#include "core/text/whole_number.hpp"
 #include "d5/evaluation/dataset_samples.hpp"
 #include "d5/serving/route.hpp"
 #include "serving/api/catalogue.hpp"
@@ -11,12 +11,9 @@ namespace d5::route {
 namespace {
 
 std::int64_t sample_number(const std::string& text) {
-  std::int64_t number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
-    throw NotFound("samples are numbered from 0, and '" + printable(text) + "' is no number");
-  }
-  return number;
+  const auto number = detail::whole_number<std::int64_t>(text);
+  if (number && *number >= 0) return *number;
+  throw NotFound("samples are numbered from 0, and '" + printable(text) + "' is no number");
 }
 
 /// By its first bytes; anything else is nothing that a browser shows.

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <optional>
+#include <string_view>
+
+namespace d5::detail {
+
+/// All of `text` as a whole number in digits, "-7"; nothing for anything else, and for one that `T`
+/// does not hold.
+template <std::integral T>
+[[nodiscard]] std::optional<T> whole_number(std::string_view text) {
+  T number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace d5::detail
