@@ -91,7 +91,7 @@ class Exchange {
     request_.peer = context_.peer;
     request_.stop = context_.stop;
     const auto hosts = std::ranges::count_if(request_.headers.lines(), [](const auto& line) {
-      return HttpHeaders{line}.find("host") != nullptr;
+      return small_letters(line.first) == "host";
     });
     if (hosts != 1) return HttpResponse::problem(400, "a request has one Host line");
     const std::string host = request_.headers.at("host");
@@ -128,8 +128,7 @@ class Exchange {
 }  // namespace
 
 std::string small_letters(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  std::ranges::transform(text, text.begin(), small_letter);
   return text;
 }
 

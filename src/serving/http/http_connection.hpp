@@ -32,6 +32,9 @@ struct ResponseForm {
 [[nodiscard]] std::string response_text(const HttpResponse& response, const ResponseForm& form);
 
 /// Of ASCII, whatever the locale is.
+[[nodiscard]] constexpr char small_letter(char c) {
+  return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+}
 [[nodiscard]] std::string small_letters(std::string text);
 
 /// Whether a `Host` line names this server: an address in digits, which no other's name was

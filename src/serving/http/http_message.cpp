@@ -10,14 +10,12 @@
 #include "d5/core/error.hpp"
 #include "d5/core/interrupt.hpp"
 #include "d5/core/registry.hpp"
+#include "serving/http/http_connection.hpp"
 
 namespace d5 {
 namespace {
 
 constexpr std::array<std::string_view, 4> kRoles = {"anyone", "view", "run", "admin"};
-
-/// ASCII, whatever the locale is.
-char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
 
 }  // namespace
 
@@ -35,7 +33,7 @@ void HttpHeaders::add(std::string name, std::string value) {
 
 const std::string* HttpHeaders::find(std::string_view name) const {
   const auto found = std::ranges::find_if(lines_, [&](const Line& line) {
-    return std::ranges::equal(line.first, name, {}, lower, lower);
+    return std::ranges::equal(line.first, name, {}, detail::small_letter, detail::small_letter);
   });
   return found == lines_.end() ? nullptr : &found->second;
 }
