@@ -145,8 +145,11 @@ std::optional<Lease> JobQueue::lease(const std::string& agent) {
 
 bool JobQueue::is_held(const Lease& lease) const {
   return store_->read([&] {
-    auto found = store_->jobs("WHERE id = $1", {lease.job});
-    return !found.empty() && store_->held(found.front(), lease) != nullptr;
+    const auto table = store_->connection->query(
+        "SELECT 1 FROM job_part WHERE job = $1 AND number = $2 AND attempt = $3 AND agent = $4 AND "
+        "state IN ('leased', 'running')",
+        {lease.job, lease.part, lease.attempt, lease.agent});
+    return !table.rows.empty();
   });
 }
 
