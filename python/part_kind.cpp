@@ -84,6 +84,16 @@ void throw_made_other(const py::handle& object, const std::string& expected) {
   throw TypeError(fmt::format("it made {}; expected {}", std::string(py::repr(object)), expected));
 }
 
+std::uint64_t drawn_seed(RandomStream& random) {
+  const std::uint64_t high = random.bits();
+  return high << 32 | random.bits();
+}
+
+void expect_derived(const py::object& made, const std::string& base) {
+  if (py::isinstance(made, py::module_::import("d5").attr(base.c_str()))) return;
+  throw_made_other(made, "a d5." + base);
+}
+
 void let_derive(const py::object& type) {
   py::module_::import("d5._deriving").attr("let_derive")(type);
 }

@@ -11,6 +11,7 @@
 
 #include "bindings.hpp"
 #include "d5/core/entry.hpp"
+#include "d5/core/random.hpp"
 #include "d5/core/registry.hpp"
 #include "errors.hpp"
 
@@ -126,8 +127,15 @@ void bind_by_name(py::module_& m, Registry<EntryOf>& registry, const char* one, 
   m.def(all, [&registry] { return registry.names(); });
 }
 
+/// A number for a generator of Python's, drawn here.
+[[nodiscard]] std::uint64_t drawn_seed(RandomStream& random);
+
 /// A class that may be derived from without calling its `__init__`.
 void let_derive(const py::object& type);
+
+/// Throws: TypeError, unless what a class in Python made is derived from d5's `base`, which is
+/// written in Python, too.
+void expect_derived(const py::object& made, const std::string& base);
 
 /// The method of a part in Python that its class does not have from d5's own; empty if there is
 /// none. With the GIL.
@@ -155,6 +163,14 @@ template <class Part>
 py::function method_of(const Part* part, const char* name, const char* expected) {
   if (py::function found = override_of(part, name)) return found;
   throw_lacks_method(py::cast(part), name, expected);
+}
+
+/// What a method returned, arrays by name. Throws: TypeError where it is no dict.
+template <class Part>
+Values returned_arrays(const Part* part, const char* method, const py::object& given,
+                       const char* expected = "a dict of arrays by name") {
+  if (!py::isinstance<py::dict>(given)) throw_returned(py::cast(part), method, given, expected);
+  return py::reinterpret_borrow<Values>(given);
 }
 
 }  // namespace d5::python

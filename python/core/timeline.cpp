@@ -2,19 +2,16 @@
 #include "d5/core/timeline.hpp"
 
 #include <fmt/format.h>
-#include <pybind11/typing.h>
 
 #include <optional>
 
 #include "bindings.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/trace.hpp"
+#include "row_dicts.hpp"
 
 namespace d5::python {
 namespace {
-
-/// Dicts of plain values.
-using TimelineRows = py::typing::List<Values>;
 
 const char* word_of_kind(TraceRecord::Kind kind) {
   switch (kind) {
@@ -28,11 +25,8 @@ const char* word_of_kind(TraceRecord::Kind kind) {
   return "span";
 }
 
-/// A dict a record, of plain values: what pandas.DataFrame reads.
-TimelineRows rows_of_timeline(const Timeline& timeline) {
-  TimelineRows rows;
-  for (const TraceRecord& record : timeline.records) {
-    Values row;
+RowDicts rows_of_timeline(const Timeline& timeline) {
+  return rows_of(timeline.records, [](Values& row, const TraceRecord& record) {
     row["kind"] = word_of_kind(record.kind);
     row["rank"] = record.rank;
     row["lane"] = record.lane;
@@ -42,9 +36,7 @@ TimelineRows rows_of_timeline(const Timeline& timeline) {
     row["end_ns"] = record.end_ns;
     row["level"] = record.level;
     row["name"] = record.name;
-    rows.append(row);
-  }
-  return rows;
+  });
 }
 
 /// `with d5.span("training", "mine"): ...`
@@ -67,17 +59,13 @@ struct Recording {
   std::optional<Timeline> timeline;
 };
 
-TimelineRows device_rows() {
-  TimelineRows rows;
-  for (const DeviceInfo& info : devices()) {
-    Values row;
+RowDicts device_rows() {
+  return rows_of(devices(), [](Values& row, const DeviceInfo& info) {
     row["device"] = to_string(info.device);
     row["present"] = info.present;
     row["description"] = info.present ? info.description : info.reason;
     row["memory_bytes"] = info.memory_bytes;
-    rows.append(row);
-  }
-  return rows;
+  });
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <pybind11/typing.h>
 
 #include <optional>
 
@@ -11,14 +10,11 @@
 #include "d5/evaluation/query_record.hpp"
 #include "d5/evaluation/sample_answer.hpp"
 #include "evaluation/evaluation_module.hpp"
-#include "long_call.hpp"
+#include "row_dicts.hpp"
 #include "use.hpp"
 
 namespace d5::python {
 namespace {
-
-/// Dicts of plain values.
-using RowList = py::typing::List<Values>;
 
 RecordFilter filter_of(const Options& words) {
   Settings settings = to_settings(words).owned_by("records of a database");
@@ -41,11 +37,10 @@ auto at_work(EvaluationDatabase& database, const Work& work) {
   return work();
 }
 
-RowList runs_of_python(EvaluationDatabase& database, const Options& words) {
+RowDicts runs_of_python(EvaluationDatabase& database, const Options& words) {
   const RecordFilter filter = filter_of(words);
-  RowList rows;
-  for (const StoredRun& run : at_work(database, [&] { return database.runs(filter); })) {
-    Values row;
+  const auto all = at_work(database, [&] { return database.runs(filter); });
+  return rows_of(all, [](Values& row, const StoredRun& run) {
     row["id"] = run.id;
     row["key"] = run.key;
     row["time"] = run.time;
@@ -54,9 +49,7 @@ RowList runs_of_python(EvaluationDatabase& database, const Options& words) {
     row["cpu"] = run.cpu;
     row["records"] = run.records;
     row["not_passed"] = run.not_passed;
-    rows.append(row);
-  }
-  return rows;
+  });
 }
 
 Measurements stored_measurements(EvaluationDatabase& database, const Options& words) {
@@ -70,39 +63,29 @@ Measurements stored_measurements(EvaluationDatabase& database, const Options& wo
   return Measurements(rows);
 }
 
-RowList pieces_of_run(EvaluationDatabase& database, const std::string& run) {
-  RowList rows;
-  for (const auto& piece :
-       at_work(database, [&] { return database.pieces(database.run_id(run)); })) {
-    Values row;
+RowDicts pieces_of_run(EvaluationDatabase& database, const std::string& run) {
+  const auto all = at_work(database, [&] { return database.pieces(database.run_id(run)); });
+  return rows_of(all, [](Values& row, const auto& piece) {
     row["name"] = piece.name;
     row["kind"] = piece.kind;
     row["count"] = piece.count;
-    rows.append(row);
-  }
-  return rows;
+  });
 }
 
-RowList answers_of_piece(EvaluationDatabase& database, const std::string& run,
-                         const std::string& piece) {
-  RowList rows;
-  for (const auto& answer :
-       at_work(database, [&] { return database.answers(database.run_id(run), piece); })) {
-    Values row;
+RowDicts answers_of_piece(EvaluationDatabase& database, const std::string& run,
+                          const std::string& piece) {
+  const auto all = at_work(database, [&] { return database.answers(database.run_id(run), piece); });
+  return rows_of(all, [](Values& row, const auto& answer) {
     row["sample"] = answer.sample;
     row["answer"] = answer.answer;
     row["score"] = answer.score;
-    rows.append(row);
-  }
-  return rows;
+  });
 }
 
-RowList queries_of_piece(EvaluationDatabase& database, const std::string& run,
-                         const std::string& piece) {
-  RowList rows;
-  for (const auto& query :
-       at_work(database, [&] { return database.queries(database.run_id(run), piece); })) {
-    Values row;
+RowDicts queries_of_piece(EvaluationDatabase& database, const std::string& run,
+                          const std::string& piece) {
+  const auto all = at_work(database, [&] { return database.queries(database.run_id(run), piece); });
+  return rows_of(all, [](Values& row, const auto& query) {
     row["id"] = query.id;
     row["sample"] = query.sample;
     row["batch"] = query.batch;
@@ -111,9 +94,7 @@ RowList queries_of_piece(EvaluationDatabase& database, const std::string& run,
     row["begun"] = query.begun;
     row["ended"] = query.ended;
     row["status"] = std::string(name_of(query.status));
-    rows.append(row);
-  }
-  return rows;
+  });
 }
 
 }  // namespace
@@ -141,7 +122,7 @@ void bind_database(py::module_& m) {
             });
           },
           py::arg("measurements"), py::arg("command") = "",
-          "Rows as one run, whose id is returned.")
+          "RowDicts as one run, whose id is returned.")
       .def("runs", &runs_of_python,
            "A dict a run, the newest first; keywords choose, as of measurements.")
       .def("measurements", &stored_measurements,

@@ -49,11 +49,8 @@ const ValueMap& PythonExecutor::run(Pass pass, const Work& work) {
 }
 
 void PythonExecutor::take(const char* method, const py::object& given) {
-  if (!py::isinstance<py::dict>(given)) {
-    throw_returned(py::cast(static_cast<GraphExecutor*>(this)), method, given,
-                   "the network's outputs, a dict of arrays");
-  }
-  outputs_ = to_values(py::reinterpret_borrow<Values>(given));
+  outputs_ = to_values(returned_arrays<GraphExecutor>(this, method, given,
+                                                      "the network's outputs, a dict of arrays"));
   for (const std::string& name : network_.output_names()) {
     if (outputs_.contains(name)) continue;
     throw NotFound(fmt::format("{}.{} returned no output '{}', which the network has", framework_,

@@ -2,10 +2,10 @@
 #include <pybind11/trampoline_self_life_support.h>
 
 #include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/collective_class.hpp"
 #include "level3_distributed/python_request.hpp"
 #include "level3_distributed/started_calls.hpp"
 #include "long_call.hpp"
-#include "part_kind.hpp"
 
 namespace d5::python {
 namespace {
@@ -43,18 +43,11 @@ std::unique_ptr<StartedCall> start_by_all_gather(std::shared_ptr<AllGather> algo
 
 void register_all_gather(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
-  py::classh<AllGather, PythonAllGather> algorithm(m, "AllGather", kAllGatherHelp);
-  algorithm.def(py::init<>())
-      .def(py::init([](const std::string& name, const Options& options) {
-             return all_gathers().at(name).make(to_settings(options));
-           }),
-           py::arg("name"), "One by its name; its options are keywords.")
+  bind_collective<AllGather, PythonAllGather>(m, all_gathers(), "AllGather", "all_gathers",
+                                              kAllGatherHelp)
       .def("start", &start_by_all_gather, py::arg("communicator"), py::arg("mine"), py::arg("all"),
            py::arg("counts") = RankCounts(), released,
            "`all` gets every rank's `mine`; under way when it returns.");
-  let_derive(algorithm);
-  add_part_kind<AllGather>(all_gathers(), "AllGather");
-  m.def("all_gathers", [] { return all_gathers().names(); });
 }
 
 }  // namespace d5::python

@@ -2,10 +2,10 @@
 #include <pybind11/trampoline_self_life_support.h>
 
 #include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/collective_class.hpp"
 #include "level3_distributed/python_request.hpp"
 #include "level3_distributed/started_calls.hpp"
 #include "long_call.hpp"
-#include "part_kind.hpp"
 
 namespace d5::python {
 namespace {
@@ -49,17 +49,10 @@ std::unique_ptr<StartedCall> start_by_all_reduce(std::shared_ptr<AllReduce> algo
 
 void register_all_reduce(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
-  py::classh<AllReduce, PythonAllReduce> algorithm(m, "AllReduce", kAllReduceHelp);
-  algorithm.def(py::init<>())
-      .def(py::init([](const std::string& name, const Options& options) {
-             return all_reduces().at(name).make(to_settings(options));
-           }),
-           py::arg("name"), "One by its name; its options are keywords.")
+  bind_collective<AllReduce, PythonAllReduce>(m, all_reduces(), "AllReduce", "all_reduces",
+                                              kAllReduceHelp)
       .def("start", &start_by_all_reduce, py::arg("communicator"), py::arg("tensor"),
            py::arg("reduction") = "sum", released, "In place, under way when it returns.");
-  let_derive(algorithm);
-  add_part_kind<AllReduce>(all_reduces(), "AllReduce");
-  m.def("all_reduces", [] { return all_reduces().names(); });
 }
 
 }  // namespace d5::python

@@ -27,12 +27,9 @@ class PythonAnswerStep final : public AnswerStep, public py::trampoline_self_lif
       const py::function method =
           method_of<AnswerStep>(this, "run", "run(values), which returns a dict of arrays by name");
       const LeaseScope step("an answer step's call");
-      const py::object given = method(from_values(values, step.lease()));
-      if (!py::isinstance<py::dict>(given)) {
-        throw_returned(py::cast(static_cast<const AnswerStep*>(this)), "run", given,
-                       "a dict of arrays by name");
-      }
-      for (auto& [name, value] : to_values(py::reinterpret_borrow<Values>(given))) {
+      const Values given =
+          returned_arrays<AnswerStep>(this, "run", method(from_values(values, step.lease())));
+      for (auto& [name, value] : to_values(given)) {
         values[name] = value;
       }
     });

@@ -34,7 +34,7 @@ class PythonBatchStep final : public BatchStep, public py::trampoline_self_life_
   }
   [[nodiscard]] const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void run(std::span<const Tensor> in, RandomStream& random, std::span<Tensor> out) const override {
-    const std::uint64_t seed = std::uint64_t{random.bits()} << 32 | random.bits();
+    const std::uint64_t seed = drawn_seed(random);
     call_python([&] {
       const py::function method = method_of<BatchStep>(
           this, "run", "run(batch, seed), which returns a dict of arrays by name");
@@ -43,17 +43,13 @@ class PythonBatchStep final : public BatchStep, public py::trampoline_self_life_
       for (std::size_t f = 0; f < in_.size(); ++f) {
         batch[py::cast(in_[f].name)] = lend(in[f], step.lease());
       }
-      const py::object given = method(batch, seed);
-      if (!py::isinstance<py::dict>(given)) {
-        throw_returned(py::cast(static_cast<const BatchStep*>(this)), "run", given,
-                       "a dict of arrays by name");
-      }
+      const Values given = returned_arrays<BatchStep>(this, "run", method(batch, seed));
       for (std::size_t f = 0; f < fields_.size(); ++f) write(given, in, f, out[f]);
     });
   }
 
  private:
-  void write(const py::dict& given, std::span<const Tensor> in, std::size_t f, Tensor& out) const {
+  void write(const Values& given, std::span<const Tensor> in, std::size_t f, Tensor& out) const {
     const py::object key = py::cast(fields_[f].name);
     if (given.contains(key)) return out.copy_from(to_tensor(given[key]));
     for (std::size_t i = 0; i < in_.size(); ++i) {

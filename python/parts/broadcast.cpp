@@ -2,10 +2,10 @@
 #include <pybind11/trampoline_self_life_support.h>
 
 #include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/collective_class.hpp"
 #include "level3_distributed/python_request.hpp"
 #include "level3_distributed/started_calls.hpp"
 #include "long_call.hpp"
-#include "part_kind.hpp"
 
 namespace d5::python {
 namespace {
@@ -39,17 +39,10 @@ std::unique_ptr<StartedCall> start_by_broadcast(std::shared_ptr<Broadcast> algor
 
 void register_broadcast(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
-  py::classh<Broadcast, PythonBroadcast> algorithm(m, "Broadcast", kBroadcastHelp);
-  algorithm.def(py::init<>())
-      .def(py::init([](const std::string& name, const Options& options) {
-             return broadcasts().at(name).make(to_settings(options));
-           }),
-           py::arg("name"), "One by its name; its options are keywords.")
+  bind_collective<Broadcast, PythonBroadcast>(m, broadcasts(), "Broadcast", "broadcasts",
+                                              kBroadcastHelp)
       .def("start", &start_by_broadcast, py::arg("communicator"), py::arg("tensor"),
            py::arg("root") = 0, released, "In place, under way when it returns.");
-  let_derive(algorithm);
-  add_part_kind<Broadcast>(broadcasts(), "Broadcast");
-  m.def("broadcasts", [] { return broadcasts().names(); });
 }
 
 }  // namespace d5::python

@@ -8,6 +8,7 @@
 #include "d5/core/error.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
+#include "python_state.hpp"
 
 namespace d5::python {
 namespace {
@@ -34,7 +35,7 @@ class CompressorInPython final : public GatheredCompressor {
   }
   void compress(std::span<const float> value, RandomStream& random,
                 std::span<std::uint8_t> message) override {
-    const std::uint64_t seed = std::uint64_t{random.bits()} << 32 | random.bits();
+    const std::uint64_t seed = drawn_seed(random);
     call_python([&] {
       const LeaseScope call("a compressor's call");
       const Tensor read = Tensor::borrow({DType::float32, {std::int64_t(value.size())}},
@@ -67,11 +68,10 @@ class CompressorInPython final : public GatheredCompressor {
     });
   }
   [[nodiscard]] ValueMap state() const override {
-    if (!keeps_state_) return {};
-    return call_python([&] { return to_values(self_.object.attr("state")().cast<py::dict>()); });
+    return keeps_state_ ? python_state_of(self_) : ValueMap();
   }
   void restore(const ValueMap& state) override {
-    if (keeps_state_) call_python([&] { self_.object.attr("restore")(copy_values(state)); });
+    if (keeps_state_) restore_python_state(self_, state);
   }
 
  private:
@@ -80,8 +80,7 @@ class CompressorInPython final : public GatheredCompressor {
 };
 
 std::shared_ptr<GradientCompressor> compressor_of(const py::object& made) {
-  const py::object base = py::module_::import("d5").attr("GradientCompressor");
-  if (!py::isinstance(made, base)) throw_made_other(made, "a d5.GradientCompressor");
+  expect_derived(made, "GradientCompressor");
   return std::make_shared<CompressorInPython>(made);
 }
 

@@ -5,6 +5,7 @@
 #include "level3_distributed/python_request.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
+#include "python_state.hpp"
 
 namespace d5::python {
 namespace {
@@ -39,11 +40,10 @@ class ExchangeInPython final : public GradientExchange {
     });
   }
   [[nodiscard]] ValueMap state() const override {
-    if (!keeps_state_) return {};
-    return call_python([&] { return to_values(self_.object.attr("state")().cast<py::dict>()); });
+    return keeps_state_ ? python_state_of(self_) : ValueMap();
   }
   void restore(const ValueMap& state) override {
-    if (keeps_state_) call_python([&] { self_.object.attr("restore")(copy_values(state)); });
+    if (keeps_state_) restore_python_state(self_, state);
   }
 
  private:
@@ -54,8 +54,7 @@ class ExchangeInPython final : public GradientExchange {
 std::shared_ptr<GradientExchange> exchange_of(const py::object& made,
                                               std::shared_ptr<Communicator> ranks,
                                               const std::shared_ptr<AllReduce>& all_reduce) {
-  const py::object base = py::module_::import("d5").attr("GradientExchange");
-  if (!py::isinstance(made, base)) throw_made_other(made, "a d5.GradientExchange");
+  expect_derived(made, "GradientExchange");
   return std::make_shared<ExchangeInPython>(made, std::move(ranks), all_reduce);
 }
 

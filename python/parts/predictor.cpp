@@ -37,12 +37,8 @@ class PythonPredictor final : public Predictor, public py::trampoline_self_life_
       const py::function method =
           method_of<Predictor>(this, "predict", "predict(inputs), which returns a dict of arrays");
       const LeaseScope call("a predictor's call");
-      const py::object given = method(from_values(inputs, call.lease()));
-      if (!py::isinstance<py::dict>(given)) {
-        throw_returned(py::cast(static_cast<const Predictor*>(this)), "predict", given,
-                       "a dict of arrays by name");
-      }
-      outputs_ = to_values(py::reinterpret_borrow<Values>(given));
+      outputs_ = to_values(
+          returned_arrays<Predictor>(this, "predict", method(from_values(inputs, call.lease()))));
       return outputs_;
     });
   }

@@ -2,10 +2,10 @@
 #include <pybind11/trampoline_self_life_support.h>
 
 #include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/collective_class.hpp"
 #include "level3_distributed/python_request.hpp"
 #include "level3_distributed/started_calls.hpp"
 #include "long_call.hpp"
-#include "part_kind.hpp"
 
 namespace d5::python {
 namespace {
@@ -47,18 +47,11 @@ std::unique_ptr<StartedCall> start_by_reduce_scatter(std::shared_ptr<ReduceScatt
 
 void register_reduce_scatter(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
-  py::classh<ReduceScatter, PythonReduceScatter> algorithm(m, "ReduceScatter", kReduceScatterHelp);
-  algorithm.def(py::init<>())
-      .def(py::init([](const std::string& name, const Options& options) {
-             return reduce_scatters().at(name).make(to_settings(options));
-           }),
-           py::arg("name"), "One by its name; its options are keywords.")
+  bind_collective<ReduceScatter, PythonReduceScatter>(m, reduce_scatters(), "ReduceScatter",
+                                                      "reduce_scatters", kReduceScatterHelp)
       .def("start", &start_by_reduce_scatter, py::arg("communicator"), py::arg("all"),
            py::arg("mine"), py::arg("reduction") = "sum", py::arg("counts") = RankCounts(),
            released, "`mine` gets this rank's part of `all`, reduced; under way when it returns.");
-  let_derive(algorithm);
-  add_part_kind<ReduceScatter>(reduce_scatters(), "ReduceScatter");
-  m.def("reduce_scatters", [] { return reduce_scatters().names(); });
 }
 
 }  // namespace d5::python

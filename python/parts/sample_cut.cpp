@@ -3,6 +3,7 @@
 
 #include <pybind11/trampoline_self_life_support.h>
 
+#include "level2_training/data/python_sampler.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 
@@ -26,16 +27,14 @@ class PythonSampleCut final : public SampleCut, public py::trampoline_self_life_
                                                  const SamplerEntry& order,
                                                  const Settings& settings, int share,
                                                  int shares) const override {
-    return call_python([&]() -> std::shared_ptr<Sampler> {
+    return call_python([&] {
       const py::function method = method_of<SampleCut>(
           this, "sampler", "sampler(dataset, order, share, shares), which returns a d5.Sampler");
       const auto make = [&order, &settings](std::shared_ptr<Dataset> data) {
         return order.make(std::move(data), settings);
       };
-      const py::object made =
-          method(std::const_pointer_cast<Dataset>(dataset), py::cpp_function(make), share, shares);
-      const auto owner = std::make_shared<PythonReference>(made);
-      return {owner, expected_part<Sampler>(made, "a d5.Sampler").get()};
+      return to_sampler(
+          method(std::const_pointer_cast<Dataset>(dataset), py::cpp_function(make), share, shares));
     });
   }
   [[nodiscard]] bool is_even() const override { return says("is_even", true); }

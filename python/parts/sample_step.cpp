@@ -38,7 +38,7 @@ class PythonSampleStep final : public SampleStep, public py::trampoline_self_lif
     });
   }
   void run(StepRun& run) const override {
-    const std::uint64_t seed = std::uint64_t{run.random().bits()} << 32 | run.random().bits();
+    const std::uint64_t seed = drawn_seed(run.random());
     call_python([&] {
       const py::function method =
           method_of<SampleStep>(this, "run", "run(sample, seed), which returns an array");

@@ -8,6 +8,7 @@
 
 #include "d5/core/error.hpp"
 #include "long_call.hpp"
+#include "part_kind.hpp"
 
 namespace d5::python {
 namespace {
@@ -249,6 +250,11 @@ const Dataset& PythonSampler::dataset() const {
     });
   }
   return *dataset_;
+}
+
+std::shared_ptr<Sampler> to_sampler(const py::object& made) {
+  const auto owner = std::make_shared<PythonReference>(made);
+  return {owner, expected_part<Sampler>(made, "a d5.Sampler").get()};
 }
 
 }  // namespace d5::python

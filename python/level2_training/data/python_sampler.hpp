@@ -64,4 +64,7 @@ class PythonSampler final : public Sampler {
   std::unique_ptr<BatchesAhead> ahead_;
 };
 
+/// What was made in Python, which lives as long as C++ holds it. With the GIL. Throws: TypeError.
+[[nodiscard]] std::shared_ptr<Sampler> to_sampler(const py::object& made);
+
 }  // namespace d5::python

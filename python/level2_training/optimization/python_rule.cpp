@@ -9,14 +9,13 @@ namespace {
 
 py::object made_by(const SharedEntry& entry, const PythonOptions& options) {
   const auto of = [](const py::object& made) {
-    const py::object base = py::module_::import("d5").attr("UpdateRule");
-    if (!py::isinstance(made, base)) throw_made_other(made, "a d5.UpdateRule");
+    expect_derived(made, "UpdateRule");
     if (!overrides(made, "UpdateRule", "update")) {
       throw_lacks_method(made, "update", "update(gradient, value, *slots)");
     }
     return made;
   };
-  return entry->make(options, of, py::tuple());
+  return entry->make(options, of);
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 
 #include "d5/core/error.hpp"
 #include "long_call.hpp"
+#include "python_state.hpp"
 
 namespace d5::python {
 namespace {
@@ -55,12 +56,8 @@ class PythonStepModifier final : public StepModifier {
   void tested(ThreeStepOptimizer& optimizer, double loss) override {
     if (tested_) call_python([&] { self_.object.attr("tested")(seen(optimizer), loss); });
   }
-  [[nodiscard]] ValueMap state() const override {
-    return call_python([&] { return to_values(self_.object.attr("state")().cast<py::dict>()); });
-  }
-  void restore(const ValueMap& state) override {
-    call_python([&] { self_.object.attr("restore")(copy_values(state)); });
-  }
+  [[nodiscard]] ValueMap state() const override { return python_state_of(self_); }
+  void restore(const ValueMap& state) override { restore_python_state(self_, state); }
 
  private:
   static py::object seen(ThreeStepOptimizer& optimizer) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "part_kind.hpp"
+
+namespace d5::python {
+
+/// The class `name` of a kind of collective: one of the algorithms of d5 by its name, or the base
+/// of one written in Python, `InPython`; `all` are their names. Its `start` is yet to be bound.
+template <class Algorithm, class InPython, class EntryOf>
+py::classh<Algorithm, InPython> bind_collective(py::module_& m, Registry<EntryOf>& registry,
+                                                const char* name, const char* all,
+                                                const char* help) {
+  py::classh<Algorithm, InPython> algorithm(m, name, help);
+  algorithm.def(py::init<>())
+      .def(py::init([&registry](const std::string& which, const Options& options) {
+             return registry.at(which).make(to_settings(options));
+           }),
+           py::arg("name"), "One by its name; its options are keywords.");
+  let_derive(algorithm);
+  add_part_kind<Algorithm>(registry, name);
+  m.def(all, [&registry] { return registry.names(); });
+  return algorithm;
+}
+
+}  // namespace d5::python

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "long_call.hpp"
+
+namespace d5::python {
+
+/// What an object in Python carries from step to step: its `state()`, a dict of arrays.
+[[nodiscard]] inline ValueMap python_state_of(const PythonReference& self) {
+  return call_python([&] { return to_values(self.object.attr("state")().cast<py::dict>()); });
+}
+
+/// By its `restore(state)`.
+inline void restore_python_state(const PythonReference& self, const ValueMap& state) {
+  call_python([&] { self.object.attr("restore")(copy_values(state)); });
+}
+
+}  // namespace d5::python
