@@ -135,7 +135,7 @@ std::vector<int> cluster_ranks_of(const PredictOptions& options) {
 }
 
 double step_deadline(const PredictOptions& options) {
-  return now_seconds() + std::chrono::duration<double>(duration_of(options.step_budget)).count();
+  return now_seconds() + duration_seconds(options.step_budget);
 }
 
 SimulationOptions simulation_of(const PredictOptions& options) {
@@ -149,7 +149,7 @@ SimulationOptions simulation_of(const PredictOptions& options) {
     if (std::toupper(static_cast<unsigned char>(word.back())) == 'B') {
       simulation.most_bytes = static_cast<std::int64_t>(byte_count(word));
     } else {
-      simulation.most_wall_seconds = std::chrono::duration<double>(duration_of(word)).count();
+      simulation.most_wall_seconds = duration_seconds(word);
     }
   }
   return simulation;

@@ -4,17 +4,21 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <thread>
 #include <utility>
 
 #include "apps/value_checks.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/duration.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/level3_distributed/call_order.hpp"
 #include "d5/level3_distributed/call_timeout.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/fault_injection.hpp"
 #include "d5/level3_distributed/library_traffic.hpp"
 #include "d5/level3_distributed/progress_thread.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/level3_distributed/wire_model.hpp"
 
 namespace d5::app {
@@ -80,6 +84,16 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
       ->group(kGroup);
 }
 
+void add_started_ranks_option(CLI::App& command, int& ranks) {
+  command.add_option("--ranks", ranks, "that it starts, where nobody has started some")
+      ->transform(whole_number(2, 4096))
+      ->option_text("N");
+}
+
+void start_ranks(int ranks) {
+  if (!is_launched()) become_ranks(ranks, own_command());
+}
+
 void add_training_rank_options(CLI::App& command, RankOptions& options) {
   command
       .add_option("--fault", options.fault,
@@ -109,6 +123,12 @@ std::shared_ptr<Communicator> ranks_of(const RankOptions& options) {
   if (options.progress == "thread") ranks = std::make_shared<ProgressThread>(ranks);
   set_world(ranks);
   return ranks;
+}
+
+void pin_ranks(const Communicator& ranks) {
+  if (unsigned(ranks.size() * threads()) <= std::thread::hardware_concurrency()) {
+    pin_threads(ranks.rank() * threads());
+  }
 }
 
 std::string to_line(const RankOptions& options) {

@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <memory>
-#include <thread>
 
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -16,7 +15,6 @@
 #include "d5/core/byte_count.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
 #include "d5/level3_distributed/collective_kind.hpp"
 
 namespace d5::command {
@@ -59,10 +57,7 @@ int run_collective_bench(const CollectiveBenchCommand& options, const Collective
   const std::string around = app::to_line(options.ranks);
   const auto ranks = around.empty() ? world() : app::ranks_of(options.ranks);
   if (ranks->rank() == 0) app::check_output(options);
-  // More ranks than cores would share some cores and leave others.
-  if (unsigned(ranks->size() * threads()) <= std::thread::hardware_concurrency()) {
-    pin_threads(ranks->rank() * threads());
-  }
+  app::pin_ranks(*ranks);
   CollectiveBenchOptions how{.sizes = sizes_of(options),
                              .measuring = app::measuring_of(options.measuring, options),
                              .command_options = app::to_line(options) + around};

@@ -14,7 +14,6 @@
 #include "d5/core/results.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/prediction/network_calibration.hpp"
 
 namespace d5::command {
@@ -28,8 +27,6 @@ constexpr const char* kCalibrateExamples =
 
 What it has not fitted, every other size and all-reduces, stands beside what the fit says of it.)";
 
-constexpr double kBusySpread = 0.5;
-
 struct CalibrateCommand : app::OutputOptions {
   app::RankOptions around;
   CalibrationOptions calibration;
@@ -38,7 +35,7 @@ struct CalibrateCommand : app::OutputOptions {
 };
 
 int run_calibrate(CalibrateCommand options) {
-  if (!is_launched()) become_ranks(options.ranks, own_command());
+  app::start_ranks(options.ranks);
   share_threads();
   const auto ranks = app::ranks_of(options.around);
   if (ranks->rank() == 0 && !options.out.empty()) check_writable(options.out);
@@ -57,7 +54,8 @@ int run_calibrate(CalibrateCommand options) {
       app::say_written(options);
     }
     app::print(calibration_table(calibration), options.format);
-    if (const double spread = calibration.network.spread.value; spread > kBusySpread) {
+    if (const double spread = calibration.network.spread.value;
+        spread > NetworkDescription::kBusySpread) {
       app::say(
           fmt::format("mistrusted: {:.0f}% off where it was not fitted (root mean square); "
                       "nothing else should run meanwhile",
@@ -75,9 +73,7 @@ void register_network_calibrate(app::Program& program) {
   auto& command = program.add("network calibrate", "fit a network to messages between ranks",
                               kCalibrateExamples, [=] { return run_calibrate(*options); });
   command.add_option("--name", options->name, "of the network")->option_text("NAME");
-  command.add_option("--ranks", options->ranks, "that it starts, where nobody has started some")
-      ->transform(app::whole_number(2, 4096))
-      ->option_text("N");
+  app::add_started_ranks_option(command, options->ranks);
   command.add_option("--repetitions", options->calibration.repetitions, "of each size")
       ->transform(app::whole_number(1, 1'000'000))
       ->option_text("N");

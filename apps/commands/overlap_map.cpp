@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <thread>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
@@ -23,8 +21,6 @@
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
 
 namespace d5::command {
 namespace {
@@ -72,10 +68,6 @@ std::string command_of(const OverlapMapCommand& options) {
   return line.append(app::to_line(options.ranks)).text();
 }
 
-double seconds_of_words(const std::string& time) {
-  return std::chrono::duration<double>(duration_of(time)).count();
-}
-
 void draw_map(const std::vector<Measurement>& records, const OverlapMapCommand& options) {
   std::filesystem::create_directories(options.pictures);
   for (const Plot& plot : overlap_map_plots(records)) {
@@ -119,19 +111,17 @@ int run_overlap_map(const OverlapMapCommand& options) {
     resources.push_back(resources_of(words));
     expect_usable(resources.back());
   }
-  if (!is_launched()) become_ranks(options.started_ranks, own_command());
+  app::start_ranks(options.started_ranks);
   app::apply(options);
   const auto ranks = app::ranks_of(options.ranks);
   const bool speaks = ranks->rank() == 0;
   if (speaks) app::check_output(options);
-  if (unsigned(ranks->size() * threads()) <= std::thread::hardware_concurrency()) {
-    pin_threads(ranks->rank() * threads());
-  }
+  app::pin_ranks(*ranks);
   OverlapMapOptions how{.all_reduce = entry_of_words("all-reduce", options.all_reduce),
                         .bytes = std::int64_t(byte_count(options.bytes)),
                         .resources = resources,
                         .pairs = options.pairs,
-                        .most_seconds = seconds_of_words(options.budget),
+                        .most_seconds = duration_seconds(options.budget),
                         .command = command_of(options),
                         .interrupt = app::ctrl_c()};
   if (speaks && !options.quiet) how.say = [](const std::string& line) { app::say(line); };
@@ -196,11 +186,7 @@ void register_overlap_map(app::Program& program) {
                   "time for all cells (5min if left out); one whose share is over has fewer pairs, "
                   "and is mistrusted")
       ->option_text("TIME");
-  command
-      .add_option("--ranks", options->started_ranks,
-                  "that it starts, where nobody has started some")
-      ->transform(app::whole_number(2, 4096))
-      ->option_text("N");
+  app::add_started_ranks_option(command, options->started_ranks);
   command.add_flag("--force", options->force,
                    "compares maps of machines that differ, too, and mistrusts it");
   command.add_option("--pictures", options->pictures, "draws both slowdowns there")

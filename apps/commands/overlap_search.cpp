@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
-#include <thread>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
@@ -17,10 +15,7 @@
 #include "d5/core/byte_count.hpp"
 #include "d5/core/duration.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
 #include "d5/level3_distributed/communication_resources.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/prediction/overlap_analysis.hpp"
 
 namespace d5::command {
@@ -63,19 +58,17 @@ int run_overlap_search(const OverlapSearchCommand& options) {
   if (options.search.resume && options.out.empty()) {
     throw ValueError("overlap search: --resume needs --out FILE, which it goes on with");
   }
-  if (!is_launched()) become_ranks(options.started_ranks, own_command());
+  app::start_ranks(options.started_ranks);
   app::apply(options);
   const auto ranks = app::ranks_of(options.ranks);
   const bool speaks = ranks->rank() == 0;
   if (speaks) app::check_output(options);
-  if (unsigned(ranks->size() * threads()) <= std::thread::hardware_concurrency()) {
-    pin_threads(ranks->rank() * threads());
-  }
+  app::pin_ranks(*ranks);
   OverlapSearchOptions how = options.search;
   how.candidates = candidates_of(options);
   how.framework = options.frameworks.front();
   how.out = options.out;
-  how.most_seconds = std::chrono::duration<double>(duration_of(options.budget)).count();
+  how.most_seconds = duration_seconds(options.budget);
   how.interrupt = app::ctrl_c();
   if (speaks && !options.quiet) how.say = [](const std::string& line) { app::say(line); };
   auto records = overlap_search(how, *ranks);
@@ -134,11 +127,7 @@ void register_overlap_search(app::Program& program) {
                   "time for all models (5min if left out); one whose share is over has fewer "
                   "rounds, and is mistrusted")
       ->option_text("TIME");
-  command
-      .add_option("--ranks", options->started_ranks,
-                  "that it starts, where nobody has started some")
-      ->transform(app::whole_number(2, 4096))
-      ->option_text("N");
+  app::add_started_ranks_option(command, options->started_ranks);
   command.add_flag("--resume", options->search.resume,
                    "rounds that --out holds are not made again");
   app::add_rank_options(command, options->ranks);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -50,17 +49,15 @@ struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptio
 };
 
 TrainingProfile from_cost(const ProfileCommand& options) {
-  const auto seconds = [](const std::string& words) {
-    return static_cast<double>(duration_of(words).count()) * 1e-9;
-  };
   const auto sizes = sizes_from(options.batches);
   if (sizes.size() != 1 || options.copies > 1) {
     throw ValueError("profile: a known step time is of one --batch, and of one copy");
   }
-  return profile_from_cost(options.model, {.batch = sizes.front(),
-                                           .step_seconds = seconds(options.from_cost),
-                                           .flop_per_byte = options.flop_per_byte,
-                                           .switch_seconds = seconds(options.switch_time)});
+  return profile_from_cost(options.model,
+                           {.batch = sizes.front(),
+                            .step_seconds = duration_seconds(options.from_cost),
+                            .flop_per_byte = options.flop_per_byte,
+                            .switch_seconds = duration_seconds(options.switch_time)});
 }
 
 TrainingProfile observe(ProfileCommand options, Communicator& ranks) {
@@ -74,8 +71,7 @@ TrainingProfile observe(ProfileCommand options, Communicator& ranks) {
   // mpirun ends all ranks by itself.
   if (ranks.size() == 1) options.profile.interrupt = app::ctrl_c();
   if (!options.budget.empty()) {
-    options.profile.interrupt.deadline =
-        now_seconds() + std::chrono::duration<double>(duration_of(options.budget)).count();
+    options.profile.interrupt.deadline = now_seconds() + duration_seconds(options.budget);
   }
   Progress progress("profile", profiled_steps(options.profile));
   options.profile.on_step = [&](std::int64_t batch) {

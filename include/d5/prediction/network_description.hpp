@@ -55,6 +55,8 @@ struct NetworkDescription {
   NetworkFigure medium_share;
   NetworkFigure signal;  ///< until a rank sees what another wrote into memory that they share
   NetworkFigure look;    ///< processor time of asking in vain whether a message is there; 0: none
+  /// Of `spread`: with more, others were on the machine while it was calibrated.
+  static constexpr double kBusySpread = 0.5;
   NetworkFigure spread;  ///< of messages' times: they are so much longer or shorter, as a share
   NetworkFigure calibrated_bytes;        ///< the largest message that a fit has seen; 0: it is none
   NetworkFigure host_latency;            ///< between ranks of one host; 0: none

@@ -61,7 +61,7 @@ struct OverlapMapAgreement {
     Estimate first, second;
     bool agree = false;  ///< their intervals meet
   };
-  std::vector<Cell> cells;
+  std::vector<Cell> cells = {};
   std::string mistrusted = {};         ///< what differs between the maps that was to be alike
   [[nodiscard]] double share() const;  ///< of those that agree; NaN without cells
 };

@@ -36,6 +36,10 @@ std::chrono::nanoseconds duration_of(const std::string& words) {
                                printable(words)));
 }
 
+double duration_seconds(const std::string& words) {
+  return std::chrono::duration<double>(duration_of(words)).count();
+}
+
 std::string duration_words(std::chrono::nanoseconds duration) {
   for (const auto& [name, nanoseconds] : kUnits) {
     if (nanoseconds > kUnits[2].second) continue;  // "90s" is read at a glance

@@ -8,6 +8,7 @@
 #include "d5/core/statistics.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/prediction/network_calibration.hpp"
+#include "level3_distributed/communicator/of_ranks.hpp"
 #include "prediction/calibration/timed_repetitions.hpp"
 
 namespace d5 {
@@ -17,8 +18,12 @@ using detail::affordable;
 using detail::expect_partners;
 using detail::floats_of;
 using detail::kWarmUp;
+using detail::mean_of_ranks;
 using detail::slowest_median;
 using detail::slowest_of_repetitions;
+
+int right_of(const Communicator& ranks) { return (ranks.rank() + 1) % ranks.size(); }
+int left_of(const Communicator& ranks) { return (ranks.rank() + ranks.size() - 1) % ranks.size(); }
 
 /// There and back.
 double round_trip(Communicator& ranks, Tensor& data) {
@@ -31,13 +36,6 @@ double round_trip(Communicator& ranks, Tensor& data) {
     ranks.send(data, 0);
   }
   return now_seconds() - begin;
-}
-
-/// The mean over ranks, the same on each.
-double mean_of(Communicator& ranks, double mine) {
-  Tensor sum = Tensor::borrow({DType::float64, {1}}, &mine, nullptr);
-  ranks.all_reduce(sum, Reduction::sum);
-  return mine / ranks.size();
 }
 
 /// Arithmetic in registers, of about a tenth of a millisecond.
@@ -54,11 +52,9 @@ void compute_some() {
 /// is left of `pieces` follows. `looks` counts those in vain.
 double compute_beside(Communicator& ranks, const Tensor& out, Tensor& in, int pieces,
                       const std::function<void()>& compute, int& looks) {
-  const int right = (ranks.rank() + 1) % ranks.size();
-  const int left = (ranks.rank() + ranks.size() - 1) % ranks.size();
   const double begin = now_seconds();  // all pieces of work, and both ends
-  const auto received = ranks.start_receive(in, left);
-  const auto sent = ranks.start_send(out, right);
+  const auto received = ranks.start_receive(in, left_of(ranks));
+  const auto sent = ranks.start_send(out, right_of(ranks));
   for (int i = 0; i < pieces; ++i) {
     compute();
     looks += received->done() ? 0 : 1;
@@ -80,14 +76,12 @@ double compute_alone(int pieces, const std::function<void()>& compute) {
 int pieces_beside(Communicator& ranks, const Tensor& out, Tensor& in,
                   const std::function<void()>& compute) {
   constexpr int kFewest = 5, kMost = 10'000;
-  const int right = (ranks.rank() + 1) % ranks.size();
-  const int left = (ranks.rank() + ranks.size() - 1) % ranks.size();
   std::vector<double> messages, works;
   for (int i = 0; i < kFewest; ++i) {
     ranks.barrier();
     const double begin = now_seconds();
-    const auto received = ranks.start_receive(in, left);
-    const auto sent = ranks.start_send(out, right);
+    const auto received = ranks.start_receive(in, left_of(ranks));
+    const auto sent = ranks.start_send(out, right_of(ranks));
     received->wait();
     sent->wait();
     messages.push_back(now_seconds() - begin);
@@ -157,7 +151,7 @@ std::vector<TimedMessage> time_message_ends(Communicator& ranks,
     const int count = affordable(ranks, 2 * alone, options.repetitions);
     std::vector<double> longer;
     for (int i = 0; i < count; ++i) longer.push_back(once(alone) / 2);
-    times.push_back({bytes, std::max(0.0, mean_of(ranks, summarise(longer).median))});
+    times.push_back({bytes, std::max(0.0, mean_of_ranks(ranks, summarise(longer).median))});
   }
   return times;
 }
@@ -165,36 +159,32 @@ std::vector<TimedMessage> time_message_ends(Communicator& ranks,
 double time_looks(Communicator& ranks, int repetitions) {
   constexpr int kLooks = 64;  // for the clock is coarser than one
   expect_partners(ranks, repetitions);
-  const int right = (ranks.rank() + 1) % ranks.size();
-  const int left = (ranks.rank() + ranks.size() - 1) % ranks.size();
   std::vector<double> seconds;
   for (int i = -kWarmUp; i < repetitions; ++i) {
     Tensor in = floats_of(4);
-    const auto received = ranks.start_receive(in, left);
+    const auto received = ranks.start_receive(in, left_of(ranks));
     ranks.barrier();
     const double begin = now_seconds();  // looks alone: nothing is sent before the next barrier
     for (int look = 0; look < kLooks; ++look) (void)received->done();
     const double end = now_seconds();
     ranks.barrier();
-    ranks.send(floats_of(4), right);
+    ranks.send(floats_of(4), right_of(ranks));
     received->wait();
     if (i >= 0) seconds.push_back((end - begin) / kLooks);
   }
-  return mean_of(ranks, summarise(seconds).median);
+  return mean_of_ranks(ranks, summarise(seconds).median);
 }
 
 std::vector<TimedMessage> time_shifts(Communicator& ranks, std::span<const std::int64_t> sizes,
                                       int repetitions) {
   expect_partners(ranks, repetitions);
-  const int right = (ranks.rank() + 1) % ranks.size();
-  const int left = (ranks.rank() + ranks.size() - 1) % ranks.size();
   std::vector<TimedMessage> times;
   for (const std::int64_t bytes : sizes) {
     const Tensor out = floats_of(bytes);
     Tensor in = floats_of(bytes);
     times.push_back({bytes, slowest_of_repetitions(ranks, repetitions, [&] {
-                       const auto received = ranks.start_receive(in, left);
-                       ranks.send(out, right);
+                       const auto received = ranks.start_receive(in, left_of(ranks));
+                       ranks.send(out, right_of(ranks));
                        received->wait();
                      })});
   }

@@ -7,6 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/statistics.hpp"
+#include "level3_distributed/communicator/of_ranks.hpp"
 
 namespace d5::detail {
 
@@ -28,10 +29,7 @@ void expect_partners(const Communicator& ranks, int repetitions) {
 }
 
 double slowest_median(Communicator& ranks, const std::vector<double>& seconds) {
-  double median = seconds.empty() ? 0 : summarise(seconds).median;
-  Tensor slowest = Tensor::borrow({DType::float64, {1}}, &median, nullptr);
-  ranks.all_reduce(slowest, Reduction::maximum);
-  return median;
+  return largest_of_ranks(ranks, seconds.empty() ? 0 : summarise(seconds).median);
 }
 
 int affordable(Communicator& ranks, double once, int repetitions) {

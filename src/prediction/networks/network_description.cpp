@@ -78,7 +78,7 @@ double value_of(const std::string& text, bool is_rate) {
       read.ec == std::errc() && read.ptr == end) {
     return value;
   }
-  if (!is_rate) return static_cast<double>(duration_of(text).count()) * 1e-9;
+  if (!is_rate) return duration_seconds(text);
   if (!text.ends_with("/s")) {
     throw ValueError(
         fmt::format("'{}' is no rate; expected one such as 1.25GB/s", printable(text)));

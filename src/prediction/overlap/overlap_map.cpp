@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <thread>
 
 #include "d5/core/byte_count.hpp"
@@ -16,6 +15,8 @@
 #include "d5/core/threads.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/communicator/of_ranks.hpp"
+#include "prediction/overlap/time_shares.hpp"
 
 namespace d5 {
 namespace {
@@ -26,13 +27,6 @@ constexpr int kMostAlone = 16;      // in a row that is timed alone
 constexpr int kMostTries = 3;       // of a pair that was not covered
 
 double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
-
-/// The longest on any rank.
-double slowest_of(Communicator& ranks, double mine) {
-  Tensor all = Tensor::scalar<double>(mine);
-  ranks.all_reduce(all, Reduction::maximum);
-  return all.item<double>();
-}
 
 /// Times of one pair, of the slowest rank.
 struct PairTimes {
@@ -73,7 +67,7 @@ class OverlapCellRun {
  private:
   using Requests = std::vector<std::unique_ptr<Request>>;
 
-  [[nodiscard]] double slowest(double mine) { return slowest_of(ranks_, mine); }
+  [[nodiscard]] double slowest(double mine) { return detail::largest_of_ranks(ranks_, mine); }
 
   void compute() const {
     for (int i = 0; i < repetitions_; ++i) kernel_.run();
@@ -213,7 +207,7 @@ std::vector<Measurement> cell_records(const OverlapKernel& kernel, const Overlap
   int uncovered = 0;
   for (int i = 0; i < options.pairs; ++i) {
     if (i >= OverlapMapOptions::kFewestPairs &&
-        slowest_of(ranks, now_seconds() - begin) > most_seconds) {
+        detail::largest_of_ranks(ranks, now_seconds() - begin) > most_seconds) {
       mistrust(kernel_record, fmt::format("{} of {} pairs: its time was over", i, options.pairs));
       break;
     }
@@ -234,39 +228,26 @@ std::vector<Measurement> cell_records(const OverlapKernel& kernel, const Overlap
   return {std::move(kernel_record), std::move(call_record)};
 }
 
-bool any_wants_to_stop(const Interrupt& interrupt, Communicator& ranks) {
-  Tensor wish = Tensor::scalar<std::int32_t>(interrupt.due() ? 1 : 0);
-  ranks.all_reduce(wish, Reduction::maximum);
-  return wish.span<std::int32_t>()[0] > 0;
-}
-
 }  // namespace
 
 std::vector<Measurement> overlap_map(const std::vector<OverlapKernel>& kernels,
                                      const OverlapMapOptions& options, Communicator& ranks) {
   check_map(options, ranks);
-  const double begin = now_seconds();
-  std::size_t left = kernels.size() * options.resources.size();
-  const auto share = [&] {
-    return options.most_seconds > 0
-               ? (options.most_seconds - (now_seconds() - begin)) / static_cast<double>(left)
-               : std::numeric_limits<double>::infinity();
-  };
+  detail::TimeShares shares(options.most_seconds, kernels.size() * options.resources.size());
   std::vector<Measurement> records;
   for (const OverlapKernel& kernel : kernels) {
     for (const CommunicationResources& resources : options.resources) {
-      if (any_wants_to_stop(options.interrupt, ranks)) return records;
+      if (detail::any_of_ranks(ranks, options.interrupt.due())) return records;
       if (options.say) options.say(fmt::format("{}, {}", kernel.name, to_words(resources)));
+      const double most_seconds = shares.next();
       if (!kernel.run) {
         records.push_back(cell_record(kernel, options, resources, ranks));
         records.back().status = Status::unsupported;
         records.back().reason = kernel.reason;
-        --left;
         continue;
       }
-      std::ranges::move(cell_records(kernel, options, resources, share(), ranks),
+      std::ranges::move(cell_records(kernel, options, resources, most_seconds, ranks),
                         std::back_inserter(records));
-      --left;
     }
   }
   return records;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <optional>
 
@@ -21,7 +20,9 @@
 #include "d5/level3_distributed/communication_resources.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/prediction/overlap_account.hpp"
+#include "level3_distributed/communicator/of_ranks.hpp"
 #include "prediction/overlap/record_condition.hpp"
+#include "prediction/overlap/time_shares.hpp"
 
 namespace d5 {
 namespace {
@@ -102,10 +103,10 @@ class ModelSearch {
       (void)optimizer.step(batch_);
       recorder_->end_step();
     }
-    Tensor seconds = Tensor::scalar(now_seconds() - begin);
+    const double seconds = now_seconds() - begin;
     ranks_.events().remove(recorder_.get());
-    ranks_.all_reduce(seconds, Reduction::maximum);
-    std::vector<double> sample{seconds.item<double>() / options_.steps_per_block};
+    std::vector<double> sample{detail::largest_of_ranks(ranks_, seconds) /
+                               options_.steps_per_block};
     for (double StepAccount::* part : {&StepAccount::compute, &StepAccount::overlap,
                                        &StepAccount::communication, &StepAccount::idle}) {
       double sum = 0;
@@ -196,14 +197,9 @@ std::vector<Measurement> overlap_search(const OverlapSearchOptions& options, Com
   Results all{environment(), {}, PiecewiseRun{.how = search_how(options, ranks.size())}};
   std::vector<Measurement> records;
   bool whole = true;
-  const double begin = now_seconds();
-  std::size_t left = options.models.size();
+  detail::TimeShares shares(options.most_seconds, options.models.size());
   for (const std::string& model : options.models) {
-    const double until = options.most_seconds > 0
-                             ? now_seconds() + (options.most_seconds - (now_seconds() - begin)) /
-                                                   static_cast<double>(left)
-                             : std::numeric_limits<double>::infinity();
-    --left;
+    const double until = now_seconds() + shares.next();
     std::unique_ptr<ModelSearch> search;
     std::vector<std::vector<Measurement>> rounds;
     for (int number = 0; number < options.rounds && whole; ++number) {

@@ -10,19 +10,21 @@
 #include "d5/core/error.hpp"
 #include "d5/core/statistics.hpp"
 #include "d5/level3_distributed/node_memory.hpp"
+#include "level3_distributed/communicator/of_ranks.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"
 
 namespace d5 {
 namespace {
 
+constexpr int kRateWarmUp = 3;
+
 /// Bytes a second of `work`, which is told which part of the arena it is to take.
 template <class Work>
 double own_rate(const RankRateOptions& options, const Work& work) {
-  constexpr int kWarmUp = 3;
   const std::int64_t parts = options.arena / options.bytes;
   std::vector<double> seconds;
-  for (int i = -kWarmUp; i < options.repetitions; ++i) {
-    const std::int64_t part = (i + kWarmUp) % parts;
+  for (int i = -kRateWarmUp; i < options.repetitions; ++i) {
+    const std::int64_t part = (i + kRateWarmUp) % parts;
     const double begin = now_seconds();  // one pass over one part
     work(part);
     const double end = now_seconds();
@@ -32,20 +34,13 @@ double own_rate(const RankRateOptions& options, const Work& work) {
   return median > 0 ? static_cast<double>(options.bytes) / median : 0;  // 0: virtual time
 }
 
-/// The mean over ranks, the same on each.
-double mean_rate(Communicator& ranks, double rate) {
-  Tensor sum = Tensor::borrow({DType::float64, {1}}, &rate, nullptr);
-  ranks.all_reduce(sum, Reduction::sum);
-  return rate / ranks.size();
-}
-
 /// All ranks at the same time.
 template <class Work>
 double rate_of(Communicator& ranks, const RankRateOptions& options, const Work& work) {
   ranks.barrier();
   const double rate = own_rate(options, work);
   ranks.barrier();
-  return mean_rate(ranks, rate);
+  return detail::mean_of_ranks(ranks, rate);
 }
 
 /// How many times as fast as `together` rank 0 is while the others rest.
@@ -85,7 +80,6 @@ template <class Part>
 void time_shared(RankRates& rates, Communicator& ranks, const RankRateOptions& options,
                  const Part& part) {
   constexpr std::int64_t kRoom = std::int64_t{256} << 10;
-  constexpr int kWarmUp = 3;
   if (ranks.size() == 1 || node_group(ranks)->size() < ranks.size()) return;
   const TensorDesc room{DType::float32, {std::min(kRoom, options.bytes) / 4}};
   const auto memory =
@@ -100,8 +94,8 @@ void time_shared(RankRates& rates, Communicator& ranks, const RankRateOptions& o
                          static_cast<const std::byte*>(from.raw()), room.bytes(), true);
   };
   TimedPasses writes, sums, reads;
-  for (int i = -kWarmUp; i < options.repetitions; ++i) {
-    Tensor own = part((i + kWarmUp) % (options.arena / options.bytes)).slice(0, room.shape[0]);
+  for (int i = -kRateWarmUp; i < options.repetitions; ++i) {
+    Tensor own = part((i + kRateWarmUp) % (options.arena / options.bytes)).slice(0, room.shape[0]);
     const auto write = [&] { copy(mine, own); };
     writes.add(ranks, i >= 0, write);
     sums.add(ranks, i >= 0,
@@ -111,7 +105,8 @@ void time_shared(RankRates& rates, Communicator& ranks, const RankRateOptions& o
   }
   ranks.barrier();
   const auto rate = [&](double passes, double seconds) {
-    return mean_rate(ranks, seconds > 0 ? passes * static_cast<double>(room.bytes()) / seconds : 0);
+    return detail::mean_of_ranks(
+        ranks, seconds > 0 ? passes * static_cast<double>(room.bytes()) / seconds : 0);
   };
   rates.shared_bandwidth = rate(3, 2 * writes.median() + reads.median());
   rates.shared_reduce_bandwidth = rate(1, sums.median());

@@ -7,6 +7,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "level3_distributed/communicator/of_ranks.hpp"
 #include "prediction/profile/profiled_step.hpp"
 
 namespace d5 {
@@ -19,12 +20,6 @@ std::shared_ptr<ThreeStepOptimizer> in_three_steps(const std::shared_ptr<Optimiz
 }
 
 constexpr int kFewestMeasured = 6;  // an interval of a median needs so many
-
-bool any_is_due(const Interrupt& interrupt, Communicator& ranks) {
-  Tensor due = Tensor::scalar<std::int32_t>(interrupt.due() ? 1 : 0);
-  ranks.all_reduce(due, Reduction::maximum);
-  return due.item<std::int32_t>() != 0;
-}
 
 }  // namespace
 
@@ -57,7 +52,10 @@ std::vector<double> measure_steps(const std::string& model_or_recipe, const std:
     optimizer->executor().synchronise();
     if (i >= 0) seconds.push_back(now_seconds() - begin);
     if (options.on_step) options.on_step(size);
-    if (std::ssize(seconds) >= kFewestMeasured && any_is_due(options.interrupt, *ranks)) break;
+    if (std::ssize(seconds) >= kFewestMeasured &&
+        detail::any_of_ranks(*ranks, options.interrupt.due())) {
+      break;
+    }
   }
   Tensor slowest =
       Tensor::borrow({DType::float64, {std::int64_t(seconds.size())}}, seconds.data(), nullptr);

@@ -51,7 +51,6 @@ Interval resampled(const TrainingProfile& profile) {
 }
 
 constexpr double kMostSpread = 0.9;
-constexpr double kBusySpread = 0.5;  // others were on the machine meanwhile
 
 /// The same network, whose messages take so many times as long.
 NetworkDescription slower(NetworkDescription network, double factor) {
@@ -127,7 +126,7 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
     mistrust(fmt::format("'{}' takes the topology '{}' for a star, whose links nobody shares",
                          model, printable(network.topology)));
   }
-  if (ranks > 1 && network.spread.value > kBusySpread) {
+  if (ranks > 1 && network.spread.value > NetworkDescription::kBusySpread) {
     mistrust(fmt::format("the network's calibration was {:.0f}% off where it was not fitted",
                          100 * network.spread.value));
   }

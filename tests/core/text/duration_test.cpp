@@ -7,6 +7,7 @@
 
 using namespace std::chrono_literals;
 using d5::duration_of;
+using d5::duration_seconds;
 using d5::duration_words;
 
 TEST_CASE("times are read in their units, with fractions") {
@@ -16,6 +17,7 @@ TEST_CASE("times are read in their units, with fractions") {
   CHECK(duration_of("2min") == 120s);
   CHECK(duration_of("1h") == 3600s);
   CHECK(duration_of("0s") == 0s);
+  CHECK(duration_seconds("1.5ms") == 1.5e-3);
 }
 
 TEST_CASE("what is no time is refused with what would be one") {

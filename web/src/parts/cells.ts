@@ -56,11 +56,10 @@ export function probability(statistic: string): number {
 
 /** What differs among cells: columns that say the same everywhere are told once. */
 export function partedConditions(cells: Cell[]): { shared: [string, string][]; differing: string[] } {
-  const of = (cell: Cell, name: string) => ({ model: cell.subject, framework: cell.framework, device: cell.device })[name] ?? cell.conditions[name] ?? '';
   const names = ['model', 'framework', 'device', 'scenario', 'batch', 'trace level', 'threads', 'dataset'];
   const parted: { shared: [string, string][]; differing: string[] } = { shared: [], differing: [] };
   for (const name of names) {
-    const values = new Set(cells.map((cell) => of(cell, name)));
+    const values = new Set(cells.map((cell) => conditionOf(cell, name)));
     if (values.size > 1) parted.differing.push(name);
     else if (cells.length && [...values][0]) parted.shared.push([name, [...values][0]!]);
   }

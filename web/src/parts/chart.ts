@@ -60,6 +60,9 @@ const frame = (colours: Palette): EChartsCoreOption => ({
   },
 });
 
+/** An axis is logarithmic where values span more than a factor of 20. */
+export const isLogarithmic = (lowest: number, highest: number) => lowest > 0 && highest > 20 * lowest;
+
 /** Axes look alike in all charts; what `option` says goes first. */
 function withFrame(option: EChartsCoreOption, colours: Palette): EChartsCoreOption {
   const axis = (given: unknown) => {

@@ -59,6 +59,12 @@ export function figure(value: number | null | undefined, unit: string, interval?
   };
 }
 
+/** "24.5 ms [24.0, 30.4]" */
+export function figureText(value: number | null | undefined, unit: string, interval?: Interval | null): string {
+  const told = figure(value, unit, interval);
+  return `${told.value} ${told.interval}`;
+}
+
 /** A number at an axis: "0.5", "100". */
 export const tick = (value: number) => String(Number(value.toPrecision(3)));
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of jobs in more than one view.
+import { fill } from './dom';
 import { say } from './words';
+import { follow } from '../service/events';
 import { send, ServiceError } from '../service/service';
-import type { Job, JobState } from '../service/types';
+import type { Job, JobEvent, JobState } from '../service/types';
 
 export const kStates: JobState[] = ['queued', 'leased', 'running', 'done', 'failed', 'cancelled', 'quarantined'];
 export const isOver = (state: JobState) => ['done', 'failed', 'cancelled', 'quarantined'].includes(state);
@@ -41,4 +43,10 @@ export async function cancel(id: string): Promise<boolean> {
     say(error instanceof ServiceError ? error.message : String(error));
     return false;
   }
+}
+
+/** Hears of jobs until `signal` ends it; `live` says where the line is lost, unless there is no more to hear. */
+export function followJobs(path: string, signal: AbortSignal, live: Element, hear: (event: JobEvent) => void, isAll = () => false): void {
+  const tell = (connected: boolean) => fill(live, connected || isAll() ? '' : 'The connection to the server is lost; trying again …');
+  follow<JobEvent>(path, signal, hear, tell).catch((error: Error) => fill(live, error.message));
 }

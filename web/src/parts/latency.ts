@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Latencies of queries: a curve of percentiles that shows the tail, and a distribution.
 import type { Query } from '../service/types';
-import { intervals, type ChartOptions } from './chart';
+import { intervals, isLogarithmic, type ChartOptions } from './chart';
 import { scaledUnit, tick, withPrefix } from './figures';
 import { h, type Child } from './dom';
 import type { Palette } from './palette';
@@ -34,13 +34,23 @@ export function legend(series: LatencySeries[]): Child {
   return h('ul', { class: 'legend' }, series.map(({ name, colour, dash }) => h('li', {}, h('span', { class: `line s${colour} dash${dash % 3}`, 'aria-hidden': 'true' }), name)));
 }
 
-/** The axis is logarithmic where values span more than a factor of 20. */
 function valueAxis(series: LatencySeries[]): { log: boolean; divisor: number; unit: string } {
   const lowest = Math.min(...series.map(({ values }) => values[0] ?? Infinity));
   const highest = Math.max(...series.map(({ values }) => values.at(-1) ?? 0));
   const { divisor, name } = scaledUnit(Math.sqrt(Math.max(lowest, 1e-12) * Math.max(highest, 1e-12)), 's');
-  return { log: highest > 20 * lowest && lowest > 0, divisor, unit: name };
+  return { log: isLogarithmic(lowest, highest), divisor, unit: name };
 }
+
+/** A series' line in a chart, which tells its name. */
+const lineOf = ({ name, colour, dash }: Pick<LatencySeries, 'name' | 'colour' | 'dash'>, colours: Palette) => ({
+  type: 'line',
+  name,
+  showSymbol: false,
+  triggerLineEvent: true,
+  lineStyle: { width: 2, type: kDashes[dash % 3], color: colours.series[colour] },
+  itemStyle: { color: colours.series[colour] },
+  tooltip: { formatter: () => name },
+});
 
 export function percentileChart(series: () => LatencySeries[], signal: AbortSignal): ChartOptions {
   return {
@@ -69,15 +79,9 @@ export function percentileChart(series: () => LatencySeries[], signal: AbortSign
         yAxis: { type: log ? 'log' : 'value', scale: false, name: `latency, ${unit}`, nameGap: 46, axisLabel: { formatter: (value: number) => tick(value) } },
         series: shown.flatMap(({ name, colour, dash, values, told }) => [
           {
-            type: 'line',
-            name,
+            ...lineOf({ name, colour, dash }, colours),
             step: values.length <= kWhole ? 'middle' : false,
-            showSymbol: false,
-            triggerLineEvent: true,
-            lineStyle: { width: 2, type: kDashes[dash % 3], color: colours.series[colour] },
-            itemStyle: { color: colours.series[colour] },
             data: curve(values).map(([p, value]) => [asTail(p), value / divisor]),
-            tooltip: { formatter: () => name },
           },
           {
             type: 'scatter',
@@ -128,17 +132,11 @@ export function distributionChart(series: () => LatencySeries[], signal: AbortSi
       return {
         xAxis: { type: log ? 'log' : 'value', min: bins.edges[0], max: bins.edges.at(-1), name: `latency, ${unit}`, nameGap: 30, splitLine: { show: false }, axisLabel: { showMinLabel: false, showMaxLabel: false, formatter: (value: number) => tick(value) } },
         yAxis: { type: 'value', name: 'share of queries', nameGap: 46, min: 0, axisLabel: { formatter: (value: number) => `${Number((100 * value).toFixed(1))} %` } },
-        series: shown.map(({ name, colour, dash }, i) => ({
-          type: 'line',
-          name,
+        series: shown.map((one, i) => ({
+          ...lineOf(one, colours),
           step: 'end',
-          showSymbol: false,
-          triggerLineEvent: true,
-          lineStyle: { width: 2, type: kDashes[dash % 3], color: colours.series[colour] },
-          itemStyle: { color: colours.series[colour] },
-          areaStyle: { opacity: 0.08, color: colours.series[colour] },
+          areaStyle: { opacity: 0.08, color: colours.series[one.colour] },
           data: bins.edges.map((edge, k) => [edge, bins.shares[i]![Math.min(k, bins.shares[i]!.length - 1)]]),
-          tooltip: { formatter: () => name },
         })),
       };
     },

@@ -35,6 +35,8 @@ function after({ spans }: Row, time: number): number {
 export interface Timeline {
   element: HTMLElement;
   zoomTo(start: number, end: number): void;
+  /** Zooms to it, and selects it. */
+  show(span: Span): void;
   zoomBy(factor: number): void;
   all(): void;
   select(span: Span | null): void;
@@ -250,5 +252,6 @@ export function timeline(trace: Trace, signal: AbortSignal, chosen: (span: Span 
   observer.observe(canvas);
   signal.addEventListener('abort', () => (observer.disconnect(), cancelAnimationFrame(due)), { once: true });
   onSchemeChange(signal, redraw);
-  return { element, zoomTo: move, zoomBy: (factor) => zoom(factor), all: () => move(0, trace.length), select };
+  const show = (span: Span) => (zoomToSpan(span), select(span));
+  return { element, zoomTo: move, show, zoomBy: (factor) => zoom(factor), all: () => move(0, trace.length), select };
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page says where there is no number: nothing yet, an error, a message that passes.
+// What the page says: nothing yet, an error, a message that passes, a number with its interval.
 import { rememberToken } from '../service/service';
 import { fill, h, type Child } from './dom';
+import { figure } from './figures';
+import type { Interval } from '../service/types';
 
 /** Nothing is here, and what to do so that something will be. */
 export const empty = (what: string, ...todo: Child[]) => h('div', { class: 'empty' }, h('p', { class: 'what' }, what), todo.length ? h('p', {}, todo) : null);
@@ -59,4 +61,10 @@ export const state = (name: string) => h('span', { class: `state ${/^[a-z]+$/.te
 /** Names and what they stand for; what is empty is left out. */
 export function facts(rows: [string, Child][]): HTMLElement {
   return h('dl', { class: 'facts' }, rows.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+}
+
+/** A number with its interval below. */
+export function figureCell(value: number | null | undefined, unit: string, interval?: Interval | null): Child {
+  const told = figure(value, unit, interval);
+  return [told.value, told.interval && h('div', { class: 'interval' }, told.interval)];
 }

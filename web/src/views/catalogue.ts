@@ -2,15 +2,12 @@
 // What the server knows, by task: from here an evaluation starts.
 import { capital, counted, words } from '../parts/figures';
 import { fill, foreignLink, h, type Child } from '../parts/dom';
+import { nameOf, taskOf } from '../parts/entries';
 import { table } from '../parts/table';
 import { empty } from '../parts/words';
 import { list } from '../service/service';
 import type { CatalogueEntry, Dataset, Framework, Model, Scenario, System } from '../service/types';
 import { address, type View } from '../view';
-
-const kOther = 'without a task';
-
-const nameOf = (entry: CatalogueEntry) => (entry.version ? `${entry.name}@${entry.version}` : entry.name);
 
 function claims(model: Model): Child {
   return (model.claims ?? []).map(({ measure, value, tolerance, dataset, source }) =>
@@ -79,7 +76,7 @@ const view: View = {
       const wanted = search.value.trim().toLowerCase();
       remember({ find: wanted });
       const chosen = known.filter((model) => [model.name, model.task, model.licence, model.summary].some((text) => text?.toLowerCase().includes(wanted)));
-      const byTask = Map.groupBy(chosen, ({ task }) => task || kOther);
+      const byTask = Map.groupBy(chosen, taskOf);
       fill(
         found,
         [...byTask].sort().map(([task, rows]) => [h('h2', {}, capital(task)), models(task, rows)]),

@@ -3,9 +3,9 @@
 import { guesses } from '../parts/answers';
 import { chart, intervals } from '../parts/chart';
 import { fill, h, type Child } from '../parts/dom';
-import { counted, figure, moment, tick, withDigits, withPrefix, words } from '../parts/figures';
+import { counted, figureText, moment, tick, withDigits, withPrefix, words } from '../parts/figures';
 import { table } from '../parts/table';
-import { empty, problem } from '../parts/words';
+import { empty, figureCell, problem } from '../parts/words';
 import { get, list, withQuery } from '../service/service';
 import type { ComparedAnswers, ComparedLayer, ComparedRecord, Comparison, Run } from '../service/types';
 import { address, type Place, type View } from '../view';
@@ -31,10 +31,7 @@ function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
     head,
     number: true,
     by: (row: ComparedRecord) => of(row)?.value,
-    cell: (row: ComparedRecord) => {
-      const { value, interval } = figure(of(row)?.value, row.unit, of(row)?.interval);
-      return [value, interval && h('div', { class: 'interval' }, interval)];
-    },
+    cell: (row: ComparedRecord) => figureCell(of(row)?.value, row.unit, of(row)?.interval),
   });
   const drawn = rows.filter(({ ratio, ratio_interval: interval }) => typeof ratio === 'number' && ratio > 0 && interval).slice(0, kMostRows);
   const ends = drawn.flatMap(({ ratio_interval: interval }) => interval!).filter((end) => end > 0 && Number.isFinite(end));
@@ -51,7 +48,7 @@ function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
       xAxis: { type: 'value', name: 'ratio', nameGap: 28, min: Math.log(least), max: Math.log(most), axisLabel: { customValues: ticks, formatter: (value: number) => tick(Math.exp(value)) }, axisTick: { customValues: ticks }, splitLine: { show: false } },
       yAxis: { type: 'category', inverse: true, data: drawn.map(titleOf), axisTick: { show: false }, axisLabel: { width: Math.min(340, innerWidth * 0.42), overflow: 'truncate', color: colours.ink } },
       series: [
-        { type: 'scatter', symbolSize: 9, itemStyle: { color: colours.series[0] }, data: drawn.map((row, i) => [Math.log(row.ratio!), i]), markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: colours.ink, type: 'solid', width: 1 }, data: [{ xAxis: 0 }] }, tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => `${titleOf(drawn[dataIndex]!)}\n${figure(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval).value} ${figure(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval).interval}` } },
+        { type: 'scatter', symbolSize: 9, itemStyle: { color: colours.series[0] }, data: drawn.map((row, i) => [Math.log(row.ratio!), i]), markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: colours.ink, type: 'solid', width: 1 }, data: [{ xAxis: 0 }] }, tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => `${titleOf(drawn[dataIndex]!)}\n${figureText(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval)}` } },
         intervals(drawn.map(({ ratio_interval: interval }, i) => [i, Math.log(Math.max(interval![0], least)), Math.log(Math.min(interval![1], most))]), colours.series[0]!, true),
       ],
     }),
@@ -67,15 +64,7 @@ function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
         { head: 'Metric', by: (row) => row.metric, cell: (row) => [words(row.metric), row.statistic !== 'single' && h('span', { class: 'soft' }, ` ${row.statistic}`)] },
         side('A', (row) => row.a),
         side('B', (row) => row.b),
-        {
-          head: 'B / A',
-          number: true,
-          by: ({ ratio }) => ratio,
-          cell: ({ ratio, ratio_interval }) => {
-            const { value, interval } = figure(ratio, '1', ratio_interval);
-            return [value, interval && h('div', { class: 'interval' }, interval)];
-          },
-        },
+        { head: 'B / A', number: true, by: ({ ratio }) => ratio, cell: ({ ratio, ratio_interval }) => figureCell(ratio, '1', ratio_interval) },
         { head: 'Says', cell: verdict },
       ],
     }),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model over versions and time: is it getting better, and which version was the best?
 import { probability } from '../parts/cells';
-import { chart, intervals } from '../parts/chart';
+import { chart, intervals, isLogarithmic } from '../parts/chart';
 import { fill, h, type Child } from '../parts/dom';
-import { capital, figure, moment, scaledUnit, tick, words } from '../parts/figures';
+import { capital, figureText, moment, scaledUnit, tick, words } from '../parts/figures';
 import { table } from '../parts/table';
-import { empty, problem, state } from '../parts/words';
+import { empty, figureCell, problem, state } from '../parts/words';
 import { list, withQuery } from '../service/service';
 import type { HistoryEntry, Model } from '../service/types';
 import { address, type View } from '../view';
@@ -49,7 +49,7 @@ function plot(entries: HistoryEntry[], signal: AbortSignal): Child {
   const shown = all.slice(0, kMostSeries).map(([key, points]): [string, HistoryEntry[]] => [names.get(key)!, points]);
   const { divisor, name: unit } = scaledUnit(Math.max(...told.map(({ value }) => Math.abs(value!))), told[0]!.unit);
   const values = shown.flatMap(([, points]) => points.map(({ value }) => value!));
-  const log = Math.min(...values) > 0 && Math.max(...values) > 20 * Math.min(...values);
+  const log = isLogarithmic(Math.min(...values), Math.max(...values));
   const { element } = chart({
     title: [capital(words(told[0]!.metric)), told[0]!.statistic].filter((word) => word !== 'single').join(', '),
     label: `${told[0]!.metric} over time; the same numbers are in the table`,
@@ -68,7 +68,7 @@ function plot(entries: HistoryEntry[], signal: AbortSignal): Child {
             symbolSize: 9,
             color: colours.series[i],
             lineStyle: { width: 1.5 },
-            data: points.map((entry) => ({ value: [time(entry), entry.value! / divisor], told: `${series}\n${versionOf(entry.subject)}, ${moment(entry.time)}\n${figure(entry.value, entry.unit, entry.interval).value} ${figure(entry.value, entry.unit, entry.interval).interval}` })),
+            data: points.map((entry) => ({ value: [time(entry), entry.value! / divisor], told: `${series}\n${versionOf(entry.subject)}, ${moment(entry.time)}\n${figureText(entry.value, entry.unit, entry.interval)}` })),
             tooltip: { formatter: ({ data }: { data: { told: string } }) => data.told },
           },
           intervals(points.filter(({ interval }) => interval).map((entry) => [time(entry), entry.interval![0] / divisor, entry.interval![1] / divisor] as [number, number, number]), colours.series[i]!),
@@ -91,15 +91,7 @@ function records(entries: HistoryEntry[]): Child {
       { head: 'Series', by: ({ series }) => names.get(series), cell: ({ series }) => names.get(series) },
       { head: 'Machine', by: ({ hostname }) => hostname, cell: ({ hostname }) => hostname },
       { head: 'Metric', by: ({ metric }) => metric, cell: ({ metric, statistic }) => [words(metric), statistic !== 'single' && h('span', { class: 'soft' }, ` ${statistic}`)] },
-      {
-        head: 'Value',
-        number: true,
-        by: ({ value }) => value,
-        cell: ({ value, unit, interval }) => {
-          const told = figure(value, unit, interval);
-          return [told.value, told.interval && h('div', { class: 'interval' }, told.interval)];
-        },
-      },
+      { head: 'Value', number: true, by: ({ value }) => value, cell: ({ value, unit, interval }) => figureCell(value, unit, interval) },
       { head: 'Status', by: ({ status }) => status, cell: (entry) => [state(entry.status), entry.is_best && h('div', { class: 'better whole' }, 'best so far')] },
     ],
   });

@@ -2,13 +2,12 @@
 // One job, watched: where it stands, on which machines, what it says, and where its results are.
 import { fill, h, type Child } from '../parts/dom';
 import { clock, moment } from '../parts/figures';
-import { cancel, isOver, reasonOf, subjectOf } from '../parts/jobs';
+import { cancel, followJobs, isOver, reasonOf, subjectOf } from '../parts/jobs';
 import { machines } from '../parts/questions';
 import { table } from '../parts/table';
 import { code, state } from '../parts/words';
-import { follow } from '../service/events';
-import { get } from '../service/service';
-import type { Agent, Fit, Job, JobEvent, JobPart, Page } from '../service/types';
+import { get, list } from '../service/service';
+import type { Agent, Fit, Job, JobEvent, JobPart } from '../service/types';
 import { address, type View } from '../view';
 
 const kWay = ['queued', 'leased', 'running'];
@@ -75,8 +74,8 @@ const view: View = {
     async function askWhy() {
       const waits = job.parts?.some(({ state: at }) => at === 'queued') ?? !isOver(job.state);
       if (!waits) return fill(why);
-      const [fits, agents] = await Promise.all([get<Page<Fit>>(`${path}/why`, signal), get<Page<Agent>>('/v1/agents', signal)]);
-      fill(why, h('h3', {}, 'Who could have it'), machines(fits.items, agents.items));
+      const [fits, agents] = await Promise.all([list<Fit>(`${path}/why`, signal), list<Agent>('/v1/agents', signal)]);
+      fill(why, h('h3', {}, 'Who could have it'), machines(fits, agents));
     }
     async function ask() {
       try {
@@ -98,7 +97,7 @@ const view: View = {
     };
     draw();
     await askWhy();
-    follow<JobEvent>(`${path}/events`, AbortSignal.any([signal, over.signal]), hear, (connected) => fill(live, connected || isOver(job.state) ? '' : 'The connection to the server is lost; trying again …')).catch((error: Error) => fill(live, error.message));
+    followJobs(`${path}/events`, AbortSignal.any([signal, over.signal]), live, hear, () => isOver(job.state));
     const manifest = typeof job.manifest === 'string' ? job.manifest : JSON.stringify(job.manifest, null, 2);
     return [
       top,

@@ -2,11 +2,10 @@
 // What was asked for and how far it is, and who works on it.
 import { fill, h, type Child } from '../parts/dom';
 import { ago, bytes, counted } from '../parts/figures';
-import { cancel, isOver, kStates, reasonOf, subjectOf } from '../parts/jobs';
+import { cancel, followJobs, isOver, kStates, reasonOf, subjectOf } from '../parts/jobs';
 import { table } from '../parts/table';
 import { empty, noMachine, state } from '../parts/words';
-import { follow } from '../service/events';
-import { get, withQuery } from '../service/service';
+import { get, list, withQuery } from '../service/service';
 import type { Agent, Job, JobEvent, Page } from '../service/types';
 import { address, type View } from '../view';
 
@@ -49,7 +48,7 @@ const view: View = {
       next = page.next || undefined;
       draw();
     }
-    const loadAgents = async () => fill(agents, agentsTable((await get<Page<Agent>>('/v1/agents', signal)).items));
+    const loadAgents = async () => fill(agents, agentsTable(await list<Agent>('/v1/agents', signal)));
 
     function draw() {
       const rows = [...jobs.values()].filter((job) => !wanted || job.state === wanted);
@@ -102,7 +101,7 @@ const view: View = {
       if (!job || job.state !== event.state) ask();
       else if (event.text) draw();
     };
-    follow<JobEvent>('/v1/events', signal, hear, (connected) => fill(live, connected ? '' : 'The connection to the server is lost; trying again …')).catch((error: Error) => fill(live, error.message));
+    followJobs('/v1/events', signal, live, hear);
     return [
       h('div', { class: 'row apart' }, h('h1', {}, 'Jobs'), h('a', { class: 'button main', href: '#/start' }, 'Start an evaluation')),
       h('p', { class: 'lead' }, `The newest first, ${counted(kShown, 'job')} at a time. This page hears of changes by itself.`),

@@ -8,7 +8,7 @@ import { bytes, capital, counted, figure, moment, words } from '../parts/figures
 import { distributionChart, latenciesOf, legend, percentileChart, type LatencySeries } from '../parts/latency';
 import { seriesNumbers } from '../parts/palette';
 import { table, type Column } from '../parts/table';
-import { code, empty, facts, say, state } from '../parts/words';
+import { code, empty, facts, figureCell, say, state } from '../parts/words';
 import { get, list, withQuery } from '../service/service';
 import type { Measurement, Query, RunDetails } from '../service/types';
 import { address, type View } from '../view';
@@ -51,11 +51,7 @@ function tiles(accuracies: Cell[], timed: Cell[], differing: string[]): Child {
   return h('div', { class: 'tiles' }, ofAccuracy, tile('Lowest median latency', quick?.record, of(quick)), tile('Lowest p99', tail?.record, of(tail)), tile('Highest throughput', rate?.record, of(rate)));
 }
 
-const cellFigure = (record: Measurement | undefined): Child => {
-  if (!record) return null;
-  const { value, interval } = figure(record.value, record.unit, record.interval);
-  return [value, interval && h('div', { class: 'interval' }, interval)];
-};
+const cellFigure = (record: Measurement | undefined): Child => record && figureCell(record.value, record.unit, record.interval);
 
 function accuracyTable(cells: Cell[]): Child {
   const rows = cells.flatMap(({ records }) => records);

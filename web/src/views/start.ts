@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a task to an evaluation in clicks. What is chosen stands in the address, as a manifest, and as a command.
 import { fill, h, type Child } from '../parts/dom';
+import { nameOf, taskOf } from '../parts/entries';
 import { commandOf, manifestOf, type Chosen } from '../parts/evaluation';
 import { bytes, counted, words } from '../parts/figures';
 import { machines, question } from '../parts/questions';
 import { code, empty, problem, say } from '../parts/words';
-import { get, list, post, send } from '../service/service';
-import type { Agent, CatalogueEntry, Dataset, Fit, Framework, Job, Model, Page, Scenario, System } from '../service/types';
+import { list, post, send } from '../service/service';
+import type { Agent, Dataset, Fit, Framework, Job, Model, Page, Scenario, System } from '../service/types';
 import { address, type Place, type View } from '../view';
 
 const kTraceLevels = ['none', 'model', 'framework', 'library', 'system'];
-const nameOf = (entry: CatalogueEntry) => (entry.version ? `${entry.name}@${entry.version}` : entry.name);
 
 interface Known {
   models: Model[];
@@ -63,7 +63,7 @@ class Form {
   }
 
   private tasks(): string[] {
-    return [...new Set(this.known.models.map(({ task }) => task || 'without a task'))].sort();
+    return [...new Set(this.known.models.map(taskOf))].sort();
   }
 
   element(): Child {
@@ -103,8 +103,8 @@ class Form {
 
   private drawQuestions(): void {
     const { chosen, known } = this;
-    const count = (task: string) => known.models.filter((model) => (model.task || 'without a task') === task).length;
-    const ofTask = known.models.filter((model) => (model.task || 'without a task') === chosen.task);
+    const count = (task: string) => known.models.filter((model) => taskOf(model) === task).length;
+    const ofTask = known.models.filter((model) => taskOf(model) === chosen.task);
     // Those that a machine has go first.
     const frameworks = [...known.frameworks].sort((a, b) => Number(!a.versions?.length) - Number(!b.versions?.length));
     const versions = (framework: string) =>
@@ -276,7 +276,7 @@ const view: View = {
       list<Framework>('/v1/frameworks', signal),
       list<System>('/v1/systems', signal),
       list<Scenario>('/v1/scenarios', signal),
-      get<Page<Agent>>('/v1/agents', signal).then(({ items }) => items),
+      list<Agent>('/v1/agents', signal),
     ]);
     const heading = [h('h1', {}, 'Start an evaluation'), h('p', { class: 'lead' }, 'Accuracy is judged on all samples first; then the model is asked as the scenario says, and timed.')];
     if (!models.length) return [heading, empty('This server knows no model to evaluate', h('a', { href: '#/' }, 'What it does know'))];

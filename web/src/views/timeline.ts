@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a request to a node: when each part of the system did what, and where the time of any of them goes.
 import { fill, h, type Child } from '../parts/dom';
-import { counted, withDigits, withPrefix } from '../parts/figures';
+import { capital, counted, withDigits, withPrefix } from '../parts/figures';
 import { table } from '../parts/table';
 import { kKinds, timeline, type Timeline } from '../parts/timeline';
 import { pathOf, sharesOf, traceOf, type Share, type Span, type Trace, type TraceEvent } from '../parts/trace';
@@ -43,15 +43,14 @@ function requestsTable(trace: Trace, drawn: Timeline): Child {
         { head: 'Sample', number: true, by: (request) => Number(request.facts.find(([name]) => name === 'sample')?.[1]), cell: (request) => request.facts.find(([name]) => name === 'sample')?.[1] },
         time('Latency', lengthOf),
         time('Waited', waited),
-        ...names.map((name) => time(name.replace(/^./, (letter) => letter.toUpperCase()), (request) => partOf(request, name))),
+        ...names.map((name) => time(capital(name), (request) => partOf(request, name))),
       ],
     }),
   ];
 }
 
 function show(span: Span, drawn: Timeline): void {
-  drawn.zoomTo(span.start - lengthOf(span) * 0.05, span.end + lengthOf(span) * 0.05);
-  drawn.select(span);
+  drawn.show(span);
   drawn.element.scrollIntoView({ block: 'nearest' });
 }
 

@@ -22,6 +22,7 @@
 #include "d5/core/phantom_tensor.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
+#include "level3_distributed/communicator/of_ranks.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"
 
 namespace d5::detail {
@@ -108,9 +109,7 @@ double slowest_call(Communicator& ranks, AllReduce& algorithm, Tensor& data, int
   ranks.barrier();
   const double begin = now_seconds();  // all calls, one after the other
   for (int i = 0; i < calls; ++i) algorithm.start(ranks, data)->wait();
-  Tensor slowest = Tensor::scalar((now_seconds() - begin) / calls);
-  ranks.all_reduce(slowest, Reduction::maximum);
-  return slowest.item<double>();
+  return largest_of_ranks(ranks, (now_seconds() - begin) / calls);
 }
 
 /// The shortest of a few looks. In one call of a microsecond most is how ranks leave the barrier,
