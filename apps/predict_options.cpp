@@ -87,6 +87,10 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
       ->transform(app::whole_number(2, 1'000'000))
       ->option_text("N");
   command
+      .add_option("--least-time", options.least_time,
+                  "more steps than --steps, 500 at most, where those take less together")
+      ->option_text("TIME");
+  command
       .add_option("--measure", options.measure,
                   "so many ranks of this machine: predicted from as many copies and their network, "
                   "then measured")
@@ -199,11 +203,12 @@ LocalCommands local_commands(const PredictOptions& options) {
   commands.profile.insert(
       commands.profile.end(),
       {"--batch", batches, "--steps", std::to_string(std::max(kProfiledSteps, options.steps)),
-       "--budget", options.step_budget});
+       "--budget", options.step_budget, "--least-time", options.least_time});
   commands.measure.insert(
       commands.measure.end(),
       {"--batch", std::to_string(options.batch), "--steps", std::to_string(options.steps),
-       "--step-budget", options.step_budget, "--measure-here", "--distributed", options.scheme});
+       "--step-budget", options.step_budget, "--least-time", options.least_time, "--measure-here",
+       "--distributed", options.scheme});
   if (options.strong) commands.measure.emplace_back("--strong");
   if (!options.wire.empty()) {
     for (auto* words : {&commands.calibrate, &commands.measure}) {

@@ -12,6 +12,7 @@
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/duration.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/plot.hpp"
@@ -52,7 +53,10 @@ Networks: 'd5 network list'. Strategies, whose options 'd5 list prediction-strat
 )";
 
 ProfileOptions profile_options(const app::PredictOptions& options) {
-  return {.batches = {options.batch}, .steps = options.steps, .optimizer = options.optimizer};
+  return {.batches = {options.batch},
+          .steps = options.steps,
+          .least_seconds = duration_seconds(options.least_time),
+          .optimizer = options.optimizer};
 }
 
 TrainingProfile profile_of(const app::PredictOptions& options) {
@@ -76,7 +80,10 @@ int measure_here(const app::PredictOptions& options) {
   pin_threads(ranks->rank() * threads());
   if (!options.wire.empty()) ranks = std::make_shared<WireModel>(ranks, wire_of(options.wire));
   ProfileOptions how = profile_options(options);
-  if (!options.trace.empty()) how.steps = std::min(how.steps, kTraced);
+  if (!options.trace.empty()) {
+    how.steps = std::min(how.steps, kTraced);
+    how.least_seconds = 0;
+  }
   if (options.strong) how.batches = {std::max<std::int64_t>(1, options.batch / ranks->size())};
   how.interrupt.deadline = app::step_deadline(options);
   Progress progress("steps", how.steps + how.warm_up);

@@ -43,6 +43,7 @@ Ctrl-C ends it soon; what it has is kept, and mistrusted.)";
 
 struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
   std::string model, batches = "16", from_cost, graph, switch_time = "0s", budget;
+  std::string least_time = "2s";
   int copies = 0;  ///< 0: one, or as many as a launcher has started
   double flop_per_byte = 0;
   ProfileOptions profile;
@@ -68,6 +69,7 @@ TrainingProfile observe(ProfileCommand options, Communicator& ranks) {
   if (options.threads == 0) share_threads();
   pin_threads(ranks.rank() * threads());
   options.profile.batches = sizes_from(options.batches);
+  options.profile.least_seconds = duration_seconds(options.least_time);
   // mpirun ends all ranks by itself.
   if (ranks.size() == 1) options.profile.interrupt = app::ctrl_c();
   if (!options.budget.empty()) {
@@ -140,6 +142,10 @@ void register_profile(app::Program& program) {
   command.add_option("--steps", options->profile.steps, "observed of each size")
       ->transform(app::whole_number(2, 1000000))
       ->option_text("N");
+  command
+      .add_option("--least-time", options->least_time,
+                  "more steps than --steps, 500 at most, where those take less together")
+      ->option_text("TIME");
   command.add_option("--optimizer", options->profile.optimizer, "of a model; a recipe has its own")
       ->option_text("NAME:KEY=VALUE...");
   command.add_option("--set", options->profile.changes, "change a value of the recipe")

@@ -72,7 +72,7 @@ TEST_CASE("what real ranks take stands beside what was predicted") {
   const TemporaryFolder folder;
   const std::string out = folder / "curve.json";
   const auto run = run_d5(
-      "predict lenet --batch 2 --steps 3 --ranks 1,2 --measure 1,2 --wire 1ms,1GB/s --quiet "
+      "predict lenet --batch 2 --steps 3 --least-time 0s --ranks 1,2 --measure 1,2 --wire 1ms,1GB/s --quiet "
       "--format table --out " +
       out);
   INFO(run.err);
@@ -87,7 +87,7 @@ TEST_CASE("what real ranks take stands beside what was predicted") {
     if (record.conditions.at("ranks") == "2") CHECK(record.samples.front() > 2e-3);
   }
   CHECK(measured == 2);
-  const auto changed = run_d5("predict lenet --batch 2 --measure 2 --strategy compute --quiet");
+  const auto changed = run_d5("predict lenet --batch 2 --least-time 0s --measure 2 --strategy compute --quiet");
   CHECK(changed.status == 2);
   CHECK_THAT(changed.err, Catch::Contains("give --ranks of a cluster"));
 }
@@ -95,7 +95,7 @@ TEST_CASE("what real ranks take stands beside what was predicted") {
 TEST_CASE("profiles and networks are kept, and a trace shows measured above predicted") {
   if (!transport().present) return;
   const TemporaryFolder folder;
-  const std::string command = "predict lenet --batch 2 --steps 3 --measure 2 --quiet --keep " +
+  const std::string command = "predict lenet --batch 2 --steps 3 --least-time 0s --measure 2 --quiet --keep " +
                               (folder / "kept") + " --trace " + (folder / "trace.json");
   const auto run = run_d5(command);
   INFO(run.err);
@@ -133,7 +133,7 @@ TEST_CASE("ranks that share a batch are measured with their part of it") {
   const TemporaryFolder folder;
   const std::string out = folder / "curve.json";
   const auto run = run_d5(
-      "predict lenet --batch 4 --steps 6 --strong --measure 1,2 --step-budget 1ms "
+      "predict lenet --batch 4 --steps 6 --least-time 0s --strong --measure 1,2 --step-budget 1ms "
       "--model closed --quiet --out " +
       out);
   INFO(run.err);

@@ -11,7 +11,7 @@ using testing::run_d5, testing::TemporaryFolder;
 
 TEST_CASE("d5 profile writes what a training step is made of") {
   const TemporaryFolder folder;
-  const auto run = run_d5("profile lenet --batch 2,4 --steps 3 --out " + (folder / "p.json") +
+  const auto run = run_d5("profile lenet --batch 2,4 --steps 3 --least-time 0s --out " + (folder / "p.json") +
                           " --graph " + (folder / "g.svg"));
   INFO(run.err);
   REQUIRE(run.status == 0);
@@ -26,7 +26,7 @@ TEST_CASE("d5 profile writes what a training step is made of") {
 TEST_CASE("copies that are profiled at once have their samples in one file") {
   if (!transport().present) return;
   const TemporaryFolder folder;
-  const auto run = run_d5("profile lenet --batch 2 --steps 3 --copies 2 --threads 1 --out " +
+  const auto run = run_d5("profile lenet --batch 2 --steps 3 --least-time 0s --copies 2 --threads 1 --out " +
                           (folder / "p.json"));
   INFO(run.err);
   REQUIRE(run.status == 0);

@@ -93,7 +93,7 @@ struct NetworkCalibration {
 struct CalibrationOptions {
   static constexpr int kParts = 7;
   std::int64_t least_bytes = 64, most_bytes = std::int64_t{16} << 20;  ///< of messages
-  int repetitions = 50;
+  int repetitions = 100;
   MessageEndOptions ends = {};
   RankRateOptions rates = {};
   std::function<void()> on_part = {};  ///< called after each of `kParts`

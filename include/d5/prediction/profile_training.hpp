@@ -20,6 +20,9 @@ struct ProfileOptions {
   std::vector<std::int64_t> batches = {16};
   std::int64_t steps = 30;   ///< observed of each batch size; as many again are not
   std::int64_t warm_up = 3;  ///< steps before them
+  /// More of each kind, 500 at most, where `steps` take less together: a machine is slower for a
+  /// while and faster for a while. Units: s.
+  double least_seconds = 0;
   std::string optimizer = "sgd:learning_rate=1e-12";  ///< of a model; a recipe has its own
   std::vector<std::string> changes = {};              ///< of a recipe: "key=value"
   std::string data = {};                              ///< of a recipe: folder of its data set

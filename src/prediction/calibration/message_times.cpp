@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
@@ -14,16 +15,56 @@
 namespace d5 {
 namespace {
 
-using detail::affordable;
+using detail::expect_floats;
 using detail::expect_partners;
-using detail::floats_of;
+using detail::in_turns;
 using detail::kWarmUp;
 using detail::mean_of_ranks;
 using detail::slowest_median;
-using detail::slowest_of_repetitions;
 
 int right_of(const Communicator& ranks) { return (ranks.rank() + 1) % ranks.size(); }
 int left_of(const Communicator& ranks) { return (ranks.rank() + ranks.size() - 1) % ranks.size(); }
+
+/// What is sent and what is received, of each size the beginning of one buffer. As in an all-reduce
+/// that is done again and again, what has been received is sent next, and what has been sent is
+/// written over: to write what another core has read takes longer, and that is the message's.
+class Buffers {
+ public:
+  /// Throws: ValueError for a rank alone, no repetition, a size that is no multiple of 4.
+  Buffers(const Communicator& ranks, std::span<const std::int64_t> sizes, int repetitions)
+      : sizes_(sizes.begin(), sizes.end()) {
+    expect_partners(ranks, repetitions);
+    for (const std::int64_t bytes : sizes) expect_floats(bytes);
+    if (sizes.empty()) return;
+    const std::int64_t most = std::ranges::max(sizes_) / 4;
+    out_ = Tensor::zeros(DType::float32, {most});
+    in_ = Tensor::zeros(DType::float32, {most});
+  }
+  [[nodiscard]] Tensor out(std::size_t i) const { return out_.slice(0, sizes_[i] / 4); }
+  [[nodiscard]] Tensor in(std::size_t i) const { return in_.slice(0, sizes_[i] / 4); }
+  void swap() { std::swap(out_, in_); }
+
+ private:
+  std::vector<std::int64_t> sizes_;
+  Tensor out_, in_;
+};
+
+/// Of `work`, which all ranks begin at once.
+double seconds_of(Communicator& ranks, const std::function<void()>& work) {
+  ranks.barrier();
+  const double begin = now_seconds();
+  work();
+  return now_seconds() - begin;
+}
+
+std::vector<TimedMessage> slowest_medians(Communicator& ranks, std::span<const std::int64_t> sizes,
+                                          const std::vector<std::vector<double>>& seconds) {
+  std::vector<TimedMessage> times;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    times.push_back({sizes[i], slowest_median(ranks, seconds[i])});
+  }
+  return times;
+}
 
 /// There and back.
 double round_trip(Communicator& ranks, Tensor& data) {
@@ -95,63 +136,50 @@ int pieces_beside(Communicator& ranks, const Tensor& out, Tensor& in,
 
 std::vector<TimedMessage> time_messages(Communicator& ranks, std::span<const std::int64_t> sizes,
                                         int repetitions) {
-  expect_partners(ranks, repetitions);
-  std::vector<TimedMessage> times;
-  for (const std::int64_t bytes : sizes) {
-    Tensor data = floats_of(bytes);
-    std::vector<double> seconds;
-    ranks.barrier();
-    double once = 0;
-    for (int i = 0; ranks.rank() < 2 && i < kWarmUp; ++i) once = round_trip(ranks, data);
-    const int count = affordable(ranks, once, repetitions);
-    // Of the first one rank may come late.
-    if (ranks.rank() < 2) (void)round_trip(ranks, data);
-    for (int i = 0; ranks.rank() < 2 && i < count; ++i) {
-      seconds.push_back(round_trip(ranks, data) / 2);
-    }
-    times.push_back({bytes, slowest_median(ranks, seconds)});
-  }
-  return times;
+  const Buffers buffers(ranks, sizes, repetitions);
+  return slowest_medians(ranks, sizes,
+                         in_turns(ranks, sizes.size(), repetitions, [&](std::size_t i) {
+                           if (ranks.rank() >= 2) return 0.0;
+                           Tensor data = buffers.in(i);
+                           return round_trip(ranks, data) / 2;
+                         }));
 }
 
 std::vector<TimedMessage> time_all_reduces(Communicator& ranks, const std::string& algorithm,
                                            std::span<const std::int64_t> sizes, int repetitions) {
-  expect_partners(ranks, repetitions);
+  const Buffers buffers(ranks, sizes, repetitions);
   const auto all_reduce = all_reduces().at(algorithm).make();
-  std::vector<TimedMessage> times;
-  for (const std::int64_t bytes : sizes) {
-    Tensor data = floats_of(bytes);
-    times.push_back({bytes, slowest_of_repetitions(ranks, repetitions, [&] {
-                       all_reduce->start(ranks, data)->wait();
-                     })});
-  }
-  return times;
+  return slowest_medians(
+      ranks, sizes, in_turns(ranks, sizes.size(), repetitions, [&](std::size_t i) {
+        Tensor data = buffers.in(i);
+        return seconds_of(ranks, [&] { all_reduce->start(ranks, data)->wait(); });
+      }));
 }
 
 std::vector<TimedMessage> time_message_ends(Communicator& ranks,
                                             std::span<const std::int64_t> sizes,
                                             const MessageEndOptions& options) {
-  expect_partners(ranks, options.repetitions);
+  Buffers buffers(ranks, sizes, options.repetitions);
   const std::function<void()> compute = options.compute ? options.compute : compute_some;
+  std::vector<int> pieces;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    Tensor in = buffers.in(i);
+    pieces.push_back(pieces_beside(ranks, buffers.out(i), in, compute));
+  }
+  const auto longer = in_turns(ranks, sizes.size(), options.repetitions, [&](std::size_t i) {
+    buffers.swap();
+    const Tensor out = buffers.out(i);
+    Tensor in = buffers.in(i);
+    ranks.barrier();
+    int looks = 0;
+    const double beside = compute_beside(ranks, out, in, pieces[i], compute, looks);
+    ranks.barrier();
+    return (beside - compute_alone(pieces[i], compute) - looks * options.look) / 2;
+  });
   std::vector<TimedMessage> times;
-  for (const std::int64_t bytes : sizes) {
-    const Tensor out = floats_of(bytes);
-    Tensor in = floats_of(bytes);
-    const int pieces = pieces_beside(ranks, out, in, compute);
-    const auto once = [&](double& alone) {
-      ranks.barrier();
-      int looks = 0;
-      const double beside = compute_beside(ranks, out, in, pieces, compute, looks);
-      ranks.barrier();
-      alone = compute_alone(pieces, compute);
-      return beside - alone - looks * options.look;
-    };
-    double alone = 0;
-    for (int i = 0; i < kWarmUp; ++i) (void)once(alone);
-    const int count = affordable(ranks, 2 * alone, options.repetitions);
-    std::vector<double> longer;
-    for (int i = 0; i < count; ++i) longer.push_back(once(alone) / 2);
-    times.push_back({bytes, std::max(0.0, mean_of_ranks(ranks, summarise(longer).median))});
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const double seconds = mean_of_ranks(ranks, summarise(longer[i]).median);
+    times.push_back({sizes[i], std::max(0.0, seconds)});
   }
   return times;
 }
@@ -161,14 +189,14 @@ double time_looks(Communicator& ranks, int repetitions) {
   expect_partners(ranks, repetitions);
   std::vector<double> seconds;
   for (int i = -kWarmUp; i < repetitions; ++i) {
-    Tensor in = floats_of(4);
+    Tensor in = Tensor::zeros(DType::float32, {1});
     const auto received = ranks.start_receive(in, left_of(ranks));
     ranks.barrier();
     const double begin = now_seconds();  // looks alone: nothing is sent before the next barrier
     for (int look = 0; look < kLooks; ++look) (void)received->done();
     const double end = now_seconds();
     ranks.barrier();
-    ranks.send(floats_of(4), right_of(ranks));
+    ranks.send(Tensor::zeros(DType::float32, {1}), right_of(ranks));
     received->wait();
     if (i >= 0) seconds.push_back((end - begin) / kLooks);
   }
@@ -177,18 +205,18 @@ double time_looks(Communicator& ranks, int repetitions) {
 
 std::vector<TimedMessage> time_shifts(Communicator& ranks, std::span<const std::int64_t> sizes,
                                       int repetitions) {
-  expect_partners(ranks, repetitions);
-  std::vector<TimedMessage> times;
-  for (const std::int64_t bytes : sizes) {
-    const Tensor out = floats_of(bytes);
-    Tensor in = floats_of(bytes);
-    times.push_back({bytes, slowest_of_repetitions(ranks, repetitions, [&] {
-                       const auto received = ranks.start_receive(in, left_of(ranks));
-                       ranks.send(out, right_of(ranks));
-                       received->wait();
-                     })});
-  }
-  return times;
+  Buffers buffers(ranks, sizes, repetitions);
+  return slowest_medians(ranks, sizes,
+                         in_turns(ranks, sizes.size(), repetitions, [&](std::size_t i) {
+                           buffers.swap();
+                           const Tensor out = buffers.out(i);
+                           Tensor in = buffers.in(i);
+                           return seconds_of(ranks, [&] {
+                             const auto received = ranks.start_receive(in, left_of(ranks));
+                             ranks.send(out, right_of(ranks));
+                             received->wait();
+                           });
+                         }));
 }
 
 }  // namespace d5

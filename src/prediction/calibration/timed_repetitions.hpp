@@ -12,7 +12,7 @@ namespace d5::detail {
 inline constexpr int kWarmUp = 3;
 
 /// Throws: ValueError for a size that is no multiple of 4.
-[[nodiscard]] Tensor floats_of(std::int64_t bytes);
+void expect_floats(std::int64_t bytes);
 /// Throws: ValueError for a rank alone, no repetition.
 void expect_partners(const Communicator& ranks, int repetitions);
 /// The median on the slowest rank, the same on each.
@@ -21,20 +21,29 @@ void expect_partners(const Communicator& ranks, int repetitions);
 /// so often that a size takes half a second, or five times. The same on every rank.
 [[nodiscard]] int affordable(Communicator& ranks, double once, int repetitions);
 
-/// The median of the slowest rank's times of `work`, which all ranks begin at once.
-template <class Work>
-double slowest_of_repetitions(Communicator& ranks, int repetitions, const Work& work) {
-  const auto once = [&] {
-    ranks.barrier();
-    const double begin = now_seconds();
-    work();
-    return now_seconds() - begin;
-  };
-  for (int i = 1; i < kWarmUp; ++i) (void)once();
-  const int count = affordable(ranks, once(), repetitions);
-  std::vector<double> seconds;
-  for (int i = 0; i < count; ++i) seconds.push_back(once());
-  return slowest_median(ranks, seconds);
+/// What `once` returns for each of `count` things, such as sizes, `repetitions` times each where
+/// that is `affordable`. They take turns, so that a busy moment of the machine is nobody's alone.
+/// Every rank makes the same calls.
+template <class Once>
+std::vector<std::vector<double>> in_turns(Communicator& ranks, std::size_t count, int repetitions,
+                                          const Once& once) {
+  constexpr int kTurns = 5;
+  std::vector<int> wanted(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (int each = 1; each < kWarmUp; ++each) (void)once(i);
+    const double begin = now_seconds();  // one repetition with all that belongs to it
+    (void)once(i);
+    wanted[i] = affordable(ranks, now_seconds() - begin, repetitions);
+  }
+  std::vector<std::vector<double>> results(count);
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (std::size_t i = 0; i < count; ++i) {
+      (void)once(i);  // for others have had the caches
+      const int until = wanted[i] * (turn + 1) / kTurns;
+      while (std::ssize(results[i]) < until) results[i].push_back(once(i));
+    }
+  }
+  return results;
 }
 
 }  // namespace d5::detail

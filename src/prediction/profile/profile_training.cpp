@@ -53,13 +53,15 @@ class BatchSteps {
  public:
   BatchSteps(ProfiledStep& step, std::int64_t batch) : step_(step) { times_.batch = batch; }
 
-  void unobserved(bool kept) {
+  /// Returns: s.
+  double unobserved(bool kept) {
     // The clock runs from before the batch is asked for until the parameters are updated.
     const double begin = now_seconds();
     (void)step_.optimizer().step(step_.next());
     step_.optimizer().executor().synchronise();
     const double seconds = now_seconds() - begin;
     if (kept) times_.unobserved.push_back(seconds);
+    return seconds;
   }
 
   void observed() {
@@ -163,51 +165,59 @@ class BatchSteps {
 };
 
 /// Whether it went to its end. A deadline leaves it as many steps as a profile needs.
-bool run_steps(BatchSteps& steps, std::int64_t batch, const ProfileOptions& options) {
+bool run_steps(BatchSteps& steps, std::int64_t batch, const ProfileOptions& options,
+               Communicator& ranks) {
   const auto stepped = [&] {
     if (options.on_step) options.on_step(batch);
   };
   Interrupt wish = options.interrupt;
   wish.deadline = std::numeric_limits<double>::infinity();
-  for (std::int64_t i = 0; i < options.warm_up; ++i) {
-    steps.unobserved(false);
+  double once = 0;
+  for (std::int64_t i = 0; i < options.warm_up && !wish.due(); ++i) {
+    once = steps.unobserved(false);
     stepped();
-    if (wish.due()) return false;
   }
-  for (std::int64_t round = 0; round < options.steps; ++round) {
+  const std::int64_t rounds = steps_wanted(options, once, ranks);
+  for (std::int64_t round = 0; round < rounds && !wish.due(); ++round) {
     // Who goes first changes, so that nobody is always the one after the timed updates.
     if (round % 2 == 0) steps.observed();
     steps.unobserved(true);
     if (round % 2 != 0) steps.observed();
     if (round % kUpdatesEvery == 0) steps.updates();
-    stepped();
-    const Interrupt& interrupt = round + 1 < kFewestKept ? wish : options.interrupt;
-    if (interrupt.due()) return round + 1 == options.steps;
+    if (round < options.steps) stepped();
+    if (round + 1 >= kFewestKept && options.interrupt.due()) return round + 1 >= options.steps;
   }
-  return true;
+  return !wish.due();
 }
 
-void append(std::vector<double>& to, const std::vector<double>& from) {
-  to.insert(to.end(), from.begin(), from.end());
+void append(std::vector<double>& to, const std::vector<double>& from, std::size_t count) {
+  to.insert(to.end(), from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-/// The samples of all copies.
+/// The samples of all copies, one after the other, of each as many.
 TrainingProfile joined_copies(const TrainingProfile& mine, Communicator& ranks) {
   if (ranks.size() == 1) return mine;
-  TrainingProfile all;
+  std::vector<TrainingProfile> copies;
   for (const auto& text : detail::gather_texts(ranks, to_json(mine))) {
-    TrainingProfile other = training_profile_from_json(text, "of another copy");
-    if (all.pieces.empty()) {
-      all = std::move(other);
-      continue;
+    copies.push_back(training_profile_from_json(text, "of another copy"));
+  }
+  TrainingProfile all = mine;
+  for (std::size_t b = 0; b < all.batches.size(); ++b) {
+    Times& to = all.batches[b];
+    to.steps.clear(), to.unobserved.clear();
+    to.seconds.assign(to.seconds.size(), {}), to.gaps.assign(to.gaps.size(), {});
+    std::size_t count = std::numeric_limits<std::size_t>::max();
+    for (const TrainingProfile& copy : copies) {
+      const Times& from = copy.batches.at(b);
+      count = std::min({count, from.steps.size(), from.unobserved.size()});
     }
-    for (std::size_t b = 0; b < all.batches.size(); ++b) {
-      Times &to = all.batches[b], &from = other.batches.at(b);
-      append(to.steps, from.steps);
-      append(to.unobserved, from.unobserved);
+    for (const TrainingProfile& copy : copies) {
+      const Times& from = copy.batches.at(b);
+      append(to.steps, from.steps, count);
+      append(to.unobserved, from.unobserved, count);
       for (std::size_t i = 0; i < to.seconds.size(); ++i) {
-        append(to.seconds[i], from.seconds.at(i));
-        append(to.gaps[i], from.gaps.at(i));
+        append(to.seconds[i], from.seconds.at(i), count);
+        append(to.gaps[i], from.gaps.at(i), count);
       }
     }
   }
@@ -273,7 +283,7 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
     profile.digest = model_digest(step->optimizer().executor().network());
     BatchSteps steps(*step, batch);
     ranks.barrier();
-    Tensor whole = Tensor::scalar<std::int32_t>(run_steps(steps, batch, options) ? 1 : 0);
+    Tensor whole = Tensor::scalar<std::int32_t>(run_steps(steps, batch, options, ranks) ? 1 : 0);
     // Whoever is done keeps the machine as busy as it was until all are, and ends where one ends.
     const auto all_done = ranks.start_all_reduce(whole, Reduction::minimum);
     while (!all_done->done()) steps.unobserved(false);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
@@ -11,6 +12,7 @@
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/network_inputs.hpp"
 #include "d5/level2_training/step_modifier.hpp"
+#include "level3_distributed/communicator/of_ranks.hpp"
 
 namespace d5 {
 namespace {
@@ -108,6 +110,14 @@ std::unique_ptr<ProfiledStep> open_profiled_step(const std::string& model_or_rec
   for (const auto& change : options.changes) recipe.set(change);
   recipe.set(fmt::format("sampler.batch_size={}", batch));
   return std::make_unique<RecipeStep>(recipe, framework, batch, options, execution);
+}
+
+std::int64_t steps_wanted(const ProfileOptions& options, double once, Communicator& ranks) {
+  constexpr std::int64_t kMost = 500;
+  const double slowest = detail::largest_of_ranks(ranks, once);
+  const double steps = slowest > 0 ? std::ceil(options.least_seconds / slowest) : 0;
+  if (steps <= static_cast<double>(options.steps)) return options.steps;
+  return std::max(options.steps, static_cast<std::int64_t>(std::min<double>(kMost, steps)));
 }
 
 }  // namespace d5

@@ -26,4 +26,9 @@ class ProfiledStep {
                                                                const ProfileOptions& options,
                                                                const ExecutorOptions& execution);
 
+/// How many steps `options` ask for, each of which takes `once`, in s, on the slowest rank; 0: not
+/// known. The same on every rank. A collective.
+[[nodiscard]] std::int64_t steps_wanted(const ProfileOptions& options, double once,
+                                        Communicator& ranks);
+
 }  // namespace d5

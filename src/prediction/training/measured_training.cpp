@@ -41,7 +41,10 @@ std::vector<double> measure_steps(const std::string& model_or_recipe, const std:
     optimizer = find_scheme(scheme.name).make(in_three_steps(optimizer), ranks, scheme.settings);
   }
   std::vector<double> seconds;
-  for (std::int64_t i = -options.warm_up; i < options.steps; ++i) {
+  double once = 0;
+  std::int64_t steps = options.steps;
+  for (std::int64_t i = -options.warm_up; i < steps; ++i) {
+    if (i == 0) steps = steps_wanted(options, once, *ranks);
     ranks->barrier();
     const Span span("training", "step");
     // From before the batch is asked for until the parameters are updated, as a profile's steps.
@@ -50,8 +53,9 @@ std::vector<double> measure_steps(const std::string& model_or_recipe, const std:
     batch.global_size = size * ranks->size();
     (void)optimizer->step(batch);
     optimizer->executor().synchronise();
-    if (i >= 0) seconds.push_back(now_seconds() - begin);
-    if (options.on_step) options.on_step(size);
+    once = now_seconds() - begin;
+    if (i >= 0) seconds.push_back(once);
+    if (options.on_step && i < options.steps) options.on_step(size);
     if (std::ssize(seconds) >= kFewestMeasured &&
         detail::any_of_ranks(*ranks, options.interrupt.due())) {
       break;

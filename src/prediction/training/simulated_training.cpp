@@ -80,11 +80,14 @@ std::vector<double> factors_of(const TrainingProfile& profile, std::int64_t batc
   return factors;
 }
 
-/// As many of them as there are steps, by chance, others on each rank.
-std::vector<double> drawn(const std::vector<double>& factors, int steps, int rank) {
-  RandomStream random(static_cast<std::uint64_t>(rank) + 1);
+/// As many of them as there are steps, by chance: of each step the same moment on all ranks, each
+/// of which is another copy, for what slows one copy often slows all.
+std::vector<double> drawn(const std::vector<double>& factors, int copies, int steps, int rank) {
+  const std::size_t moments = factors.size() / static_cast<std::size_t>(copies);
+  const std::size_t first = static_cast<std::size_t>(rank % copies) * moments;
+  RandomStream random(static_cast<std::uint64_t>(rank / copies) + 1);
   std::vector<double> result;
-  for (int i = 0; i < steps; ++i) result.push_back(factors[random.below(factors.size())]);
+  for (int i = 0; i < steps; ++i) result.push_back(factors[first + random.below(moments)]);
   return result;
 }
 
@@ -189,7 +192,9 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
       ranks, network,
       [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
         TimedStep own = times;
-        if (!factors.empty()) own.factors = drawn(factors, options.steps, rank.rank());
+        if (!factors.empty()) {
+          own.factors = drawn(factors, profile.copies, options.steps, rank.rank());
+        }
         RankTraining one(own, rank, all, options.scheme);
         std::int64_t before = all->traffic().total().bytes_sent;
         for (int i = 0; i < options.steps; ++i) {
