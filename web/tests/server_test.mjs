@@ -49,7 +49,7 @@ after(async () => {
   rmSync(work, { recursive: true, force: true });
 });
 
-test('from a task to an answer on two machines, and again from where the browser kept it', { timeout: 240_000 }, async () => {
+test('from a task to an answer on two machines, one of which is killed in the middle, and again from where the browser kept it', { timeout: 240_000 }, async () => {
   const server = await start(['serve', '--database', path.join(work, 'results.db'), '--bind', '127.0.0.1:0', '--agents', '127.0.0.1:0'], /(http:\/\/127\.0\.0\.1:\d+)[^]*?agents[^\n]*?(127\.0\.0\.1:\d+)/);
   [, address, agentsAt] = server.found;
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
@@ -64,15 +64,23 @@ test('from a task to an answer on two machines, and again from where the browser
   await page.getByRole('radio', { name: 'All that fit' }).check();
   await page.getByText('No machine is connected').waitFor();
 
-  for (const name of ['left', 'right']) await start(['agent', 'run', '--server', agentsAt, '--name', name, '--spool', path.join(work, name)], /./);
+  const agent = (name) => start(['agent', 'run', '--server', agentsAt, '--name', name, '--spool', path.join(work, name)], /agent \w+ at /);
+  const [left] = await Promise.all(['left', 'right'].map(agent));
   await page.reload();
   await page.getByText('No machine is connected').waitFor({ state: 'detached' });
   while ((await page.locator('.machines .fits').count()) < 2) await page.reload({ waitUntil: 'networkidle' });
   await page.getByRole('button', { name: 'Run it' }).click();
+  const machine = (name) => page.getByRole('table', { name: 'Machines of the job' }).locator('tr', { hasText: name });
+  await machine('left').filter({ hasText: 'running' }).waitFor(); // its child is in the middle of it ...
+  left.child.kill('SIGKILL');
+  await agent('left'); // ... and the next one of its name begins anew
   await page.locator('.way .now').filter({ hasText: /done|failed|quarantined/ }).waitFor({ timeout: 90_000 });
   assert.equal(await page.locator('.way .now').innerText(), '✓done', await page.locator('main').innerText());
+  assert.match(await machine('left').innerText(), /^left\s+✓\s*done\s+2\b/);
+  assert.match(await machine('right').innerText(), /^right\s+✓\s*done\s+1\b/);
+  await page.getByRole('region', { name: 'What happened' }).getByText('attempt 1 was lost').waitFor();
   for (const name of ['left', 'right']) {
-    await page.locator('tr', { hasText: name }).getByRole('link', { name: 'See the answer' }).click();
+    await machine(name).getByRole('link', { name: 'See the answer' }).click();
     await page.getByRole('heading', { name: 'toy@1.0.0-dev' }).waitFor();
     assert.match(await page.locator('table[aria-label=Accuracy] tbody').innerText(), /top1\s+1\b[^]*passed/); // told by hand
     await page.getByText('All 12 answers are right').waitFor();
