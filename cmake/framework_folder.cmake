@@ -1,13 +1,18 @@
 # What a folder of frameworks/ says besides d5_add_framework. In d5's tree alone.
 
+# The interpreter whose packages frameworks are: pip compiles in an environment that has none of them.
+if(NOT D5_FRAMEWORKS_PYTHON)
+  set(D5_FRAMEWORKS_PYTHON ${Python3_EXECUTABLE})
+endif()
+
 # d5_find_python_package(<variable> <package>)
 #
 # Where the package is, without importing it (that takes seconds); empty where it is not.
 function(d5_find_python_package variable package)
   set(folder "")
-  if(Python3_EXECUTABLE)
+  if(D5_FRAMEWORKS_PYTHON)
     execute_process(
-      COMMAND ${Python3_EXECUTABLE} -c
+      COMMAND ${D5_FRAMEWORKS_PYTHON} -c
         "import importlib.util as u; print(u.find_spec('${package}').submodule_search_locations[0])"
       OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()

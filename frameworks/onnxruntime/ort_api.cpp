@@ -34,9 +34,10 @@ std::string find_library() {
   for (const auto& file : fs::directory_iterator(folder, ignored)) {
     if (file.path().filename().string().starts_with("libonnxruntime.so.")) return file.path();
   }
-  throw Unsupported(
-      fmt::format("ONNX Runtime's library is neither {} nor in {}; pip install onnxruntime",
-                  D5_ONNXRUNTIME_LIBRARY, folder.string()));
+  const std::string_view built_with(D5_ONNXRUNTIME_LIBRARY);
+  throw Unsupported(fmt::format("ONNX Runtime's library is not in {}{}{}; pip install onnxruntime",
+                                folder.lexically_normal().string(),
+                                built_with.empty() ? "" : ", nor is it ", built_with));
 }
 
 const Base& base() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/curl_handle.hpp"
 
+#include <cstdlib>
+#include <filesystem>
 #include <mutex>
 
 #include "d5/core/error.hpp"
@@ -13,6 +15,22 @@ int is_due(void* interrupt, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<const Interrupt*>(interrupt)->due() ? 1 : 0;
 }
 
+/// Where servers' authorities stand. A libcurl that came in a wheel looks where the system that
+/// compiled it keeps them; others keep them elsewhere. Empty: where libcurl looks by itself.
+std::string authorities() {
+  namespace fs = std::filesystem;
+  if (const char* asked = std::getenv("SSL_CERT_FILE"); asked && *asked) return asked;
+  const char* own = curl_version_info(CURLVERSION_NOW)->cainfo;
+  std::error_code ignored;
+  if (!own || fs::exists(own, ignored)) return {};
+  for (const char* file : {"/etc/ssl/certs/ca-certificates.crt",  // Debian, Arch, Alpine
+                           "/etc/pki/tls/certs/ca-bundle.crt",    // Fedora, RHEL
+                           "/etc/ssl/ca-bundle.pem"}) {           // SUSE
+    if (fs::exists(file, ignored)) return file;
+  }
+  return {};
+}
+
 }  // namespace
 
 CurlHandle open_curl() {
@@ -20,6 +38,9 @@ CurlHandle open_curl() {
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
   CurlHandle handle(curl_easy_init(), curl_easy_cleanup);
   if (!handle) throw IoError("libcurl cannot be started");
+  if (const std::string file = authorities(); !file.empty()) {
+    curl_easy_setopt(handle.get(), CURLOPT_CAINFO, file.c_str());
+  }
   return handle;
 }
 

@@ -93,6 +93,17 @@ TEST_CASE("addresses of other kinds are refused") {
   CHECK_THROWS_AS(download({.urls = {}, .sha256 = kSumOfAbc}, folder / "r"), IoError);
 }
 
+TEST_CASE("whom to trust is what SSL_CERT_FILE says") {
+  const DownloadFolder folder;
+  const SilentServer server;
+  const std::string file = folder / "authorities.pem";
+  ::setenv("SSL_CERT_FILE", file.c_str(), 1);
+  CHECK_THROWS_WITH(
+      download({.urls = {"https" + server.url.substr(4)}, .sha256 = kSumOfAbc}, folder / "r"),
+      Catch::Contains(file));
+  ::unsetenv("SSL_CERT_FILE");
+}
+
 TEST_CASE("an interrupt ends a download that waits for its server") {
   const DownloadFolder folder;
   const SilentServer server;
