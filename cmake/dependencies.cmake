@@ -76,13 +76,14 @@ if(jpeg_FOUND)  # other libraries of that name cannot decode a part of an image
 endif()
 pkg_check_modules(jpeg2000 QUIET libopenjp2>=2.5)
 pkg_check_modules(png QUIET libpng>=1.6)
-pkg_check_modules(tiff QUIET libtiff-4>=4.5)
 pkg_check_modules(webp QUIET libwebp)
 pkg_check_modules(libpq QUIET IMPORTED_TARGET libpq)  # results on a server, likewise
-if(D5_WITH_LIBAV)
+if(D5_WITH_GPL)
+  pkg_check_modules(tiff QUIET libtiff-4>=4.5)  # Debian's loads JBIG-KIT
   pkg_check_modules(libav QUIET libavformat libavcodec libavutil libswscale)  # of videos, likewise
 else()
-  unset(libav_FOUND CACHE)
+  set(tiff_FOUND FALSE)
+  set(libav_FOUND FALSE)
 endif()
 if(D5_WITH_MPI)
   find_package(MPI COMPONENTS CXX)

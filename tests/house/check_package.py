@@ -9,13 +9,16 @@ Prints each breach; exit status 1 if there is any, 4 if there is none but a tool
 
 from __future__ import annotations
 
+import email
 import hashlib
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable, Iterator
 
 SOURCE, BUILD, WORK = (pathlib.Path(folder).resolve() for folder in sys.argv[1:4])
@@ -219,25 +222,53 @@ def names_of_before() -> Iterator[str]:
         yield done.stderr
 
 
-def metadata() -> Iterator[str]:
-    """What a wheel says of itself."""
-    script = "import scikit_build_core.build as b, sys; print(b.prepare_metadata_for_build_wheel(sys.argv[1]))"
+def built(what: str) -> str:
+    """The file or folder in WORK that `what` of the wheel's builder makes there."""
+    script = f"import scikit_build_core.build as b, sys; print(b.{what}(sys.argv[1]))"
     done = subprocess.run([sys.executable, "-c", script, WORK], cwd=SOURCE, capture_output=True, text=True)
     if done.returncode != 0:
-        yield done.stderr
-        return
-    folder = WORK / done.stdout.split()[-1]
-    text = (folder / "METADATA").read_text()
-    for line in ("License-Expression: Apache-2.0", "License-File: LICENSE", "License-File: NOTICE",
-                 "Project-URL: ", "Classifier: Typing :: Typed", "Requires-Dist: numpy"):
-        if line not in text:
-            yield f"METADATA lacks '{line}'"
+        raise RuntimeError(f"{what}: {done.stderr}")
+    return done.stdout.split()[-1]
+
+
+def metadata() -> Iterator[str]:
+    """What a wheel says of itself, to those who have nothing beside it."""
+    folder = WORK / built("prepare_metadata_for_build_wheel")
+    about = email.message_from_string((folder / "METADATA").read_text())
+    version = re.search('D5_VERSION "(.+)"', (SOURCE / "include/d5/version.hpp").read_text())
+    expected = {"Version": version and version[1], "Requires-Python": ">=3.10", "Requires-Dist": "numpy>=1.24",
+                "License-Expression": "Apache-2.0 AND CC-BY-SA-3.0", "Description-Content-Type": "text/markdown"}
+    yield from (f"METADATA: {key} is {about[key]}, expected {value}" for key, value in expected.items()
+                if about[key] != value)
+    if about.get_all("License-File") != ["LICENSE", "NOTICE"]:
+        yield f"METADATA: licences are {about.get_all('License-File')}"
+    if not about["Project-URL"]:
+        yield "METADATA: no Project-URL"
+    text = about.get_payload()
+    if not isinstance(text, str) or not text.startswith("# d5\n"):
+        yield "METADATA: the description is not README.md"
+    # Beside it nothing lies that a link, or a picture, could mean.
+    yield from (f"METADATA: the description links to {link}" for link in re.findall(r"\]\(([^)]*)\)", str(text))
+                if not link.startswith("https://"))
     if "d5 = d5.__main__:main" not in (folder / "entry_points.txt").read_text():
         yield "entry_points.txt lacks the program"
 
 
+def source_archive() -> Iterator[str]:
+    """It holds what git has or would add, no more and no less."""
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=SOURCE,
+                            capture_output=True, text=True)
+    if listed.returncode != 0:  # this is an archive itself
+        return
+    wanted = {name for name in listed.stdout.splitlines() if (SOURCE / name).exists()}
+    held = {name.partition("/")[2] for name in tarfile.open(WORK / built("build_sdist")).getnames()} - {"PKG-INFO"}
+    yield from (f"the source archive holds {name}, which is not git's" for name in sorted(held - wanted))
+    yield from (f"the source archive lacks {name}" for name in sorted(wanted - held))
+
+
 CHECKS: dict[Callable[[], Iterator[str]], str] = {
-    files: "", program: "", frameworks_absent: "", names_of_before: "", types: "mypy", own_types: "mypy", metadata: "scikit_build_core",
+    files: "", program: "", frameworks_absent: "", names_of_before: "", types: "mypy", own_types: "mypy",
+    metadata: "hatch_fancy_pypi_readme", source_archive: "hatch_fancy_pypi_readme",
 }  # and the tool that each needs
 
 
