@@ -75,8 +75,8 @@ std::string line_of(const std::string& file) {
 std::map<std::string, std::string> left_out() {
   std::map<std::string, std::string> result = files_of_frameworks(kLeftOut);
   for (auto& [name, text] : result) {
-    text = fmt::format("framework '{}' was left out of this build: {}", printable(name),
-                       line_of(text));
+    text = fmt::format("framework '{}' was left out of this build: {}; with that, build d5 again",
+                       printable(name), line_of(text));
   }
   return result;
 }

@@ -91,9 +91,10 @@ TEST_CASE("a plug-in that cannot be loaded says what it needs") {
 
 TEST_CASE("a framework that the build left out is known, with the reason") {
   CHECK_THROWS_AS(framework("absent"), Unsupported);
+  const std::string reason = "no libabsent (get it there); with that, build d5 again";
   CHECK_THROWS_WITH(framework("absent"),
-                    "framework 'absent' was left out of this build: no libabsent (get it there)");
-  CHECK_THAT(info_of("absent").reason, Catch::EndsWith("no libabsent (get it there)"));
+                    "framework 'absent' was left out of this build: " + reason);
+  CHECK_THAT(info_of("absent").reason, Catch::EndsWith(reason));
   CHECK(info_of("numbers").reason.empty());
 }
 
