@@ -183,8 +183,8 @@ void register_overlap_map(app::Program& program) {
       ->option_text("N");
   command
       .add_option("--budget", options->budget,
-                  "time for all cells (5min if left out); one whose share is over has fewer pairs, "
-                  "and is mistrusted")
+                  "time for all cells (5min if left out); where it is over, they have fewer pairs, "
+                  "and are mistrusted")
       ->option_text("TIME");
   app::add_started_ranks_option(command, options->started_ranks);
   command.add_flag("--force", options->force,

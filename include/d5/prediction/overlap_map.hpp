@@ -25,19 +25,20 @@ struct OverlapMapOptions {
   std::vector<CommunicationResources> resources = {{.threads = 0}, {.threads = 1}};
   int pairs = 30;
   double least_seconds = 2e-3;  ///< shorter kernels are run several times in a row
-  /// For all cells: each has an equal share of what is left, and ends with the pairs that it has
-  /// then, `kFewestPairs` at least, mistrusted. 0: as long as it takes.
+  /// For all cells, which end with the pairs that they have then, `kFewestPairs` at least,
+  /// mistrusted. 0: as long as it takes.
   double most_seconds = 0;
   static constexpr int kFewestPairs = 6;  ///< an interval of a median needs so many
   std::string command = {};               ///< of the records
-  Interrupt interrupt = {};  ///< asked on every rank before each cell; all end together
+  Interrupt interrupt = {};               ///< asked on every rank between cells; all end together
   std::function<void(const std::string&)> say = {};
 };
 
 /// What computation and communication take from each other, kernel by kernel and resource by
 /// resource: "kernel_slowdown", the kernel's time beside all-reduces over its time alone, and
 /// "all_reduce_slowdown", the other way round. A sample is a pair, alone and beside it one after
-/// the other, each the slowest rank's; the median is the slowdown.
+/// the other, each the slowest rank's; the median is the slowdown. Cells take turns, some pairs
+/// each time, so that a busy moment of the machine is no cell's alone.
 ///
 /// All-reduces follow each other so that they cover the kernel wholly. A pair where they did not is
 /// taken again with more of them; a cell that keeps such pairs is mistrusted, and so is one whose

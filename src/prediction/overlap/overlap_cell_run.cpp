@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prediction/overlap/overlap_cell_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "d5/core/trace.hpp"
+#include "level3_distributed/communicator/of_ranks.hpp"
+
+namespace d5::detail {
+namespace {
+
+constexpr int kMostCalls = 256;  // under way at once
+constexpr int kMostAlone = 16;   // in a row that is timed alone
+constexpr int kMostTries = 3;    // of a pair that was not covered
+
+double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+/// Of those that ended beside the kernel the mean, from the last that ended before it on; where
+/// none did, what the first after it took.
+double call_beside(std::int64_t begin, std::int64_t kernel_begin, std::int64_t kernel_end,
+                   const std::vector<std::int64_t>& ends) {
+  const auto first = std::ranges::upper_bound(ends, kernel_begin);
+  const auto last = std::ranges::upper_bound(ends, kernel_end);
+  const std::int64_t from = first == ends.begin() ? begin : *(first - 1);
+  if (first == last) return seconds_of((last == ends.end() ? ends.back() : *last) - from);
+  return seconds_of(*(last - 1) - from) / double(last - first);
+}
+
+}  // namespace
+
+OverlapCellRun::OverlapCellRun(const OverlapKernel& kernel, const OverlapMapOptions& options,
+                               const CommunicationResources& resources, std::vector<Tensor>& data,
+                               Communicator& ranks)
+    : kernel_(kernel),
+      ranks_(ranks),
+      all_reduce_(all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings)),
+      call_(std::make_shared<const CallOptions>(
+          CallOptions{.resources = resources, .label = "beside " + kernel.name})),
+      data_(data) {
+  ranks_.with(nullptr, [&] { all_reduce_->prepare(ranks_); });
+  settle(options.least_seconds);
+}
+
+PairTimes OverlapCellRun::pair() {
+  for (int tries = 1;; ++tries) {
+    const PairTimes times = once();
+    if (times.uncovered == 0 || tries == kMostTries) return times;
+    calls_ = std::min(2 * calls_, kMostCalls);
+  }
+}
+
+double OverlapCellRun::slowest(double mine) { return largest_of_ranks(ranks_, mine); }
+
+void OverlapCellRun::compute() const {
+  for (int i = 0; i < repetitions_; ++i) kernel_.run();
+}
+
+double OverlapCellRun::time_kernel() {
+  ranks_.barrier();
+  const std::int64_t begin = Trace::now_ns();  // the kernel alone is inside
+  compute();
+  return slowest(seconds_of(Trace::now_ns() - begin));
+}
+
+OverlapCellRun::Requests OverlapCellRun::start(int calls) {
+  Requests requests;
+  for (int i = 0; i < calls; ++i) {
+    requests.push_back(ranks_.with(call_, [&] {
+      return all_reduce_->start(ranks_, data_[static_cast<std::size_t>(i) % data_.size()]);
+    }));
+  }
+  return requests;
+}
+
+double OverlapCellRun::time_calls() {
+  const int calls = std::min(calls_, kMostAlone);
+  ranks_.barrier();
+  const std::int64_t begin = Trace::now_ns();  // from the first start to the last end
+  auto requests = start(calls);
+  for (auto& request : requests) request->wait();
+  const double all = seconds_of(Trace::now_ns() - begin);
+  if (const auto used = requests.front()->used()) ignored_ = used->ignored;
+  return slowest(all / calls);
+}
+
+void OverlapCellRun::settle(double least_seconds) {
+  compute();
+  for (; repetitions_ < 1 << 16; repetitions_ *= 2) {
+    if (time_kernel() >= least_seconds) break;
+  }
+  calls_ = 2;
+  (void)time_calls();  // makes what the first call makes
+  calls_ = 8;
+  const double one = time_calls();
+  const double needed = std::ceil(1.5 * time_kernel() / one) + 2;
+  calls_ = int(std::clamp(needed, 4.0, double(kMostCalls)));
+}
+
+PairTimes OverlapCellRun::once() {
+  PairTimes times;
+  times.kernel_alone = time_kernel();
+  times.calls_alone = time_calls();
+  ranks_.barrier();
+  const std::int64_t begin = Trace::now_ns();
+  auto requests = start(calls_);
+  const std::int64_t kernel_begin = Trace::now_ns();  // the kernel alone is inside
+  compute();
+  const std::int64_t kernel_end = Trace::now_ns();
+  for (auto& request : requests) request->wait();
+  std::vector<std::int64_t> ends;
+  for (const auto& request : requests) {
+    const std::int64_t told = request->times().ended_ns;
+    ends.push_back(told != 0 ? told : Trace::now_ns());
+  }
+  std::ranges::sort(ends);
+  times.kernel_beside = slowest(seconds_of(kernel_end - kernel_begin));
+  times.calls_beside = slowest(call_beside(begin, kernel_begin, kernel_end, ends));
+  times.uncovered = slowest(ends.back() < kernel_end ? 1 : 0);
+  return times;
+}
+
+}  // namespace d5::detail
