@@ -72,8 +72,8 @@ TEST_CASE("what real ranks take stands beside what was predicted") {
   const TemporaryFolder folder;
   const std::string out = folder / "curve.json";
   const auto run = run_d5(
-      "predict lenet --batch 2 --steps 3 --least-time 0s --ranks 1,2 --measure 1,2 --wire 1ms,1GB/s --quiet "
-      "--format table --out " +
+      "predict lenet --batch 2 --steps 3 --least-time 0s --ranks 1,2 --measure 1,2 --wire "
+      "1ms,1GB/s --quiet --format table --out " +
       out);
   INFO(run.err);
   REQUIRE(run.status == 0);
@@ -87,7 +87,8 @@ TEST_CASE("what real ranks take stands beside what was predicted") {
     if (record.conditions.at("ranks") == "2") CHECK(record.samples.front() > 2e-3);
   }
   CHECK(measured == 2);
-  const auto changed = run_d5("predict lenet --batch 2 --least-time 0s --measure 2 --strategy compute --quiet");
+  const auto changed =
+      run_d5("predict lenet --batch 2 --least-time 0s --measure 2 --strategy compute --quiet");
   CHECK(changed.status == 2);
   CHECK_THAT(changed.err, Catch::Contains("give --ranks of a cluster"));
 }
@@ -95,8 +96,9 @@ TEST_CASE("what real ranks take stands beside what was predicted") {
 TEST_CASE("profiles and networks are kept, and a trace shows measured above predicted") {
   if (!transport().present) return;
   const TemporaryFolder folder;
-  const std::string command = "predict lenet --batch 2 --steps 3 --least-time 0s --measure 2 --quiet --keep " +
-                              (folder / "kept") + " --trace " + (folder / "trace.json");
+  const std::string command =
+      "predict lenet --batch 2 --steps 3 --least-time 0s --measure 2 --quiet --keep " +
+      (folder / "kept") + " --trace " + (folder / "trace.json");
   const auto run = run_d5(command);
   INFO(run.err);
   REQUIRE(run.status == 0);
@@ -171,12 +173,12 @@ TEST_CASE("a calibration's file is a network") {
   const TemporaryFolder folder;
   const std::string file = folder / "here.yaml";
   const auto run =
-      run_d5("network calibrate --repetitions 3 --quiet --wire 1ms,1GB/s --out " + file);
+      run_d5("network calibrate --repetitions 3 --quiet --wire 200us,1GB/s --out " + file);
   INFO(run.err);
   REQUIRE(run.status == 0);
   CHECK_THAT(run.out, Catch::Contains("held out") && Catch::Contains("all-reduce ring"));
-  // The wire delays a message by no less than a millisecond.
-  CHECK(load_network_description(file).latency.value > 0.9e-3);
+  // The wire delays a message by no less than this.
+  CHECK(load_network_description(file).latency.value > 0.18e-3);
 }
 
 }  // namespace

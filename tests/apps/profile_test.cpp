@@ -11,8 +11,8 @@ using testing::run_d5, testing::TemporaryFolder;
 
 TEST_CASE("d5 profile writes what a training step is made of") {
   const TemporaryFolder folder;
-  const auto run = run_d5("profile lenet --batch 2,4 --steps 3 --least-time 0s --out " + (folder / "p.json") +
-                          " --graph " + (folder / "g.svg"));
+  const auto run = run_d5("profile lenet --batch 2,4 --steps 3 --least-time 0s --out " +
+                          (folder / "p.json") + " --graph " + (folder / "g.svg"));
   INFO(run.err);
   REQUIRE(run.status == 0);
   CHECK_THAT(testing::content_of(folder / "g.svg"), Catch::Contains("conv1"));
@@ -26,8 +26,9 @@ TEST_CASE("d5 profile writes what a training step is made of") {
 TEST_CASE("copies that are profiled at once have their samples in one file") {
   if (!transport().present) return;
   const TemporaryFolder folder;
-  const auto run = run_d5("profile lenet --batch 2 --steps 3 --least-time 0s --copies 2 --threads 1 --out " +
-                          (folder / "p.json"));
+  const auto run =
+      run_d5("profile lenet --batch 2 --steps 3 --least-time 0s --copies 2 --threads 1 --out " +
+             (folder / "p.json"));
   INFO(run.err);
   REQUIRE(run.status == 0);
   const TrainingProfile profile = read_training_profile(folder / "p.json");

@@ -123,7 +123,8 @@ TEST_CASE("a calibration on ranks of one machine finds what they take from each 
       [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
         CalibrationOptions options{.most_bytes = 1 << 18, .repetitions = 2};
         options.ends = {.repetitions = 2, .compute = [&] { rank.spend(1e-4); }};
-        options.rates = {.bytes = 1 << 10, .arena = 1 << 12, .repetitions = 2};
+        // The clock ticks in nanoseconds.
+        options.rates = {.bytes = 1 << 14, .arena = 1 << 16, .repetitions = 2};
         auto mine = time_network(*all, options);
         if (rank.rank() == 0) times = std::move(mine);
       },

@@ -32,7 +32,7 @@ double slowest_median(Communicator& ranks, const std::vector<double>& seconds) {
 }
 
 int affordable(Communicator& ranks, double once, int repetitions) {
-  constexpr double kMostSeconds = 0.5;
+  constexpr double kMostSeconds = 0.2;
   constexpr int kFewest = 5;
   const double slowest = slowest_median(ranks, {once});
   if (!(slowest * repetitions > kMostSeconds)) return repetitions;

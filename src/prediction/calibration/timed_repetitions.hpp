@@ -18,7 +18,7 @@ void expect_partners(const Communicator& ranks, int repetitions);
 /// The median on the slowest rank, the same on each.
 [[nodiscard]] double slowest_median(Communicator& ranks, const std::vector<double>& seconds);
 /// How often it is to be done again, after it took so long once: at most `repetitions` times, and
-/// so often that a size takes half a second, or five times. The same on every rank.
+/// so often that a size takes a fifth of a second, or five times. The same on every rank.
 [[nodiscard]] int affordable(Communicator& ranks, double once, int repetitions);
 
 /// What `once` returns for each of `count` things, such as sizes, `repetitions` times each where
@@ -38,8 +38,9 @@ std::vector<std::vector<double>> in_turns(Communicator& ranks, std::size_t count
   std::vector<std::vector<double>> results(count);
   for (int turn = 0; turn < kTurns; ++turn) {
     for (std::size_t i = 0; i < count; ++i) {
-      (void)once(i);  // for others have had the caches
       const int until = wanted[i] * (turn + 1) / kTurns;
+      if (std::ssize(results[i]) == until) continue;
+      (void)once(i);  // for others have had the caches
       while (std::ssize(results[i]) < until) results[i].push_back(once(i));
     }
   }
