@@ -6,10 +6,11 @@ usage: prediction_cases.py --program build/release/bin/d5 --folder DIR [--steps 
 
 Three networks, each on 2 and 4 ranks, in two sizes of buckets: by the ring over messages in memory, and over a modelled
 wire of 10 and of 1 Gbit/s (50 us), and by node_memory (`--all-reduces`): `d5 predict MODEL --measure N`. On two cores
-`--ranks 2` leaves the 24 cases whose ranks have a core each. What a prediction is made of, profiles of as
-many copies and networks between as many ranks, is measured once each, before any case, and stays in DIR; of each case
-the prediction is made before its training runs. Nothing is fitted to cases. Cases whose results DIR holds are not run
-again: the script goes on where it ended. All of them take some fifteen minutes on two cores; nothing else should run.
+`--ranks 2` leaves the 24 cases whose ranks have a core each. Of each case a profile of as many copies and the network
+between as many ranks are measured, then the prediction is made, then training runs: a machine that is shared is some
+percent faster or slower a minute later (`--reuse` measures profiles and networks once, and shows that). Nothing is
+fitted to cases. Cases whose results DIR holds are not run again: the script goes on where it ended. 24 cases take
+some seven minutes on two cores; nothing else should run.
 
 Prints a row a case: the predicted step and its interval, the median of the measured steps and its interval, the error,
 and that of the closed formulas; then, of all cases and of those whose ranks have a core each, the median and the worst
@@ -56,6 +57,11 @@ def case_of(file: pathlib.Path) -> dict:
     return numbers
 
 
+def percent(share: float | None) -> str:
+    """Of node_memory there is no formula."""
+    return "-" if share is None else f"{100 * share:+.1f}%"
+
+
 def within(case: dict) -> bool:
     """8%, or what the measurement itself does not know."""
     low, high = case["interval"]
@@ -84,6 +90,7 @@ def main() -> int:
     parser.add_argument("--models", default=",".join(BATCHES))
     parser.add_argument("--ranks", default="2,4")
     parser.add_argument("--all-reduces", default="ring,node_memory")
+    parser.add_argument("--reuse", action="store_true", help="profiles and networks of cases before")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
 
@@ -106,7 +113,8 @@ def main() -> int:
             print(f"{number} of {len(cases)}, {time.monotonic() - begin:.0f} s: {name}", file=sys.stderr, flush=True)
             words = [options.program, "predict", model, "--batch", str(BATCHES.get(model, 1)), "--measure", str(ranks)]
             words += ["--framework", options.framework, "--threads", "1", "--steps", str(options.steps), "--quiet"]
-            words += ["--keep", str(options.folder / "kept")]
+            if options.reuse:
+                words += ["--keep", str(options.folder / "kept")]
             words += ["--distributed", f"consistent_decentralized:all_reduce={algorithm}:bucket_bytes={BUCKETS[bucket]}"]
             if WIRES[wire]:
                 words += ["--wire", WIRES[wire]]
@@ -119,7 +127,7 @@ def main() -> int:
             f"| {model} | {ranks} | {wire} | {algorithm} | {bucket}"
             f" | {1e3 * case['predicted_time']:.2f} [{1e3 * case['low']:.2f}, {1e3 * case['high']:.2f}] ms"
             f" | {1e3 * case['time']:.2f} [{1e3 * low:.2f}, {1e3 * high:.2f}] ms"
-            f" | {100 * case['prediction_error']:+.1f}% | {100 * case.get('baseline_error', float('nan')):+.1f}% |",
+            f" | {100 * case['prediction_error']:+.1f}% | {percent(case.get('baseline_error'))} |",
             flush=True,
         )
     cores = len(os.sched_getaffinity(0))

@@ -25,6 +25,8 @@ class OverlapCellRun {
                  const CommunicationResources& resources, std::vector<Tensor>& data,
                  Communicator& ranks);
 
+  /// For other cells have had the caches since.
+  void warm_up();
   /// Again where the kernel was not covered, with more calls.
   PairTimes pair();
 

@@ -55,7 +55,7 @@ Measurement cell_record(const OverlapKernel& kernel, const OverlapMapOptions& op
   return record;
 }
 
-/// A kernel with one set of resources, whose pairs are taken a few at a time.
+/// A kernel with one set of resources, whose pairs are taken one at a time.
 class MapCell {
  public:
   MapCell(const OverlapKernel& kernel, const OverlapMapOptions& options,
@@ -66,23 +66,21 @@ class MapCell {
     }
   }
 
-  void add_pairs(std::size_t pairs, std::size_t most) {
+  void add_pair() {
     if (!run_) return;
-    if (!calls_.empty()) (void)run_->pair();  // for other cells have had the caches
-    for (std::size_t i = 0; i < pairs && calls_.size() < most; ++i) {
-      const detail::PairTimes times = run_->pair();
-      kernel_.samples.push_back(times.kernel_beside / times.kernel_alone);
-      calls_.push_back(times.calls_beside / times.calls_alone);
-      if (times.uncovered > 0) ++uncovered_;
-    }
+    run_->warm_up();
+    const detail::PairTimes times = run_->pair();
+    kernel_.samples.push_back(times.kernel_beside / times.kernel_alone);
+    calls_.push_back(times.calls_beside / times.calls_alone);
+    if (times.uncovered > 0) ++uncovered_;
   }
 
   /// `ended`: why it has no more pairs than it has.
-  void add_to(std::vector<Measurement>& records, std::size_t wanted, const std::string& ended) {
+  void add_to(std::vector<Measurement>& records, int wanted, const std::string& ended) {
     if (!run_) return records.push_back(kernel_);
     kernel_.conditions["repetitions"] = std::to_string(run_->repetitions());
     if (!run_->ignored().empty()) kernel_.conditions["ignored"] = run_->ignored();
-    if (calls_.size() < wanted) {
+    if (std::ssize(calls_) < wanted) {
       mistrust(kernel_, fmt::format("{} of {} pairs: {}", calls_.size(), wanted, ended));
     }
     if (uncovered_ > 0) {
@@ -125,43 +123,37 @@ std::vector<Tensor> reduced_data(std::int64_t bytes) {
 
 std::vector<Measurement> overlap_map(const std::vector<OverlapKernel>& kernels,
                                      const OverlapMapOptions& options, Communicator& ranks) {
-  constexpr std::size_t kTurns = 5;
   check_map(options, ranks);
   const double begin = now_seconds();
-  const auto wanted = static_cast<std::size_t>(options.pairs);
-  const std::size_t of_turn =
-      std::max<std::size_t>(OverlapMapOptions::kFewestPairs, (wanted + kTurns - 1) / kTurns);
   std::vector<Tensor> data = reduced_data(options.bytes);
   std::vector<MapCell> cells;
   std::string ended;
-  // Cells are begun in the first turn; an interrupt then leaves those that there are.
+  const auto goes_on = [&] {
+    if (detail::any_of_ranks(ranks, options.interrupt.due())) ended = "interrupted";
+    return ended.empty();
+  };
   for (const OverlapKernel& kernel : kernels) {
     for (const CommunicationResources& resources : options.resources) {
-      if (detail::any_of_ranks(ranks, options.interrupt.due())) {
-        ended = "interrupted";
-        break;
-      }
+      if (!goes_on()) break;
       if (options.say) options.say(fmt::format("{}, {}", kernel.name, to_words(resources)));
       cells.emplace_back(kernel, options, resources, data, ranks);
-      cells.back().add_pairs(of_turn, wanted);
+      cells.back().add_pair();
     }
   }
-  for (std::size_t done = of_turn; done < wanted && ended.empty(); done += of_turn) {
-    if (options.say) options.say(fmt::format("{} of {} pairs of each", done, wanted));
+  for (int done = 1; done < options.pairs && ended.empty(); ++done) {
+    if (options.say) options.say(fmt::format("{} of {} pairs of each", done, options.pairs));
+    const double seconds = now_seconds() - begin;
+    const bool is_over = options.most_seconds > 0 && seconds > options.most_seconds;
+    if (done >= OverlapMapOptions::kFewestPairs && detail::any_of_ranks(ranks, is_over)) {
+      ended = "its time was over";
+    }
     for (MapCell& cell : cells) {
-      const double seconds = now_seconds() - begin;
-      const bool is_over = options.most_seconds > 0 && seconds > options.most_seconds;
-      if (detail::any_of_ranks(ranks, is_over)) {
-        ended = "its time was over";
-      } else if (detail::any_of_ranks(ranks, options.interrupt.due())) {
-        ended = "interrupted";
-      }
-      if (!ended.empty()) break;
-      cell.add_pairs(of_turn, wanted);
+      if (!goes_on()) break;
+      cell.add_pair();
     }
   }
   std::vector<Measurement> records;
-  for (MapCell& cell : cells) cell.add_to(records, wanted, ended);
+  for (MapCell& cell : cells) cell.add_to(records, options.pairs, ended);
   return records;
 }
 
