@@ -11,19 +11,23 @@ namespace d5::detail {
 namespace {
 
 constexpr int kMostCalls = 256;  // under way at once
-constexpr int kMostAlone = 16;   // in a row that is timed alone
+constexpr int kAlone = 16;       // in a row that is timed alone
 constexpr int kMostTries = 3;    // of a pair that was not covered
 
 double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-/// Of those that ended beside the kernel the mean, from the last that ended before it on; where
-/// none did, what the first after it took.
-double call_beside(std::int64_t begin, std::int64_t kernel_begin, std::int64_t kernel_end,
+/// Of those that ended beside the kernel the mean, from the last that ended before it on. Where
+/// none did, the kernel's time and a call's share of that in which they ended behind it.
+double call_beside(std::int64_t kernel_begin, std::int64_t kernel_end,
                    const std::vector<std::int64_t>& ends) {
   const auto first = std::ranges::upper_bound(ends, kernel_begin);
   const auto last = std::ranges::upper_bound(ends, kernel_end);
-  const std::int64_t from = first == ends.begin() ? begin : *(first - 1);
-  if (first == last) return seconds_of((last == ends.end() ? ends.back() : *last) - from);
+  const auto behind = std::max<std::ptrdiff_t>(1, ends.end() - last);
+  if (first == last) {
+    const std::int64_t after = std::max<std::int64_t>(0, ends.back() - kernel_end);
+    return seconds_of(kernel_end - kernel_begin) + seconds_of(after) / double(behind);
+  }
+  const std::int64_t from = first == ends.begin() ? kernel_begin : *(first - 1);
   return seconds_of(*(last - 1) - from) / double(last - first);
 }
 
@@ -71,32 +75,33 @@ double OverlapCellRun::time_kernel() {
 OverlapCellRun::Requests OverlapCellRun::start(int calls) {
   Requests requests;
   for (int i = 0; i < calls; ++i) {
-    requests.push_back(ranks_.with(call_, [&] {
-      return all_reduce_->start(ranks_, data_[static_cast<std::size_t>(i) % data_.size()]);
-    }));
+    requests.push_back(ranks_.with(
+        call_, [&] { return all_reduce_->start(ranks_, data_[next_++ % data_.size()]); }));
   }
   return requests;
 }
 
 double OverlapCellRun::time_calls() {
-  const int calls = std::min(calls_, kMostAlone);
   ranks_.barrier();
   const std::int64_t begin = Trace::now_ns();  // from the first start to the last end
-  auto requests = start(calls);
+  auto requests = start(kAlone);
   for (auto& request : requests) request->wait();
   const double all = seconds_of(Trace::now_ns() - begin);
   if (const auto used = requests.front()->used()) ignored_ = used->ignored;
-  return slowest(all / calls);
+  return slowest(all / kAlone);
 }
 
 void OverlapCellRun::settle(double least_seconds) {
+  constexpr int kMostRepetitions = 1 << 16;
   compute();
-  for (; repetitions_ < 1 << 16; repetitions_ *= 2) {
-    if (time_kernel() >= least_seconds) break;
+  double seconds = time_kernel();
+  for (; seconds < least_seconds && repetitions_ < kMostRepetitions; seconds = time_kernel()) {
+    repetitions_ *= 2;
   }
-  calls_ = 2;
+  // As long in every map of this machine, for a call that nothing moves on ends with the kernel.
+  const double wanted = std::ceil(repetitions_ * std::min(1.0, least_seconds / seconds));
+  repetitions_ = std::max(1, static_cast<int>(wanted));
   (void)time_calls();  // makes what the first call makes
-  calls_ = 8;
   const double one = time_calls();
   const double needed = std::ceil(1.5 * time_kernel() / one) + 2;
   calls_ = int(std::clamp(needed, 4.0, double(kMostCalls)));
@@ -107,7 +112,6 @@ PairTimes OverlapCellRun::once() {
   times.kernel_alone = time_kernel();
   times.calls_alone = time_calls();
   ranks_.barrier();
-  const std::int64_t begin = Trace::now_ns();
   auto requests = start(calls_);
   const std::int64_t kernel_begin = Trace::now_ns();  // the kernel alone is inside
   compute();
@@ -120,7 +124,7 @@ PairTimes OverlapCellRun::once() {
   }
   std::ranges::sort(ends);
   times.kernel_beside = slowest(seconds_of(kernel_end - kernel_begin));
-  times.calls_beside = slowest(call_beside(begin, kernel_begin, kernel_end, ends));
+  times.calls_beside = slowest(call_beside(kernel_begin, kernel_end, ends));
   times.uncovered = slowest(ends.back() < kernel_end ? 1 : 0);
   return times;
 }

@@ -40,7 +40,7 @@ class OverlapCellRun {
   void compute() const;
   double time_kernel();
   Requests start(int calls);
-  /// A call's share of several in a row.
+  /// A call's share of several in a row, always as many: they have the caches among them.
   double time_calls();
   /// How often the kernel runs in a row, and how many calls cover that.
   void settle(double least_seconds);
@@ -52,6 +52,7 @@ class OverlapCellRun {
   std::shared_ptr<const CallOptions> call_;
   std::vector<Tensor>& data_;
   int repetitions_ = 1, calls_ = 1;
+  std::size_t next_ = 0;  ///< of `data_`: each is as cold, whoever takes it
   std::string ignored_;
 };
 
