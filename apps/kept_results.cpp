@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "apps/say.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
 
 namespace d5::app {
 namespace {
@@ -39,8 +39,9 @@ class ScratchFolder {
 /// Of the one command that a process runs.
 struct Keeping {
   std::string address;
-  OutputOptions* options = nullptr;       ///< of the command that was given an address
-  std::unique_ptr<ScratchFolder> folder;  ///< of its results, where no `--out` is given
+  OutputOptions* options = nullptr;  ///< of the command that was given an address
+  std::unique_ptr<EvaluationDatabase> database;
+  std::string only_kept;  ///< file of its results, where no `--out` is given
 };
 Keeping& keeping() {
   static Keeping keeping;
@@ -64,24 +65,21 @@ void add_keeping_option(CLI::App& command, OutputOptions& options) {
       ->group("Common options");
 }
 
-std::string take_database() { return std::exchange(keeping().address, {}); }
+std::unique_ptr<EvaluationDatabase> take_database() { return std::move(keeping().database); }
 
-bool is_only_kept(const std::string& file) {
-  return keeping().folder && file == keeping().folder->file();
-}
+bool is_only_kept(const std::string& file) { return !file.empty() && file == keeping().only_kept; }
 
 int run_kept_if(const std::function<int()>& run) {
   Keeping& here = keeping();
   if (here.address.empty() || !is_first_rank()) return run();
-  const auto database = EvaluationDatabase::open(here.address);
+  here.database = EvaluationDatabase::open(here.address);
   OutputOptions& options = *here.options;
-  if (options.out.empty()) {
-    here.folder = std::make_unique<ScratchFolder>();
-    options.out = here.folder->file();
-  }
+  std::optional<ScratchFolder> folder;
+  if (options.out.empty()) options.out = here.only_kept = folder.emplace().file();
   const int status = run();
+  const auto database = std::move(here.database);  // null where the command took it
   std::error_code ignored;
-  if (here.address.empty() || !std::filesystem::exists(options.out, ignored)) return status;
+  if (!database || !std::filesystem::exists(options.out, ignored)) return status;
   const std::string id = database->add(read_results(options.out));
   if (!options.quiet) say(fmt::format("kept as run {}", id.substr(0, 8)));
   return status;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "apps/options.hpp"
+#include "d5/evaluation/evaluation_database.hpp"
 
 namespace CLI {
 class App;
@@ -21,9 +23,9 @@ void add_keeping_option(CLI::App& command, OutputOptions& options);
 /// Throws: as `EvaluationDatabase`, and what `run` throws.
 int run_kept_if(const std::function<int()>& run);
 
-/// Of a command that keeps what it measured itself, with all its queries: the address, and nothing
-/// is kept besides. Empty where none was given.
-[[nodiscard]] std::string take_database();
+/// Of a command that keeps what it measured itself, with all its queries: from now on nothing is
+/// kept besides, nor written for it. Null where no address was given.
+[[nodiscard]] std::unique_ptr<EvaluationDatabase> take_database();
 
 /// Whether a file is there for the database alone, and nobody asked for it.
 [[nodiscard]] bool is_only_kept(const std::string& file);

@@ -20,7 +20,6 @@
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/evaluation/evaluate.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/evaluation_lock.hpp"
 #include "d5/evaluation/run_sink.hpp"
 
@@ -95,9 +94,8 @@ struct Kept {
 
 Kept kept(const FixedEvaluation& evaluation, const EvalRunOptions& options, EvaluateOptions& how) {
   Kept result;
-  const std::string address = app::take_database();
-  if (address.empty()) return result;
-  result.database = EvaluationDatabase::open(address);
+  result.database = app::take_database();
+  if (!result.database) return result;
   EvaluationRun run{.key = evaluation.key,
                     .manifest = evaluation.canonical,
                     .command = line_of(options, how),
@@ -117,6 +115,7 @@ int run_on_server(const EvalRunOptions& options) {
 
 int run_eval_run(EvalRunOptions options) {
   if (!options.server.empty()) return run_on_server(options);
+  if (app::is_only_kept(options.out)) options.out.clear();  // a RunSink tells the database itself
   app::apply_predictors(options);
   pin_threads();
   const FixedEvaluation evaluation = fixed(options);

@@ -176,6 +176,25 @@ std::vector<std::string> warnings(const Environment& environment) {
   return result;
 }
 
+/// What stays as it is while a process runs, and takes a millisecond to look up.
+struct Standing {
+  utsname system{};
+  std::string os, virtualisation;
+  std::vector<std::string> instruction_sets;
+  detail::ControlGroupLimits limits = detail::control_group_limits();
+  Standing() {
+    uname(&system);
+    os = operating_system(system);
+    const std::string flags = processor_flags();
+    instruction_sets = detail::instruction_sets(flags);
+    virtualisation = d5::virtualisation(flags);
+  }
+};
+const Standing& standing() {
+  static const Standing result;
+  return result;
+}
+
 }  // namespace
 
 void note_library(const std::string& name, const std::string& version) {
@@ -189,12 +208,9 @@ Environment environment() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   result.hostname = host.data();
-  utsname system{};
-  uname(&system);
-  result.os = operating_system(system);
-  result.architecture = system.machine;
-  const std::string flags = processor_flags();
-  result.instruction_sets = detail::instruction_sets(flags);
+  result.os = standing().os;
+  result.architecture = standing().system.machine;
+  result.instruction_sets = standing().instruction_sets;
   const auto& machine = detail::machine();
   result.cpu = machine.cpu;
   result.sockets = machine.sockets;
@@ -205,13 +221,12 @@ Environment environment() {
   result.l2_bytes = machine.l2_bytes;
   result.l3_bytes = machine.l3_bytes;
   result.memory_bytes = machine.memory_bytes;
-  const auto limits = detail::control_group_limits();
-  result.processor_limit = limits.processors;
-  result.memory_limit_bytes = limits.memory_bytes;
+  result.processor_limit = standing().limits.processors;
+  result.memory_limit_bytes = standing().limits.memory_bytes;
   for (const auto& info : devices()) {
     if (info.present) result.devices[to_string(info.device)] = info.description;
   }
-  result.virtualisation = virtualisation(flags);
+  result.virtualisation = standing().virtualisation;
   result.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "unknown");
   result.compiler = "g++ " __VERSION__;
   result.flags = D5_CXX_FLAGS;

@@ -10,6 +10,11 @@ namespace d5::detail {
 
 std::unique_ptr<SqlConnection> open_database(const std::string& address,
                                              const SqlOptions& options) {
+  if (address.starts_with(kUnsynced)) {
+    SqlOptions unsynced = options;
+    unsynced.sync = SqlOptions::Sync::none;
+    return open_database(address.substr(kUnsynced.size()), unsynced);
+  }
   const bool is_server = address.starts_with("postgresql://") || address.starts_with("postgres://");
   const bool writes = options.missing == SqlOptions::Missing::made;
   if (!is_server && writes) {

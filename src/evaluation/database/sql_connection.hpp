@@ -81,6 +81,9 @@ void write_all(SqlConnection& connection, const Work& work) {
 struct SqlOptions {
   enum class Missing { made, refused } missing = Missing::made;  ///< a file that is not there
   double wait_seconds = 10;                                      ///< for others that write
+  /// Of a file: what was written is on the disk, or with the system alone until it is synced, so
+  /// that a crash leaves it whole, but not a power cut.
+  enum class Sync { each_commit, none } sync = Sync::each_commit;
 };
 
 /// A file. Throws: NotFound for one that is not there and is not to be made.

@@ -29,7 +29,9 @@ class SqliteConnection final : public SqlConnection {
     sqlite3_extended_result_codes(opened, 1);
     sqlite3_busy_timeout(opened, int(options.wait_seconds * 1e3));
     // A file may come from elsewhere: its triggers and views call no functions with side effects.
-    run("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
+    run("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF");
+    run(options.sync == SqlOptions::Sync::none ? "PRAGMA synchronous = OFF"
+                                               : "PRAGMA synchronous = FULL");
   }
 
   void run(const std::string& statements) override {

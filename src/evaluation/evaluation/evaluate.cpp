@@ -12,6 +12,14 @@
 #include "evaluation/evaluation/system_choice.hpp"
 
 namespace d5 {
+namespace {
+
+/// Whether nothing of a framework runs, which could end the process, or not end at all.
+bool runs_nothing(const FixedFramework& framework) {
+  return framework.word == "null" || framework.word.starts_with("null:");
+}
+
+}  // namespace
 
 std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
                                        const EvaluateOptions& options) {
@@ -22,14 +30,15 @@ std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
         "trace levels library and system are of a process of its own; give isolation a time "
         "(--isolate S), or use framework");
   }
+  const bool isolated = options.isolation.most_seconds > 0 &&
+                        (libraries || !std::ranges::all_of(evaluation.frameworks, runs_nothing));
   std::vector<WorkPiece> pieces;
   const detail::SystemChoice system = detail::choose_system(evaluation.systems);
   const detail::ToldConditions told = detail::told_of(system, options);
   for (std::size_t m = 0; m < evaluation.models.size(); ++m) {
     for (const FixedFramework& framework : evaluation.frameworks) {
-      auto those = options.isolation.most_seconds > 0
-                       ? detail::isolated_pieces(evaluation, m, framework, told, options)
-                       : detail::ModelPieces(evaluation, m, framework, told, options).all();
+      auto those = isolated ? detail::isolated_pieces(evaluation, m, framework, told, options)
+                            : detail::ModelPieces(evaluation, m, framework, told, options).all();
       std::ranges::move(those, std::back_inserter(pieces));
     }
   }
