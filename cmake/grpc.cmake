@@ -13,7 +13,7 @@ endif()
 # d5_add_grpc(<target> <path of a .proto below src/>...)   messages and services, which the target's
 # files include by that path: "serving/agent/agent.grpc.pb.h".
 function(d5_add_grpc target)
-  set(folder ${PROJECT_BINARY_DIR}/generated_grpc)
+  set(folder ${PROJECT_BINARY_DIR}/generated/grpc)
   file(MAKE_DIRECTORY ${folder})
   foreach(proto IN LISTS ARGN)
     string(REGEX REPLACE "\\.proto$" "" stem ${proto})

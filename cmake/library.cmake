@@ -24,6 +24,19 @@ function(d5_add_library name)
   set_property(GLOBAL APPEND PROPERTY D5_LIBRARIES d5_${name})
 endfunction()
 
+# d5_load_when_asked(<target> <name> <libraries>)   d5_<name>.so beside the plug-ins: nothing but a link to
+#                                                  libraries that <target> loads as a `SystemLibrary`
+function(d5_load_when_asked target name)
+  file(GENERATE OUTPUT d5_${name}.cpp CONTENT "// Its libraries alone.\n")
+  add_library(d5_${name} MODULE ${CMAKE_CURRENT_BINARY_DIR}/d5_${name}.cpp)
+  target_link_libraries(d5_${name} PRIVATE ${ARGN})
+  target_link_options(d5_${name} PRIVATE LINKER:--no-as-needed)
+  set_target_properties(d5_${name} PROPERTIES PREFIX ""
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5)
+  install(TARGETS d5_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/d5)
+  add_dependencies(${target} d5_${name})
+endfunction()
+
 # d5_compile_alone(<file> <property> <value>)   a file with flags of its own, which no other shares
 function(d5_compile_alone file property value)
   set_source_files_properties(${file} PROPERTIES ${property} "${value}" SKIP_UNITY_BUILD_INCLUSION ON)

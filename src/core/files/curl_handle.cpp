@@ -33,10 +33,15 @@ std::string authorities() {
 
 }  // namespace
 
+const Libcurl& libcurl() {
+  static const Libcurl loaded;
+  return loaded;
+}
+
 CurlHandle open_curl() {
   static std::once_flag once;
-  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
-  CurlHandle handle(curl_easy_init(), curl_easy_cleanup);
+  std::call_once(once, [] { libcurl().global_init(CURL_GLOBAL_DEFAULT); });
+  CurlHandle handle(libcurl().easy_init(), libcurl().easy_cleanup);
   if (!handle) throw IoError("libcurl cannot be started");
   if (const std::string file = authorities(); !file.empty()) {
     curl_easy_setopt(handle.get(), CURLOPT_CAINFO, file.c_str());
@@ -45,17 +50,17 @@ CurlHandle open_curl() {
 }
 
 CurlLines curl_lines(const std::vector<std::string>& lines) {
-  CurlLines list(nullptr, curl_slist_free_all);
+  CurlLines list(nullptr, libcurl().slist_free_all);
   for (const std::string& line : lines) {
-    list.reset(curl_slist_append(list.release(), line.c_str()));
+    list.reset(libcurl().slist_append(list.release(), line.c_str()));
   }
   return list;
 }
 
 void heed(CURL* curl, const Interrupt& interrupt) {
-  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_due);
-  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &interrupt);
+  libcurl().easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+  libcurl().easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_due);
+  libcurl().easy_setopt(curl, CURLOPT_XFERINFODATA, &interrupt);
 }
 
 }  // namespace d5::detail

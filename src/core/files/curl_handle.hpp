@@ -7,12 +7,36 @@
 #include <string>
 #include <vector>
 
+#include "core/entries/system_library.hpp"
 #include "d5/core/interrupt.hpp"
 
 namespace d5::detail {
 
+/// libcurl's functions, by their names in its header.
+struct Libcurl {
+  SystemLibrary library{"curl", "HTTP", "install libcurl4"};
+#define D5_CURL(name) \
+  decltype(::curl_##name)* name = library.function<decltype(::curl_##name)>("curl_" #name)
+  D5_CURL(easy_cleanup);
+  D5_CURL(easy_escape);
+  D5_CURL(easy_getinfo);
+  D5_CURL(easy_init);
+  D5_CURL(easy_perform);
+  D5_CURL(easy_reset);
+  D5_CURL(easy_setopt);
+  D5_CURL(easy_strerror);
+  D5_CURL(free);
+  D5_CURL(global_init);
+  D5_CURL(slist_append);
+  D5_CURL(slist_free_all);
+  D5_CURL(strequal);
+#undef D5_CURL
+};
+/// Throws: Unsupported where it cannot be loaded. Thread safety: any number of threads.
+[[nodiscard]] const Libcurl& libcurl();
+
 using CurlHandle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
-/// Throws: IoError where libcurl cannot be started. Thread safety: any number of threads.
+/// Throws: as `libcurl`; IoError where it cannot be started. Thread safety: any number of threads.
 [[nodiscard]] CurlHandle open_curl();
 
 using CurlLines = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;

@@ -36,25 +36,25 @@ std::size_t receive(char* data, std::size_t size, std::size_t count, void* into)
 bool is_refused_range(CURL* curl, CURLcode status) {
   constexpr long kRangeNotSatisfiable = 416;
   long answer = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer);
+  libcurl().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer);
   return status == CURLE_RANGE_ERROR || status == CURLE_BAD_DOWNLOAD_RESUME ||
          answer == kRangeNotSatisfiable;
 }
 
 void configure(CURL* curl, const std::string& url, Body& body, const Interrupt& interrupt) {
-  curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https,http,file");
-  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "https,http");
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-  curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
-  curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 20L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1000L);  // bytes a second ...
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 30L);     // ... for so many seconds gives up
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_RESUME_FROM_LARGE, curl_off_t(body.bytes));
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &body);
+  libcurl().easy_setopt(curl, CURLOPT_URL, url.c_str());
+  libcurl().easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https,http,file");
+  libcurl().easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "https,http");
+  libcurl().easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+  libcurl().easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
+  libcurl().easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
+  libcurl().easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 20L);
+  libcurl().easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1000L);  // bytes a second ...
+  libcurl().easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 30L);     // ... for so many seconds gives up
+  libcurl().easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  libcurl().easy_setopt(curl, CURLOPT_RESUME_FROM_LARGE, curl_off_t(body.bytes));
+  libcurl().easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
+  libcurl().easy_setopt(curl, CURLOPT_WRITEDATA, &body);
   heed(curl, interrupt);
 }
 
@@ -75,8 +75,8 @@ Transfer append_from(const std::string& url, const std::string& path, std::size_
   if (error || body.bytes > most_bytes) body.bytes = most_bytes;
   configure(curl, url, body, interrupt);
   std::array<char, CURL_ERROR_SIZE> reason{};
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
-  const CURLcode status = curl_easy_perform(curl);
+  libcurl().easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
+  const CURLcode status = libcurl().easy_perform(curl);
   if (std::fclose(file.release()) != 0) throw cannot_write();
   if (status == CURLE_ABORTED_BY_CALLBACK) interrupt.check("download");
   if (body.too_large) {
@@ -85,7 +85,7 @@ Transfer append_from(const std::string& url, const std::string& path, std::size_
   if (status == CURLE_WRITE_ERROR) throw cannot_write();
   if (status == CURLE_OK) return {Transfer::End::whole, {}};
   return {is_refused_range(curl, status) ? Transfer::End::cannot_go_on : Transfer::End::broke_off,
-          reason[0] ? reason.data() : curl_easy_strerror(status)};
+          reason[0] ? reason.data() : libcurl().easy_strerror(status)};
 }
 
 }  // namespace d5::detail

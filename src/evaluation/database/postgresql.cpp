@@ -7,11 +7,48 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/entries/system_library.hpp"
 #include "d5/core/error.hpp"
 #include "evaluation/database/sql_connection.hpp"
 
 namespace d5::detail {
 namespace {
+
+/// libpq's functions, by their names in its header.
+struct Libpq {
+  SystemLibrary library{"postgresql", "PostgreSQL", "install libpq5"};
+#define D5_PQ(name) decltype(::PQ##name)* name = library.function<decltype(::PQ##name)>("PQ" #name)
+  D5_PQ(clear);
+  D5_PQ(cmdTuples);
+  D5_PQ(connectdb);
+  D5_PQ(errorMessage);
+  D5_PQ(exec);
+  D5_PQ(execParams);
+  D5_PQ(finish);
+  D5_PQ(fname);
+  D5_PQ(freemem);
+  D5_PQ(ftype);
+  D5_PQ(getResult);
+  D5_PQ(getisnull);
+  D5_PQ(getlength);
+  D5_PQ(getvalue);
+  D5_PQ(nfields);
+  D5_PQ(ntuples);
+  D5_PQ(putCopyData);
+  D5_PQ(putCopyEnd);
+  D5_PQ(resultErrorField);
+  D5_PQ(resultStatus);
+  D5_PQ(setClientEncoding);
+  D5_PQ(setNoticeProcessor);
+  D5_PQ(status);
+  D5_PQ(unescapeBytea);
+#undef D5_PQ
+};
+
+const Libpq& libpq() {
+  static const Libpq loaded;
+  return loaded;
+}
 
 /// Of the columns that d5 reads, in PostgreSQL's catalogue (pg_type.dat).
 enum Type : Oid { kBytes = 17, kInt8 = 20, kInt2 = 21, kInt4 = 23, kFloat4 = 700, kFloat8 = 701 };
@@ -87,26 +124,26 @@ class Parameters {
 class PostgresqlConnection final : public SqlConnection {
  public:
   PostgresqlConnection(const std::string& address, const SqlOptions& options)
-      : handle_(PQconnectdb(address.c_str())) {
-    if (!handle_ || PQstatus(handle_.get()) != CONNECTION_OK) {
+      : handle_(libpq().connectdb(address.c_str())) {
+    if (!handle_ || libpq().status(handle_.get()) != CONNECTION_OK) {
       throw IoError(fmt::format("cannot open the database: {}", reason()));
     }
-    PQsetNoticeProcessor(handle_.get(), [](void*, const char*) {}, nullptr);
-    if (PQsetClientEncoding(handle_.get(), "UTF8") != 0) throw IoError(reason());
+    libpq().setNoticeProcessor(handle_.get(), [](void*, const char*) {}, nullptr);
+    if (libpq().setClientEncoding(handle_.get(), "UTF8") != 0) throw IoError(reason());
     const auto wait = std::int64_t(options.wait_seconds * 1e3);
     run(fmt::format("SET lock_timeout = {}; SET search_path = d5", wait));
   }
 
   void run(const std::string& statements) override {
-    (void)check(PQexec(handle_.get(), statements.c_str()), statements);
+    (void)check(libpq().exec(handle_.get(), statements.c_str()), statements);
   }
 
   SqlTable query(const std::string& statement, const SqlRow& parameters) override {
     const Result result = execute(statement, parameters);
     SqlTable table;
-    const int columns = PQnfields(result.get());
-    for (int i = 0; i < columns; ++i) table.columns.emplace_back(PQfname(result.get(), i));
-    for (int row = 0; row < PQntuples(result.get()); ++row) {
+    const int columns = libpq().nfields(result.get());
+    for (int i = 0; i < columns; ++i) table.columns.emplace_back(libpq().fname(result.get(), i));
+    for (int row = 0; row < libpq().ntuples(result.get()); ++row) {
       SqlRow& values = table.rows.emplace_back();
       for (int i = 0; i < columns; ++i) values.push_back(value(result.get(), row, i));
     }
@@ -115,7 +152,7 @@ class PostgresqlConnection final : public SqlConnection {
 
   std::int64_t change(const std::string& statement, const SqlRow& parameters) override {
     const Result result = execute(statement, parameters);
-    const std::string_view count = PQcmdTuples(result.get());
+    const std::string_view count = libpq().cmdTuples(result.get());
     std::int64_t changed = 0;
     std::from_chars(count.data(), count.data() + count.size(), changed);
     return changed;
@@ -125,12 +162,12 @@ class PostgresqlConnection final : public SqlConnection {
               const std::function<void(std::size_t, SqlRow&)>& row) override {
     const std::string statement =
         fmt::format("COPY {} ({}) FROM STDIN", table, fmt::join(columns, ", "));
-    (void)check(PQexec(handle_.get(), statement.c_str()), statement);
+    (void)check(libpq().exec(handle_.get(), statement.c_str()), statement);
     constexpr std::size_t kPiece = std::size_t{1} << 18;
     std::string lines;
     SqlRow values;
     const auto send = [&] {
-      if (PQputCopyData(handle_.get(), lines.data(), int(lines.size())) != 1)
+      if (libpq().putCopyData(handle_.get(), lines.data(), int(lines.size())) != 1)
         throw IoError(reason());
       lines.clear();
     };
@@ -147,13 +184,13 @@ class PostgresqlConnection final : public SqlConnection {
       }
       if (!lines.empty()) send();
     } catch (...) {
-      PQputCopyEnd(handle_.get(), "given up");
-      while (PGresult* result = PQgetResult(handle_.get())) PQclear(result);
+      libpq().putCopyEnd(handle_.get(), "given up");
+      while (PGresult* result = libpq().getResult(handle_.get())) libpq().clear(result);
       throw;
     }
-    if (PQputCopyEnd(handle_.get(), nullptr) != 1) throw IoError(reason());
-    const Result first(PQgetResult(handle_.get()));
-    while (PGresult* result = PQgetResult(handle_.get())) PQclear(result);
+    if (libpq().putCopyEnd(handle_.get(), nullptr) != 1) throw IoError(reason());
+    const Result first(libpq().getResult(handle_.get()));
+    while (PGresult* result = libpq().getResult(handle_.get())) libpq().clear(result);
     expect_right(first.get(), statement);
   }
 
@@ -190,24 +227,24 @@ class PostgresqlConnection final : public SqlConnection {
 
  private:
   struct Finish {
-    void operator()(PGconn* connection) const { PQfinish(connection); }
+    void operator()(PGconn* connection) const { libpq().finish(connection); }
   };
   struct Clear {
-    void operator()(PGresult* result) const { PQclear(result); }
+    void operator()(PGresult* result) const { libpq().clear(result); }
   };
   using Result = std::unique_ptr<PGresult, Clear>;
 
   /// What libpq says, without its password: it never names one.
   [[nodiscard]] std::string reason() const {
-    std::string text = handle_ ? PQerrorMessage(handle_.get()) : "no memory";
+    std::string text = handle_ ? libpq().errorMessage(handle_.get()) : "no memory";
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return printable_message(text);
   }
 
   Result execute(const std::string& statement, const SqlRow& parameters) const {
     const Parameters given(parameters);
-    return check(PQexecParams(handle_.get(), statement.c_str(), given.count(), nullptr,
-                              given.values(), given.lengths(), given.formats(), 0),
+    return check(libpq().execParams(handle_.get(), statement.c_str(), given.count(), nullptr,
+                                    given.values(), given.lengths(), given.formats(), 0),
                  statement);
   }
   Result check(PGresult* given, const std::string& statement) const {
@@ -217,9 +254,9 @@ class PostgresqlConnection final : public SqlConnection {
   }
   /// By the classes of SQLSTATE (PostgreSQL's manual, appendix A).
   void expect_right(const PGresult* result, const std::string& statement) const {
-    const ExecStatusType status = PQresultStatus(result);
+    const ExecStatusType status = libpq().resultStatus(result);
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_COPY_IN) return;
-    const char* field = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : nullptr;
+    const char* field = result ? libpq().resultErrorField(result, PG_DIAG_SQLSTATE) : nullptr;
     const std::string_view state = field ? field : "";
     const std::string why = fmt::format("database: {}", reason());
     if (state == "55P03") {
@@ -235,10 +272,10 @@ class PostgresqlConnection final : public SqlConnection {
   }
 
   static SqlValue value(const PGresult* result, int row, int column) {
-    if (PQgetisnull(result, row, column)) return std::monostate();
-    const std::string_view text(PQgetvalue(result, row, column),
-                                std::size_t(PQgetlength(result, row, column)));
-    switch (PQftype(result, column)) {
+    if (libpq().getisnull(result, row, column)) return std::monostate();
+    const std::string_view text(libpq().getvalue(result, row, column),
+                                std::size_t(libpq().getlength(result, row, column)));
+    switch (libpq().ftype(result, column)) {
       case kInt2:
       case kInt4:
       case kInt8: {
@@ -251,8 +288,9 @@ class PostgresqlConnection final : public SqlConnection {
         return std::strtod(text.data(), nullptr);  // "Infinity" too
       case kBytes: {
         std::size_t size = 0;
-        const std::unique_ptr<unsigned char, decltype(&PQfreemem)> bytes(
-            PQunescapeBytea(reinterpret_cast<const unsigned char*>(text.data()), &size), PQfreemem);
+        const std::unique_ptr<unsigned char, decltype(&::PQfreemem)> bytes(
+            libpq().unescapeBytea(reinterpret_cast<const unsigned char*>(text.data()), &size),
+            libpq().freemem);
         if (!bytes) throw MemoryError("database: no memory for a value's bytes");
         return SqlBytes{std::string(reinterpret_cast<const char*>(bytes.get()), size)};
       }

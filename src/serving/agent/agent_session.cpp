@@ -15,6 +15,7 @@
 #include "d5/core/error.hpp"
 #include "serving/agent/agent.grpc.pb.h"
 #include "serving/agent/agent_words.hpp"
+#include "serving/grpc/grpc_parts.hpp"
 
 namespace d5::detail {
 namespace {
@@ -66,9 +67,10 @@ AgentNews news_of(const agent::ToAgent& words) {
   }
 }
 
-}  // namespace
+using Told = std::function<void(AgentNews)>;  // on other threads, one call at a time
 
-class AgentSession::Talk {
+/// What is said on the stream that is open.
+class Talk {
  public:
   Talk(const AgentOptions& options, std::string facts, std::vector<Lease> kept, Told told)
       : stub_(agent::AgentService::NewStub(channel_to(options))),
@@ -183,53 +185,64 @@ class AgentSession::Talk {
   std::jthread heart_, talking_;
 };
 
-AgentSession::AgentSession(const AgentOptions& options, std::string facts, std::vector<Lease> kept,
-                           Told told)
-    : talk_(std::make_unique<Talk>(options, std::move(facts), std::move(kept), std::move(told))) {}
-AgentSession::~AgentSession() = default;
+class OpenSession final : public AgentSession {
+ public:
+  OpenSession(const AgentOptions& options, std::string facts, std::vector<Lease> kept, Told told)
+      : talk_(options, std::move(facts), std::move(kept), std::move(told)) {}
 
-bool AgentSession::ready() {
-  agent::FromAgent words;
-  (void)words.mutable_ready();
-  return talk_->say(words);
-}
-
-bool AgentSession::begun(const Lease& lease) {
-  agent::FromAgent words;
-  *words.mutable_begun() = attempt_of(lease);
-  return talk_->say(words);
-}
-
-bool AgentSession::progress(const Lease& lease, const std::string& text) {
-  agent::FromAgent words;
-  *words.mutable_progress()->mutable_attempt() = attempt_of(lease);
-  words.mutable_progress()->set_text(text);
-  return talk_->say(words);
-}
-
-bool AgentSession::deliver(const AgentOutcome& outcome, const std::string& file) {
-  agent::FromAgent words;
-  Sha256 digest;
-  const std::int64_t stream = talk_->stream();  // all of it goes by one, or none
-  bool heard = true;
-  if (!file.empty()) {
-    for_each_piece(file, [&](std::string_view bytes) {
-      if (!heard) return;
-      digest.add(bytes);
-      words.mutable_spool()->set_bytes(bytes.data(), bytes.size());
-      heard = talk_->say(words, stream);
-    });
+  bool ready() override {
+    agent::FromAgent words;
+    (void)words.mutable_ready();
+    return talk_.say(words);
   }
-  if (!heard) return false;
-  words.Clear();
-  agent::Outcome& told = *words.mutable_outcome();
-  *told.mutable_attempt() = attempt_of(outcome.lease);
-  told.set_end(outcome.end == AgentOutcome::End::done   ? agent::Outcome::DONE
-               : outcome.end == AgentOutcome::End::lost ? agent::Outcome::LOST
-                                                        : agent::Outcome::FAILED);
-  told.set_reason(outcome.reason);
-  if (!file.empty()) told.set_sha256(digest.digest());
-  return talk_->say(words, stream);
+
+  bool begun(const Lease& lease) override {
+    agent::FromAgent words;
+    *words.mutable_begun() = attempt_of(lease);
+    return talk_.say(words);
+  }
+
+  bool progress(const Lease& lease, const std::string& text) override {
+    agent::FromAgent words;
+    *words.mutable_progress()->mutable_attempt() = attempt_of(lease);
+    words.mutable_progress()->set_text(text);
+    return talk_.say(words);
+  }
+
+  bool deliver(const AgentOutcome& outcome, const std::string& file) override {
+    agent::FromAgent words;
+    Sha256 digest;
+    const std::int64_t stream = talk_.stream();  // all of it goes by one, or none
+    bool heard = true;
+    if (!file.empty()) {
+      for_each_piece(file, [&](std::string_view bytes) {
+        if (!heard) return;
+        digest.add(bytes);
+        words.mutable_spool()->set_bytes(bytes.data(), bytes.size());
+        heard = talk_.say(words, stream);
+      });
+    }
+    if (!heard) return false;
+    words.Clear();
+    agent::Outcome& told = *words.mutable_outcome();
+    *told.mutable_attempt() = attempt_of(outcome.lease);
+    told.set_end(outcome.end == AgentOutcome::End::done   ? agent::Outcome::DONE
+                 : outcome.end == AgentOutcome::End::lost ? agent::Outcome::LOST
+                                                          : agent::Outcome::FAILED);
+    told.set_reason(outcome.reason);
+    if (!file.empty()) told.set_sha256(digest.digest());
+    return talk_.say(words, stream);
+  }
+
+ private:
+  Talk talk_;
+};
+
+}  // namespace
+
+std::unique_ptr<AgentSession> make_agent_session(const AgentOptions& options, std::string facts,
+                                                 std::vector<Lease> kept, Told told) {
+  return std::make_unique<OpenSession>(options, std::move(facts), std::move(kept), std::move(told));
 }
 
 }  // namespace d5::detail

@@ -33,24 +33,14 @@ inline constexpr std::array<std::string_view, 3> kAgentEnds = {"failed", "done",
 /// its own, with a heartbeat.
 class AgentSession {
  public:
-  /// Called on other threads, one call at a time.
-  using Told = std::function<void(AgentNews)>;
-  /// `kept` is what the agent has from before. Throws: IoError; Unsupported without gRPC.
-  AgentSession(const AgentOptions& options, std::string facts, std::vector<Lease> kept, Told told);
-  ~AgentSession();
-  AgentSession(const AgentSession&) = delete;
-  AgentSession& operator=(const AgentSession&) = delete;
+  virtual ~AgentSession() = default;
 
   // Each is false where the stream is broken: what was said may not have been heard.
-  bool ready();
-  bool begun(const Lease& lease);
-  bool progress(const Lease& lease, const std::string& text);
+  virtual bool ready() = 0;
+  virtual bool begun(const Lease& lease) = 0;
+  virtual bool progress(const Lease& lease, const std::string& text) = 0;
   /// `file`: of the results; empty: there are none.
-  bool deliver(const AgentOutcome& outcome, const std::string& file);
-
- private:
-  class Talk;
-  std::unique_ptr<Talk> talk_;
+  virtual bool deliver(const AgentOutcome& outcome, const std::string& file) = 0;
 };
 
 }  // namespace d5::detail

@@ -15,6 +15,7 @@
 #include "serving/agent/agent_spool.hpp"
 #include "serving/agent/child_process.hpp"
 #include "serving/agent/news_box.hpp"
+#include "serving/grpc/grpc_parts.hpp"
 #include "serving/jobs/foreign_evaluation.hpp"
 
 namespace d5 {
@@ -35,7 +36,7 @@ class RunningAgent {
       : options_(options), spool_(options.spool), outcomes_(waiting(spool_)) {
     std::vector<Lease> kept;
     for (const AgentOutcome& outcome : outcomes_) kept.push_back(outcome.lease);
-    session_ = std::make_unique<detail::AgentSession>(
+    session_ = detail::grpc_parts("agents").agent_session(
         options, to_json(options.facts), std::move(kept),
         [this](AgentNews news) { box_.put(std::move(news)); });
   }

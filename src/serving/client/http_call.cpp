@@ -19,7 +19,7 @@ struct Receiving {
 
 int answer_status(CURL* curl) {
   long status = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  libcurl().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   return int(status);
 }
 
@@ -50,32 +50,32 @@ CallAnswer call(const HttpCall& call) {
   const CurlLines headers = curl_lines(call.headers);
   Receiving receiving{curl, call, {}, {}};
   std::array<char, CURL_ERROR_SIZE> reason{};
-  curl_easy_setopt(curl, CURLOPT_URL, call.url.c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https,http");
-  curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call.method.c_str());
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+  libcurl().easy_setopt(curl, CURLOPT_URL, call.url.c_str());
+  libcurl().easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https,http");
+  libcurl().easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call.method.c_str());
+  libcurl().easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   if (!call.body.empty()) {
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(call.body.size()));
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call.body.data());
+    libcurl().easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(call.body.size()));
+    libcurl().easy_setopt(curl, CURLOPT_POSTFIELDS, call.body.data());
   }
   if (!call.certificates.empty()) {
-    curl_easy_setopt(curl, CURLOPT_CAINFO, call.certificates.c_str());
+    libcurl().easy_setopt(curl, CURLOPT_CAINFO, call.certificates.c_str());
   }
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 20L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, long(call.seconds));
-  curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiving);
+  libcurl().easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 20L);
+  libcurl().easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  libcurl().easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, long(call.seconds));
+  libcurl().easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+  libcurl().easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  libcurl().easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
+  libcurl().easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+  libcurl().easy_setopt(curl, CURLOPT_WRITEDATA, &receiving);
   heed(curl, call.interrupt);
-  const CURLcode status = curl_easy_perform(curl);
+  const CURLcode status = libcurl().easy_perform(curl);
   if (receiving.thrown) std::rethrow_exception(receiving.thrown);
   if (status == CURLE_ABORTED_BY_CALLBACK) call.interrupt.check("the server's answer");
   receiving.answer.status = answer_status(curl);
   if (status != CURLE_OK) {
-    receiving.answer.reason = reason[0] ? reason.data() : curl_easy_strerror(status);
+    receiving.answer.reason = reason[0] ? reason.data() : libcurl().easy_strerror(status);
   }
   return receiving.answer;
 }

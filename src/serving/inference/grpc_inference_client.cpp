@@ -89,8 +89,8 @@ class GrpcInferenceClient final : public InferenceClient {
 
 }  // namespace
 
-std::unique_ptr<InferenceClient> grpc_inference_client(const InferenceAddress& address,
-                                                       const InferenceClientOptions& options) {
+std::unique_ptr<InferenceClient> make_grpc_inference_client(const InferenceAddress& address,
+                                                            const InferenceClientOptions& options) {
   return std::make_unique<GrpcInferenceClient>(address, options);
 }
 

@@ -4,10 +4,11 @@
 #include "d5/core/error.hpp"
 #include "d5/serving/inference_service.hpp"
 #include "serving/grpc/grpc_listening.hpp"
+#include "serving/grpc/grpc_parts.hpp"
 #include "serving/inference/grpc_messages.hpp"
 #include "serving/inference/open_inference.grpc.pb.h"
 
-namespace d5 {
+namespace d5::detail {
 namespace {
 
 constexpr std::size_t kMostErrorBytes = 2000;  // clients take 8 KiB of metadata
@@ -37,7 +38,7 @@ grpc::Status answered(const Answer& answer) {
   }
 }
 
-detail::GrpcPlace place_of(const InferenceServiceOptions& options) {
+GrpcPlace inference_place(const InferenceServiceOptions& options) {
   return {.what = "inference",
           .host = options.host,
           .port = options.port,
@@ -48,19 +49,18 @@ detail::GrpcPlace place_of(const InferenceServiceOptions& options) {
           .most_threads = options.most_threads};
 }
 
-}  // namespace
-
-class InferenceService::Listening final : public inference::GRPCInferenceService::Service {
+class InferenceServing final : public inference::GRPCInferenceService::Service,
+                               public ListeningService {
  public:
-  Listening(InferenceModels& models, const InferenceServiceOptions& options)
+  InferenceServing(InferenceModels& models, const InferenceServiceOptions& options)
       : models_(models),
         scheme_(options.certificate.empty() ? "grpc" : "grpcs"),
-        listening_(*this, place_of(options)) {}
-  ~Listening() override { stop(); }
+        listening_(*this, inference_place(options)) {}
+  ~InferenceServing() override { listening_.stop(); }
 
-  void stop() { listening_.stop(); }
-  [[nodiscard]] int port() const { return listening_.port(); }
-  [[nodiscard]] std::string address() const {
+  void stop() override { listening_.stop(); }
+  [[nodiscard]] int port() const override { return listening_.port(); }
+  [[nodiscard]] std::string address() const override {
     return fmt::format("{}://{}", scheme_, listening_.address());
   }
 
@@ -93,14 +93,13 @@ class InferenceService::Listening final : public inference::GRPCInferenceService
   grpc::Status ModelMetadata(grpc::ServerContext* context,
                              const inference::ModelMetadataRequest* request,
                              inference::ModelMetadataResponse* response) override {
-    return allowed(*context, ServingRole::run, [&] {
-      detail::fill(*response, models_.model(request->name(), request->version()));
-    });
+    return allowed(*context, ServingRole::run,
+                   [&] { fill(*response, models_.model(request->name(), request->version())); });
   }
   grpc::Status ModelInfer(grpc::ServerContext* context, const inference::ModelInferRequest* request,
                           inference::ModelInferResponse* response) override {
     return allowed(*context, ServingRole::run,
-                   [&] { detail::fill(*response, models_.infer(detail::request_of(*request))); });
+                   [&] { fill(*response, models_.infer(request_of(*request))); });
   }
 
  private:
@@ -117,14 +116,14 @@ class InferenceService::Listening final : public inference::GRPCInferenceService
 
   InferenceModels& models_;
   const char* scheme_;
-  detail::GrpcListening listening_;
+  GrpcListening listening_;
 };
 
-InferenceService::InferenceService(InferenceModels& models, const InferenceServiceOptions& options)
-    : listening_(std::make_unique<Listening>(models, options)) {}
-InferenceService::~InferenceService() = default;
-int InferenceService::port() const { return listening_->port(); }
-std::string InferenceService::address() const { return listening_->address(); }
-void InferenceService::stop() { listening_->stop(); }
+}  // namespace
 
-}  // namespace d5
+std::unique_ptr<ListeningService> make_inference_service(InferenceModels& models,
+                                                         const InferenceServiceOptions& options) {
+  return std::make_unique<InferenceServing>(models, options);
+}
+
+}  // namespace d5::detail

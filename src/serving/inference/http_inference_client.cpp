@@ -34,7 +34,7 @@ std::size_t receive_header(char* data, std::size_t size, std::size_t count, void
   const std::string_view line(data, size * count);
   const auto colon = line.find(':');
   const std::string name(line.substr(0, colon));
-  if (colon != std::string_view::npos && curl_strequal(name.c_str(), kHeadLength)) {
+  if (colon != std::string_view::npos && libcurl().strequal(name.c_str(), kHeadLength)) {
     const auto digits = line.find_first_not_of(" \t", colon + 1);
     std::size_t head = 0;
     if (digits != std::string_view::npos) {
@@ -82,7 +82,7 @@ class HttpInferenceClient final : public InferenceClient {
   }
   [[nodiscard]] std::string escaped(const std::string& text) const {
     const std::unique_ptr<char, decltype(&curl_free)> result(
-        curl_easy_escape(handle_.get(), text.c_str(), int(text.size())), curl_free);
+        libcurl().easy_escape(handle_.get(), text.c_str(), int(text.size())), libcurl().free);
     return result ? result.get() : "";
   }
   Answer ask(const std::string& path, const InferenceBody* body);
@@ -95,41 +95,41 @@ class HttpInferenceClient final : public InferenceClient {
 /// The connection stays open between calls: only options are begun anew.
 Answer HttpInferenceClient::ask(const std::string& path, const InferenceBody* body) {
   CURL* curl = handle_.get();
-  curl_easy_reset(curl);
+  libcurl().easy_reset(curl);
   Answer answer;
   std::vector<std::string> lines;
   std::array<char, CURL_ERROR_SIZE> reason{};
-  curl_easy_setopt(curl, CURLOPT_URL, (address_ + path).c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https,http");
-  curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");  // what is measured is this server alone
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, long(options_.seconds * 1000));
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, kPieceBytes);
-  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, kPieceBytes);
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive_body);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
-  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, receive_header);
-  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &answer);
+  libcurl().easy_setopt(curl, CURLOPT_URL, (address_ + path).c_str());
+  libcurl().easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https,http");
+  libcurl().easy_setopt(curl, CURLOPT_NOPROXY, "*");  // what is measured is this server alone
+  libcurl().easy_setopt(curl, CURLOPT_TIMEOUT_MS, long(options_.seconds * 1000));
+  libcurl().easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  libcurl().easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, kPieceBytes);
+  libcurl().easy_setopt(curl, CURLOPT_BUFFERSIZE, kPieceBytes);
+  libcurl().easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
+  libcurl().easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive_body);
+  libcurl().easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+  libcurl().easy_setopt(curl, CURLOPT_HEADERFUNCTION, receive_header);
+  libcurl().easy_setopt(curl, CURLOPT_HEADERDATA, &answer);
   if (!options_.token.empty()) lines.push_back("Authorization: Bearer " + options_.token);
   if (body) {
     lines.emplace_back("Content-Type: application/octet-stream");
     lines.emplace_back("Expect:");  // asks for no leave first, which takes a round trip
     lines.push_back(fmt::format("{}: {}", kHeadLength, body->head));
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body->bytes.size()));
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes.data());
+    libcurl().easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body->bytes.size()));
+    libcurl().easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes.data());
   }
   const CurlLines headers = curl_lines(lines);
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
-  const CURLcode status = curl_easy_perform(curl);
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+  libcurl().easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+  const CURLcode status = libcurl().easy_perform(curl);
+  libcurl().easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (status != CURLE_OK) {
-    throw CommunicationError(
-        fmt::format("{}: {}", printable(address_),
-                    printable_message(reason[0] ? reason.data() : curl_easy_strerror(status))));
+    throw CommunicationError(fmt::format(
+        "{}: {}", printable(address_),
+        printable_message(reason[0] ? reason.data() : libcurl().easy_strerror(status))));
   }
   long code = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
+  libcurl().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
   if (code != 200) {
     throw Error(fmt::format("{} says {}: {}", printable(address_), code,
                             printable_message(words_of(answer.body))));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
+#include "serving/grpc/grpc_parts.hpp"
 #include "serving/inference/inference_clients.hpp"
 
 namespace d5 {
@@ -20,7 +21,7 @@ std::unique_ptr<InferenceClient> open_inference_client(const std::string& addres
     return detail::http_inference_client(where, options);
   }
   if (has_place && (where.scheme == "grpc" || where.scheme == "grpcs")) {
-    return detail::grpc_inference_client(where, options);
+    return detail::grpc_parts("grpc://").inference_client(where, options);
   }
   throw ValueError(
       fmt::format("inference server '{}': expected HOST:PORT, http://, https://, grpc:// or "

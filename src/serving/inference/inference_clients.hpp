@@ -12,8 +12,5 @@ struct InferenceAddress {
 
 [[nodiscard]] std::unique_ptr<InferenceClient> http_inference_client(
     const InferenceAddress& address, const InferenceClientOptions& options);
-/// Throws: Unsupported where d5 was built without gRPC.
-[[nodiscard]] std::unique_ptr<InferenceClient> grpc_inference_client(
-    const InferenceAddress& address, const InferenceClientOptions& options);
 
 }  // namespace d5::detail

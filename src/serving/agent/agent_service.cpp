@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <thread>
+
+#include "d5/core/error.hpp"
+#include "d5/serving/agent_link.hpp"
+#include "serving/agent/agent_stream.hpp"
+#include "serving/agent/agent_words.hpp"
+#include "serving/grpc/grpc_listening.hpp"
+#include "serving/grpc/grpc_parts.hpp"
+
+namespace d5::detail {
+namespace {
+
+constexpr std::chrono::milliseconds kLapseLook{500};
+constexpr int kSpareThreads = 8;  // that wait for new streams
+
+GrpcPlace agent_place(const AgentLinkOptions& options) {
+  return {.what = "agents",
+          .host = options.host,
+          .port = options.port,
+          .certificate = options.certificate,
+          .key = options.key,
+          .tokens = options.tokens,
+          .most_message_bytes = kMostMessageBytes,
+          .most_threads = options.most_agents + kSpareThreads};
+}
+
+class AgentServing final : public agent::AgentService::Service, public ListeningService {
+ public:
+  AgentServing(JobQueue& queue, const std::string& database, const AgentLinkOptions& options)
+      : results_(EvaluationDatabase::open(database)),
+        hall_{queue, *results_},
+        listening_(*this, agent_place(options)),
+        lapsing_([this](const std::stop_token& stop) { lapse(stop); }) {}
+  ~AgentServing() override { close(); }
+
+  void close() {
+    lapsing_ = {};
+    {
+      const std::lock_guard lock(hall_.mutex);
+      hall_.closing = true;
+      for (auto& [name, stream] : hall_.present) stream->end();
+    }
+    hall_.queue.wake();
+    listening_.stop();
+  }
+  void stop() override { close(); }
+  [[nodiscard]] int port() const override { return listening_.port(); }
+  [[nodiscard]] std::string address() const override { return listening_.address(); }
+
+  grpc::Status Attend(grpc::ServerContext* context, AgentStream::Wire* wire) override {
+    const auto role = listening_.role_of(*context);
+    if (!role || *role < ServingRole::admin) {
+      return {grpc::StatusCode::UNAUTHENTICATED, "an agent needs a token of the role admin"};
+    }
+    AgentStream stream(hall_, *context, *wire);
+    try {
+      stream.attend();
+      return grpc::Status::OK;
+    } catch (const IoError& error) {  // of the database: it may come back
+      return {grpc::StatusCode::UNAVAILABLE, printable_message(error.what())};
+    } catch (const std::exception& error) {
+      return {grpc::StatusCode::INVALID_ARGUMENT, printable_message(error.what())};
+    }
+  }
+
+ private:
+  void lapse(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      try {
+        (void)hall_.queue.lapse();
+      } catch (const std::exception&) {  // the database is busy or away: soon again
+      }
+      for (int i = 0; i < 10 && !stop.stop_requested(); ++i) {
+        std::this_thread::sleep_for(kLapseLook / 10);
+      }
+    }
+  }
+
+  std::unique_ptr<EvaluationDatabase> results_;
+  AgentHall hall_;
+  GrpcListening listening_;
+  std::jthread lapsing_;
+};
+
+}  // namespace
+
+std::unique_ptr<ListeningService> make_agent_service(JobQueue& queue, const std::string& database,
+                                                     const AgentLinkOptions& options) {
+  return std::make_unique<AgentServing>(queue, database, options);
+}
+
+}  // namespace d5::detail
