@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/child_starter.hpp"
 #include "apps/end_with_parent.hpp"
 #include "apps/program.hpp"
 #include "d5/level2_training/step_graph.hpp"
@@ -16,5 +17,6 @@ int main(int argc, char** argv) {
   d5::add_remote_predictor();
   d5::app::Program program;
   d5::command::register_all(program);
+  if (d5::app::is_child_starter(argc, argv)) return d5::app::start_children(program);
   return program.run(argc, argv);
 }

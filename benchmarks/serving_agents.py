@@ -12,7 +12,9 @@ usage: serving_agents.py figures [--program build/release/bin/d5] [--rounds 15] 
             an agent, in turns: from the call to the records in the database, the median of the rounds' ratios
   start     from the answer to POST /v1/jobs, of an agent that is free, to the event that its child runs: p50, p99
   burst     evaluations of nothing (predictor null, ten queries) a second, from the first submission to the last
-            result, and what the child of one takes alone, which is what bounds it
+            result: of d5's own scenario closed_loop, and of single_stream, in which LoadGen waits four times 10 ms
+            for its log; and what `d5 eval run` takes for one, alone
+  commands  processor time of `d5 --version`, of which starting is all
 
 `crashes` kills server and agents by SIGKILL, `--kills` moments each, drawn by `--seed`, while the evaluations run, and
 starts what it killed again. Exit status 1 unless each of them is done and has one run with all its records.
@@ -26,6 +28,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import signal
 import socket
 import sqlite3
@@ -214,22 +217,38 @@ def figures(place: Place, rounds: int, queries: int, count: int, burst: int, age
     print(f"free agent to started child: p50 {1e3 * quantile(starts, 0.5):.0f} ms, p99 {1e3 * quantile(starts, 0.99):.0f} ms, "
           f"{len(starts)} jobs", flush=True)
 
-    alone = []
-    (place.folder / "null.yaml").write_text(evaluation(1))
-    for number in range(10):
+    for first, scenario in ((30_000, "closed_loop"), (40_000, "single_stream")):
+        alone = []
+        (place.folder / "null.yaml").write_text(evaluation(first - 1, scenario=scenario))
+        for number in range(10):
+            begun = time.perf_counter()
+            place.run("eval", "run", str(place.folder / "null.yaml"), "--database",
+                      str(place.folder / f"{scenario}{number}.db"))
+            alone.append(time.perf_counter() - begun)
         begun = time.perf_counter()
-        place.run("eval", "run", str(place.folder / "null.yaml"), "--database", str(place.folder / f"null{number}.db"))
-        alone.append(time.perf_counter() - begun)
-    begun = time.perf_counter()
-    jobs = [place.submit(evaluation(30_000 + seed)) for seed in range(burst)]
-    submitted = time.perf_counter() - begun
-    place.wait_for(jobs, 600)
-    passed = time.perf_counter() - begun
-    print(f"evaluations of nothing: {burst / passed:.1f} a second by {agents} agents; submitting alone {burst / submitted:.0f} "
-          f"a second; a child alone takes {1e3 * statistics.median(alone):.0f} ms, so {agents} at once are at most "
-          f"{agents / statistics.median(alone):.1f} a second")
+        jobs = [place.submit(evaluation(first + seed, scenario=scenario)) for seed in range(burst)]
+        submitted = time.perf_counter() - begun
+        place.wait_for(jobs, 600)
+        passed = time.perf_counter() - begun
+        print(f"evaluations of nothing, {scenario}: {burst / passed:.1f} a second by {agents} agents, which is "
+              f"{1e3 * agents * passed / burst:.0f} ms each; submitting alone {burst / submitted:.0f} a second; d5 eval "
+              f"run takes {1e3 * statistics.median(alone):.0f} ms", flush=True)
     end(started)
+    print(f"d5 --version: {1e3 * processor_time(place, '--version'):.1f} ms of a processor")
     return 0
+
+
+def processor_time(place: Place, *words: str, rounds: int = 30) -> float:
+    def used() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    def of_one() -> float:
+        before = used()
+        place.run(*words)
+        return used() - before
+
+    return statistics.median(of_one() for _ in range(rounds))
 
 
 def wait_for_done(place: Place, count: int) -> int:

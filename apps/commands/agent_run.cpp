@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "apps/child_starter.hpp"
 #include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -63,6 +64,7 @@ int run_agent_run(const AgentRunOptions& options) {
   const Interrupt interrupt = app::ctrl_c();
   AgentOptions agent = options.agent;
   agent.program = std::filesystem::read_symlink("/proc/self/exe").string();
+  agent.starter = {agent.program, app::kStartChildren};
   const std::string name = options.name.empty() ? environment().hostname : options.name;
   if (name.find('/') != std::string::npos) throw ValueError("--name has a '/'; use another");
   agent.facts = own_facts(agent.program, name, options.frameworks);

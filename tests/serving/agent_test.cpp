@@ -44,7 +44,7 @@ class Place {
   [[nodiscard]] std::string database() const { return folder / "server.db"; }
   /// What copies the prepared results to where they are asked for.
   [[nodiscard]] std::string giving_results() const {
-    return "cp " + shell_quoted(folder / "prepared.db") + " \"$5\"\n";
+    return "cp " + shell_quoted(folder / "prepared.db") + " \"${5#unsynced:}\"\n";
   }
   /// An agent whose children are that script.
   AgentOptions agent(const std::string& script, const std::string& name = "a") {
@@ -247,7 +247,8 @@ TEST_CASE("results that are damaged are not kept, and the part is run again") {
   Place place;
   const std::string mark = place.folder / "second";
   place.start(place.agent("test -e " + shell_quoted(mark) + " || { touch " + shell_quoted(mark) +
-                          "; echo 'no database' > \"$5\"; exit 0; }\n" + place.giving_results()));
+                          "; echo 'no database' > \"${5#unsynced:}\"; exit 0; }\n" +
+                          place.giving_results()));
   const Job job = place.when_over(place.submit());
   CHECK(job.state == JobState::done);
   CHECK(job.parts[0].attempt == 2);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "d5/core/interrupt.hpp"
 #include "d5/serving/agent_facts.hpp"
@@ -18,11 +19,14 @@ struct AgentOptions {
   AgentFacts facts = {};         ///< `own_facts`
   std::string spool;             ///< a folder of this agent alone (`usual_spool`)
   std::string program;           ///< of d5, whose children run evaluations
-  double most_seconds = 0;       ///< of an evaluation; 0: as long as it takes
-  std::size_t most_bytes = 0;    ///< of address space of its process; 0: as much as there is
-  bool once = false;             ///< end after one evaluation
-  bool drain = false;            ///< end when there is nothing more to do
-  Interrupt interrupt = {};      ///< end after what runs now
+  /// A command that runs `start_children`: evaluations are forks of it, which begin at once. Empty:
+  /// each is a start of the program.
+  std::vector<std::string> starter = {};
+  double most_seconds = 0;     ///< of an evaluation; 0: as long as it takes
+  std::size_t most_bytes = 0;  ///< of address space of its process; 0: as much as there is
+  bool once = false;           ///< end after one evaluation
+  bool drain = false;          ///< end when there is nothing more to do
+  Interrupt interrupt = {};    ///< end after what runs now
   std::function<void(const std::string&)> say = {};  ///< told what it does, a line each
 };
 
@@ -38,6 +42,11 @@ struct AgentOptions {
 /// Throws: Error where the server refuses it; IoError for a spool that cannot be used, or that
 /// another agent uses; Unsupported where d5 was built without gRPC.
 std::int64_t run_agent(const AgentOptions& options);
+
+/// Starts children for an agent, which began this process for that, until it is gone: in each,
+/// `run` is called with the words of a command, and its status returned. In the process itself: 0.
+/// It has loaded what children need, one thread, and no framework.
+[[nodiscard]] int start_children(const std::function<int(std::vector<std::string>)>& run);
 
 /// What this machine is, for an agent of that name, which offers these frameworks; "all" are those
 /// that can be loaded. A child loads all to see their versions. Throws: IoError where there is no

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serving/agent/agent_spool.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -27,6 +29,15 @@ AgentOutcome outcome_in(const fs::path& file) {
   return {AgentOutcome::End(reader.choice("end", detail::kAgentEnds)),
           {reader.text("job"), reader.integer("part"), reader.integer("attempt"), "", ""},
           reader.text("reason")};
+}
+
+/// A child writes its results without waiting for the disk; they must outlive a power cut no sooner
+/// than the outcome that tells of them.
+void sync(const std::string& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::fdatasync(descriptor) == 0;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!synced) throw IoError(fmt::format("cannot flush '{}'", printable(file)));
 }
 
 }  // namespace
@@ -93,6 +104,7 @@ void AgentSpool::conclude(const AgentOutcome& outcome) const {
                                {"attempt", outcome.lease.attempt},
                                {"end", kAgentEnds.at(std::size_t(outcome.end))},
                                {"reason", outcome.reason}};
+  if (outcome.end == AgentOutcome::End::done) sync(results(outcome.lease));
   write_file((fs::path(folder(outcome.lease)) / kOutcomeFile).string(),
              json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }

@@ -3,8 +3,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -12,22 +12,15 @@
 
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "d5/core/error.hpp"
+#include "serving/agent/spawned_program.hpp"
 
 namespace d5::detail {
 namespace {
 
 constexpr std::size_t kMostKept = std::size_t{1} << 20;  // of what it says
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
 
 /// The two ends of a pipe, closed where nobody took them.
 struct Ends {
@@ -47,53 +40,14 @@ struct Ends {
   Ends& operator=(const Ends&) = delete;
 };
 
-/// How the child is started: its group, its signals, what it reads and writes.
-struct SpawnOrders {
-  posix_spawn_file_actions_t files{};
-  posix_spawnattr_t attributes{};
-  SpawnOrders(int output, int error) {
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, error, STDERR_FILENO);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    sigset_t signals;
-    sigfillset(&signals);
-    posix_spawnattr_setsigdefault(&attributes, &signals);
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes, &signals);
-  }
-  ~SpawnOrders() {
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-  }
-  SpawnOrders(const SpawnOrders&) = delete;
-  SpawnOrders& operator=(const SpawnOrders&) = delete;
-};
-
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& command, const Limits& limits) {
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const Limits& limits,
+                           ChildStarter* starter)
+    : starter_(starter) {
   Ends output, error;
-  std::vector<std::string> words = command, variables;
-  for (char** variable = environ; *variable; ++variable) {
-    const std::string_view text = *variable;
-    if (!text.starts_with("D5_TOKEN=")) variables.emplace_back(text);  // the agent's alone
-  }
-  variables.push_back(fmt::format("D5_ENDS_WITH={}", ::getpid()));
-  {
-    const SpawnOrders orders(output.write, error.write);
-    const int failed =
-        ::posix_spawn(&process_, command.at(0).c_str(), &orders.files, &orders.attributes,
-                      pointers(words).data(), pointers(variables).data());
-    if (failed != 0) {
-      throw IoError(
-          fmt::format("cannot start '{}': {}", printable(command[0]), std::strerror(failed)));
-    }
-  }
+  process_ = starter ? starter->start(command, output.write, error.write)
+                     : spawn(command, {.output = output.write, .error = error.write});
   if (limits.most_bytes > 0) {
     const rlimit space{limits.most_bytes, limits.most_bytes};
     (void)::prlimit(process_, RLIMIT_AS, &space, nullptr);
@@ -106,12 +60,24 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Limits
 ChildProcess::~ChildProcess() {
   if (!ended_) {
     kill();
-    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    (void)take_end(0);
   }
   for (const int descriptor : {end_, output_.descriptor, error_.descriptor}) {
     if (descriptor >= 0) ::close(descriptor);
   }
+}
+
+std::optional<int> ChildProcess::take_end(int options) const {
+  if (starter_) {
+    pollfd end{end_, POLLIN, 0};
+    if (options == WNOHANG && ::poll(&end, 1, 0) != 1) return std::nullopt;
+    return starter_->end_of_child();
+  }
+  int status = 0;
+  pid_t ended = -1;
+  do ended = ::waitpid(process_, &status, options);
+  while (ended < 0 && errno == EINTR);
+  return ended == process_ ? std::optional(status) : std::nullopt;
 }
 
 void ChildProcess::kill() {
@@ -149,13 +115,13 @@ bool ChildProcess::listen() {
 
 bool ChildProcess::has_ended() {
   if (ended_) return true;
-  int status = 0;
-  if (::waitpid(process_, &status, WNOHANG) != process_) return false;
+  const std::optional<int> status = take_end(WNOHANG);
+  if (!status) return false;
   ended_ = true;
-  if (WIFEXITED(status)) {
-    exit_status_ = WEXITSTATUS(status);
+  if (WIFEXITED(*status)) {
+    exit_status_ = WEXITSTATUS(*status);
   } else {
-    const int signal = WTERMSIG(status);
+    const int signal = WTERMSIG(*status);
     const char* name = sigabbrev_np(signal);
     reason_ = fmt::format("it was ended by SIG{} ({})", name ? name : std::to_string(signal),
                           strsignal(signal));

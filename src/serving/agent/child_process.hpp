@@ -5,22 +5,25 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "serving/agent/child_starter.hpp"
+
 namespace d5::detail {
 
-/// A program in a group of processes of its own, begun without a fork of this one (which gRPC would
-/// not survive). It and all that it begins end with this object, and it ends with the thread that
-/// started it.
+/// A program, or what a starter runs, in a group of processes of its own. It and all that it begins
+/// end with this object, and it ends with the thread that started it.
 class ChildProcess {
  public:
   struct Limits {
     std::size_t most_bytes = 0;  ///< of address space; 0: none
   };
-  /// It has this process's environment, without its token. Throws: IoError where it cannot be
-  /// started.
-  ChildProcess(const std::vector<std::string>& command, const Limits& limits);
+  /// It has this process's environment, without its token. `starter`, which outlives it, starts it
+  /// where there is one. Throws: IoError where it cannot be started.
+  ChildProcess(const std::vector<std::string>& command, const Limits& limits,
+               ChildStarter* starter = nullptr);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -49,6 +52,10 @@ class ChildProcess {
     std::string all, part, last_line;
     bool take();
   };
+  /// How it ended; nothing, by WNOHANG, where it has not.
+  [[nodiscard]] std::optional<int> take_end(int options) const;
+
+  ChildStarter* starter_;
   pid_t process_ = -1;
   int end_ = -1;
   bool ended_ = false;

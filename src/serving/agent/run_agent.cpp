@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <deque>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <optional>
 
-#include "d5/core/atomic_file.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/serving/agent.hpp"
+#include "evaluation/database/open_database.hpp"
 #include "serving/agent/agent_spool.hpp"
 #include "serving/agent/child_process.hpp"
 #include "serving/agent/news_box.hpp"
@@ -34,6 +35,7 @@ class RunningAgent {
  public:
   explicit RunningAgent(const AgentOptions& options)
       : options_(options), spool_(options.spool), outcomes_(waiting(spool_)) {
+    (void)starter();
     std::vector<Lease> kept;
     for (const AgentOutcome& outcome : outcomes_) kept.push_back(outcome.lease);
     session_ = detail::grpc_parts("agents").agent_session(
@@ -43,13 +45,7 @@ class RunningAgent {
 
   std::int64_t run() {
     while (!is_over()) {
-      if (connected_ && !delivering_ && !outcomes_.empty()) {
-        delivering_ = true;
-        const AgentOutcome& outcome = outcomes_.front();
-        (void)session_->deliver(outcome, outcome.end == AgentOutcome::End::done
-                                             ? spool_.results(outcome.lease)
-                                             : std::string());
-      }
+      deliver();
       if (is_idle() && connected_ && !asked_ && !ends()) asked_ = session_->ready();
       wait();
       while (auto news = box_.take()) hear(*news);
@@ -92,6 +88,15 @@ class RunningAgent {
       for (const int child : run_->child->descriptors()) waiting.push_back({child, POLLIN, 0});
     }
     (void)::poll(waiting.data(), waiting.size(), kLookMilliseconds);
+  }
+
+  void deliver() {
+    if (!connected_ || delivering_ || outcomes_.empty()) return;
+    delivering_ = true;
+    const AgentOutcome& outcome = outcomes_.front();
+    (void)session_->deliver(outcome, outcome.end == AgentOutcome::End::done
+                                         ? spool_.results(outcome.lease)
+                                         : std::string());
   }
 
   void hear(const AgentNews& news) {
@@ -141,17 +146,36 @@ class RunningAgent {
       const std::string folder = spool_.begin(lease);
       detail::expect_foreign(lease.manifest, "a job");
       const std::string file = folder + "/evaluation.json";
-      write_file(file, lease.manifest);
-      auto child = std::make_unique<detail::ChildProcess>(
-          std::vector<std::string>{options_.program, "eval", "run", file, "--database",
-                                   folder + "/" + detail::kSpooledResults},
-          detail::ChildProcess::Limits{options_.most_bytes});
+      if (!(std::ofstream(file) << lease.manifest << std::flush)) {
+        throw IoError(fmt::format("cannot write '{}'", printable(file)));
+      }
+      auto child =
+          started({options_.program, "eval", "run", file, "--database",
+                   std::string(detail::kUnsynced) + folder + "/" + detail::kSpooledResults});
       run_ = Run{lease, std::move(child), now_seconds()};
       (void)session_->begun(lease);
     } catch (const FormatError& error) {
       conclude({AgentOutcome::End::failed, lease, error.what()});
     } catch (const IoError& error) {
       conclude({AgentOutcome::End::lost, lease, error.what()});
+    }
+  }
+
+  /// Null where children are started anew. It is there before the first is wanted.
+  detail::ChildStarter* starter() {
+    if (!starter_ && !options_.starter.empty()) {
+      starter_ = std::make_unique<detail::ChildStarter>(options_.starter);
+    }
+    return starter_.get();
+  }
+
+  std::unique_ptr<detail::ChildProcess> started(const std::vector<std::string>& command) {
+    try {
+      return std::make_unique<detail::ChildProcess>(
+          command, detail::ChildProcess::Limits{options_.most_bytes}, starter());
+    } catch (const IoError&) {
+      starter_.reset();  // the next is another's
+      throw;
     }
   }
 
@@ -186,8 +210,9 @@ class RunningAgent {
 
   void conclude(const AgentOutcome& outcome) {
     run_.reset();
-    spool_.conclude(outcome);
     outcomes_.push_back(outcome);
+    deliver();  // first: the server takes it while the disk does
+    spool_.conclude(outcome);
     say(fmt::format("job {}: {}{}{}", outcome.lease.job,
                     detail::kAgentEnds.at(std::size_t(outcome.end)),
                     outcome.reason.empty() ? "" : ": ", outcome.reason));
@@ -201,6 +226,7 @@ class RunningAgent {
   detail::AgentSpool spool_;
   std::deque<AgentOutcome> outcomes_;
   detail::NewsBox box_;
+  std::unique_ptr<detail::ChildStarter> starter_;
   std::optional<Run> run_;
   bool connected_ = false, asked_ = false, delivering_ = false, nothing_ = false;
   bool told_broken_ = false;

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/agent/child_starter.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "d5/core/error.hpp"
+#include "d5/serving/agent.hpp"
+#include "serving/agent/spawned_program.hpp"
+
+namespace d5 {
+namespace {
+
+// A message is one packet: words, a zero after each, with the two streams of a child to start; or
+// this, which asks for the end of the last one. The answer is a number.
+constexpr std::string_view kAskEnd = "end";
+constexpr std::size_t kMostOrderBytes = std::size_t{1} << 16;
+using Streams = std::array<int, 2>;  // output, error
+
+struct Order {
+  std::string text;
+  std::optional<Streams> streams;
+};
+
+union Control {  // aligned as its header
+  cmsghdr header;
+  char bytes[CMSG_SPACE(sizeof(Streams))];
+};
+
+bool send_order(int socket, std::string_view text, const Streams* streams) {
+  iovec part{const_cast<char*>(text.data()), text.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  Control control{};
+  if (streams) {
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof *streams);
+    std::memcpy(CMSG_DATA(header), streams->data(), sizeof *streams);
+  }
+  ssize_t sent = -1;
+  do sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == ssize_t(text.size());
+}
+
+/// Nothing where the other side is gone.
+std::optional<Order> receive_order(int socket) {
+  std::string text(kMostOrderBytes, '\0');
+  iovec part{text.data(), text.size()};
+  Control control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  ssize_t count = -1;
+  do count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  while (count < 0 && errno == EINTR);
+  if (count <= 0) return std::nullopt;
+  text.resize(std::size_t(count));
+  Order order{std::move(text), std::nullopt};
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (header && header->cmsg_type == SCM_RIGHTS) {
+    std::memcpy(order.streams.emplace().data(), CMSG_DATA(header), sizeof(Streams));
+  }
+  return order;
+}
+
+std::optional<int> receive_number(int socket) {
+  int number = 0;
+  ssize_t count = -1;
+  do count = ::recv(socket, &number, sizeof number, 0);
+  while (count < 0 && errno == EINTR);
+  return count == ssize_t(sizeof number) ? std::optional(number) : std::nullopt;
+}
+void send_number(int socket, int number) {
+  (void)::send(socket, &number, sizeof number, MSG_NOSIGNAL);
+}
+
+std::vector<std::string> words_in(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t end; (end = text.find('\0')) != std::string_view::npos;
+       text.remove_prefix(end + 1)) {
+    words.emplace_back(text.substr(0, end));
+  }
+  return words;
+}
+
+/// In the new child. Its input was the socket.
+void take_streams(const Streams& streams) {
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(streams[0], STDOUT_FILENO);
+  ::dup2(streams[1], STDERR_FILENO);
+  for (const int descriptor : {nothing, streams[0], streams[1]}) {
+    if (descriptor > STDERR_FILENO) ::close(descriptor);
+  }
+}
+
+}  // namespace
+
+int start_children(const std::function<int(std::vector<std::string>)>& run) {
+  constexpr int kSocket = STDIN_FILENO;
+  const pid_t own = ::getpid();
+  pid_t child = -1;
+  while (const std::optional<Order> order = receive_order(kSocket)) {
+    if (!order->streams) {
+      int status = SIGKILL;  // of one that there is not
+      while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+      }
+      send_number(kSocket, status);
+      continue;
+    }
+    child = ::fork();
+    if (child == 0) {
+      (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != own) ::_exit(1);  // it ended before
+      ::setpgid(0, 0);
+      take_streams(*order->streams);
+      return run(words_in(order->text));
+    }
+    if (child > 0) ::setpgid(child, child);  // whoever is first: it is done before it is told
+    for (const int descriptor : *order->streams) ::close(descriptor);
+    send_number(kSocket, child);
+  }
+  return 0;
+}
+
+namespace detail {
+
+ChildStarter::ChildStarter(const std::vector<std::string>& command) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw IoError("no socket for a process that starts others");
+  }
+  socket_ = ends[0];
+  try {
+    process_ = spawn(command, {.input = ends[1], .output = -1, .error = STDERR_FILENO});
+  } catch (...) {
+    ::close(ends[0]);
+    ::close(ends[1]);
+    throw;
+  }
+  ::close(ends[1]);
+}
+
+ChildStarter::~ChildStarter() {
+  ::close(socket_);
+  ::kill(process_, SIGKILL);
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+pid_t ChildStarter::start(const std::vector<std::string>& words, int output, int error) {
+  std::string text;
+  for (const std::string& word : words) text.append(word).push_back('\0');
+  const Streams streams{output, error};
+  const bool heard = text.size() <= kMostOrderBytes && send_order(socket_, text, &streams);
+  const std::optional<int> child = heard ? receive_number(socket_) : std::nullopt;
+  if (!child || *child <= 0) throw IoError("the process that starts others started none");
+  return *child;
+}
+
+int ChildStarter::end_of_child() {
+  if (!send_order(socket_, kAskEnd, nullptr)) return SIGKILL;
+  return receive_number(socket_).value_or(SIGKILL);  // without it they end
+}
+
+}  // namespace detail
+}  // namespace d5

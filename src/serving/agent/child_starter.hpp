@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace d5::detail {
+
+/// A process that runs `start_children`: it has d5 loaded, one thread and no framework, so that a
+/// child is a fork of it, in a group of processes of its own, and needs no start of a program. It
+/// ends with this object, and its children with it.
+///
+/// Thread safety: one call at a time.
+class ChildStarter {
+ public:
+  /// Throws: IoError where it cannot be started.
+  explicit ChildStarter(const std::vector<std::string>& command);
+  ~ChildStarter();
+  ChildStarter(const ChildStarter&) = delete;
+  ChildStarter& operator=(const ChildStarter&) = delete;
+
+  /// A child that reads nothing and writes there. Throws: IoError where there is none.
+  [[nodiscard]] pid_t start(const std::vector<std::string>& words, int output, int error);
+  /// Waits for the last child's end, and tells how that was, as waitpid does.
+  [[nodiscard]] int end_of_child();
+
+ private:
+  int socket_ = -1;
+  pid_t process_ = -1;
+};
+
+}  // namespace d5::detail
