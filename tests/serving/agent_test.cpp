@@ -307,6 +307,41 @@ TEST_CASE("over TLS an agent goes to a server whose certificate it trusts, and t
   CHECK(place.queue->job(id).state == JobState::done);
 }
 
+TEST_CASE("off this machine an agent needs the server's authority and a token, each of them") {
+  const testing::TestAuthority right, wrong;
+  if (!right.made || !wrong.made) {
+    WARN("skipped: no program openssl makes a certificate");
+    return;
+  }
+  Place place;
+  const std::string file = place.folder / "tokens.json";
+  const std::string token = AccessTokens::add(file, "agents", ServingRole::admin);
+  AgentLinkOptions there{.host = "0.0.0.0", .certificate = right.server, .key = right.server_key};
+  CHECK_THROWS_WITH(AgentLink(*place.queue, place.database(), there), Contains("tokens"));
+  there.tokens = file;
+  place.link = std::make_unique<AgentLink>(*place.queue, place.database(), there);
+  const std::string id = place.submit();
+  AgentOptions agent = place.agent(place.giving_results());
+  agent.server = "localhost:" + std::to_string(place.link->port());
+  agent.drain = true;
+  std::string said;
+  agent.say = [&said](const std::string& line) { said += line + "\n"; };
+  agent.token = token;
+  agent.authorities = wrong.certificate;
+  agent.interrupt.deadline = now_seconds() + 1;
+  CHECK(run_agent(agent) == 0);  // it finds no server that it trusts, until its time is over
+  CHECK_THAT(said, Contains("no server at localhost") && Contains("certificate"));
+  CHECK(place.queue->agents().empty());
+  agent.interrupt = {};
+  agent.authorities = right.certificate;
+  agent.token.clear();
+  CHECK_THROWS_WITH(run_agent(agent), Contains("token of the role admin"));
+  CHECK(place.queue->job(id).state == JobState::queued);
+  agent.token = token;
+  CHECK(run_agent(agent) == 1);
+  CHECK(place.queue->job(id).state == JobState::done);
+}
+
 TEST_CASE("two agents do not share a spool, and a link stays on this machine") {
   Place place;
   AgentOptions agent = place.agent(place.giving_results());
