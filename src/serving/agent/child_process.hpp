@@ -35,8 +35,7 @@ class ChildProcess {
 
   /// Takes in what it has said; does not wait. True where there was something.
   bool listen();
-  /// The last lines that it has said whole, of a bounded memory.
-  [[nodiscard]] const std::string& last_output() const { return output_.last_line; }
+  /// The last line that it has said whole on stderr, and its output, of a bounded memory.
   [[nodiscard]] const std::string& last_error() const { return error_.last_line; }
   [[nodiscard]] const std::string& all_output() const { return output_.all; }
 

@@ -22,8 +22,8 @@ namespace {
 
 constexpr int kPollMilliseconds = 1000;
 
-/// Versions by name, of all frameworks that can be loaded, as a child found them. Of a child that
-/// one of them ended d5's own is left, which is linked in.
+/// Versions by name, of all frameworks that can be loaded and answer, as a child found them. Of a
+/// child that one of them ended d5's own is left, which is linked in.
 std::map<std::string, std::string> framework_versions(const std::string& program) {
   detail::ChildProcess child({program, "list", "frameworks", "--format", "json", "--quiet"}, {});
   while (!child.has_ended()) {
@@ -36,7 +36,9 @@ std::map<std::string, std::string> framework_versions(const std::string& program
   const auto rows = nlohmann::json::parse(child.all_output(), nullptr, /*allow_exceptions=*/false);
   if (child.exit_status() != 0 || !rows.is_array()) return versions;
   for (const auto& row : rows) {
-    if (row.is_object()) versions[row.value("framework", "")] = row.value("version", "");
+    if (!row.is_object()) continue;
+    const bool answers = row.value("operators", "") != "0" || row.value("executors", "") != "0";
+    if (answers) versions[row.value("framework", "")] = row.value("version", "");
   }
   return versions;
 }

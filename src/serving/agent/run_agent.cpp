@@ -189,8 +189,8 @@ class RunningAgent {
     } else if (options_.most_seconds > 0 && now - run_->begun > options_.most_seconds) {
       conclude({AgentOutcome::End::failed, run_->lease,
                 fmt::format("it took longer than {} s, and was ended", options_.most_seconds)});
-    } else if (child.last_output() != run_->progress && now - run_->told > kProgressSeconds) {
-      run_->progress = child.last_output();
+    } else if (child.last_error() != run_->progress && now - run_->told > kProgressSeconds) {
+      run_->progress = child.last_error();  // its output is tables
       run_->told = now;
       (void)session_->progress(run_->lease, printable_message(run_->progress));
     }
