@@ -30,10 +30,17 @@ struct EvalHistoryOptions : app::OutputOptions {
 
 TextTable runs_table(const std::vector<StoredRun>& runs) {
   using enum TextTable::Align;
-  TextTable table(
-      {"time", "run", "evaluation", {"records", right}, {"not passed", right}, "host", "command"});
+  TextTable table({"time",
+                   "run",
+                   "evaluation",
+                   "what",
+                   {"records", right},
+                   {"not passed", right},
+                   "host",
+                   "command"});
   for (const auto& run : runs) {
-    table.add({run.time, run.id.substr(0, 8), run.key.substr(0, 8), std::to_string(run.records),
+    table.add({run.time, run.id.substr(0, 8), run.key.substr(0, 8), run.title,
+               std::to_string(run.records),
                run.not_passed > 0 ? std::to_string(run.not_passed) : "", run.hostname,
                run.command});
   }

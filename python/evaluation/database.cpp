@@ -44,6 +44,7 @@ RowDicts runs_of_python(EvaluationDatabase& database, const Options& words) {
     row["id"] = run.id;
     row["key"] = run.key;
     row["time"] = run.time;
+    row["title"] = run.title;
     row["command"] = run.command;
     row["hostname"] = run.hostname;
     row["cpu"] = run.cpu;

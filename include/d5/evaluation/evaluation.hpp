@@ -19,6 +19,7 @@
 #include "d5/evaluation/evaluation_lock.hpp"
 #include "d5/evaluation/evaluation_manifest.hpp"
 #include "d5/evaluation/evaluation_sink.hpp"
+#include "d5/evaluation/evaluation_title.hpp"
 #include "d5/evaluation/find_peak.hpp"
 #include "d5/evaluation/framework_manifest.hpp"
 #include "d5/evaluation/isolated_scenario.hpp"

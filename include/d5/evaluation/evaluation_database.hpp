@@ -37,6 +37,7 @@ struct StoredRun {
   std::string system;           ///< what is equal for all runs on a machine that did not change
   std::int64_t records = 0;     ///< measurements of all pieces
   std::int64_t not_passed = 0;  ///< of them
+  std::string title = {};       ///< what its evaluation is about; empty where it has no manifest
 };
 
 struct StoredMeasurement {
@@ -50,6 +51,19 @@ struct StoredPiece {
   std::string name;
   std::string kind;  ///< "measurements", "queries", "answers", "trace"
   std::int64_t count = 0;
+};
+
+/// A part of a list, and where the next one begins; empty: there is no more.
+template <class Item>
+struct StoredPage {
+  std::vector<Item> items;
+  std::string next = {};
+};
+
+/// Which part of a list is read: so many items from the place on that a page told as its `next`.
+struct PageAsked {
+  std::string from = {};  ///< empty: from the beginning
+  std::size_t limit = std::size_t{1} << 40;
 };
 
 /// Results that stay: every run with its environment, its records with all samples, its queries,
@@ -118,6 +132,18 @@ class EvaluationDatabase final : public EvaluationSink {
   [[nodiscard]] std::vector<SampleAnswer> answers(const std::string& run,
                                                   const std::string& piece) const;
   [[nodiscard]] Timeline trace(const std::string& run, const std::string& piece) const;
+
+  /// The same lists, a page at a time. Throws: ValueError for a place that no page told.
+  [[nodiscard]] StoredPage<StoredRun> runs(const RecordFilter& filter, const PageAsked& page) const;
+  /// Of one run, whose whole id the filter has.
+  [[nodiscard]] StoredPage<StoredMeasurement> measurements(const RecordFilter& filter,
+                                                           Samples samples,
+                                                           const PageAsked& page) const;
+  [[nodiscard]] StoredPage<QueryRecord> queries(const std::string& run, const std::string& piece,
+                                                const PageAsked& page) const;
+  enum class Answers { all, wrong };  ///< wrong: with a score below 1/2
+  [[nodiscard]] StoredPage<SampleAnswer> answers(const std::string& run, const std::string& piece,
+                                                 Answers which, const PageAsked& page) const;
 
   /// What one SQL statement answers that reads. Throws: ValueError with what the database says.
   [[nodiscard]] TextTable sql(const std::string& statement) const;

@@ -108,6 +108,22 @@ void EvaluationDatabase::adopt(const EvaluationDatabase& other, const std::strin
   });
 }
 
+void EvaluationDatabase::copy_to(EvaluationSink& sink, const std::string& run) const {
+  sink.evaluation(this->run(run));
+  const auto all = measurements({.run = run}, Samples::with);
+  for (const auto& [name, kind, count] : pieces(run)) {
+    if (kind == "queries") sink.queries(run, name, queries(run, name));
+    if (kind == "answers") sink.answers(run, name, answers(run, name));
+    if (kind == "trace") sink.trace(run, name, trace(run, name));
+    if (kind != "measurements") continue;
+    std::vector<Measurement> records;
+    for (const auto& one : all) {
+      if (one.piece == name) records.push_back(one.record);
+    }
+    sink.measurements(run, name, records);
+  }
+}
+
 void EvaluationDatabase::evaluation(const EvaluationRun& run) {
   const std::string environment = detail::environment_json(run.environment);
   const std::string facts = detail::machine_facts(environment);

@@ -20,6 +20,11 @@ struct SqlBytes {
 using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string, SqlBytes>;
 using SqlRow = std::vector<SqlValue>;
 
+/// What a value is, or else nothing of its kind: "", 0, NaN.
+[[nodiscard]] std::string text_of(const SqlValue& value);
+[[nodiscard]] std::int64_t integer_of(const SqlValue& value);
+[[nodiscard]] double number_of(const SqlValue& value);
+
 struct SqlTable {
   std::vector<std::string> columns = {};
   std::vector<SqlRow> rows = {};

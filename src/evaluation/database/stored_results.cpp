@@ -4,18 +4,25 @@
 
 #include <algorithm>
 
+#include "core/text/whole_number.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/evaluation_title.hpp"
 #include "evaluation/database/packed_queries.hpp"
+#include "evaluation/database/record_conditions.hpp"
 #include "evaluation/database/stored_rows.hpp"
 
 namespace d5 {
 namespace {
 
+using detail::integer_of;
+using detail::number_of;
+using detail::pattern_of;
 using detail::SqlConnection;
 using detail::SqlRow;
 using detail::SqlTable;
 using detail::SqlValue;
+using detail::text_of;
 
 /// All that a transaction reads is of one moment.
 class Reading {
@@ -31,99 +38,64 @@ class Reading {
   SqlConnection& connection_;
 };
 
-std::string text_of(const SqlValue& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  return text ? *text : std::string();
-}
-std::int64_t integer_of(const SqlValue& value) {
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  return integer ? *integer : 0;
-}
-double number_of(const SqlValue& value) {
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  return integer ? double(*integer) : std::numeric_limits<double>::quiet_NaN();
+/// "LIMIT 51": one more than a page has, which tells where the next one begins.
+std::string limit_of(const PageAsked& page) { return fmt::format(" LIMIT {}", page.limit + 1); }
+
+[[noreturn]] void refuse_place(const std::string& place) {
+  throw ValueError(
+      fmt::format("'{}' is no place in this list; use the one that a page told as its "
+                  "next",
+                  printable(place)));
 }
 
-/// What LIKE takes for the text: "*" becomes its "%", and its own signs stand for themselves.
-std::string pattern_of(const std::string& text) {
-  std::string pattern;
-  for (const char c : text) {
-    if (c == '%' || c == '_' || c == '\\') pattern += '\\';
-    pattern += c == '*' ? '%' : c;
-  }
-  return pattern;
+/// The number of a row, as a page told it.
+std::int64_t row_at(const std::string& place) {
+  if (place.empty()) return 0;
+  const auto number = detail::whole_number<std::int64_t>(place);
+  if (!number || *number < 0) refuse_place(place);
+  return *number;
 }
-
-/// Conditions on a record, or where `records` is false on a run that has such records.
-class Where {
- public:
-  explicit Where(const RecordFilter& filter) {
-    like("r.id", filter.run, "%");
-    like("r.evaluation", filter.key, "%");
-    like("s.hostname", filter.hostname);
-    compare("r.time >= ", filter.since);
-    compare("r.time <= ", filter.until);
-    if (!filter.artefact.empty()) {
-      text_ += fmt::format(
-          " AND EXISTS (SELECT 1 FROM artefact a WHERE a.run = r.id AND a.sha256 LIKE {} ESCAPE "
-          "'\\')",
-          place(pattern_of(filter.artefact) + "%"));
-    }
-    const std::size_t of_runs = text_.size();
-    like("m.subject", filter.subject);
-    like("m.level", filter.level);
-    like("m.framework", filter.framework);
-    like("m.device", filter.device);
-    like("m.metric", filter.metric);
-    like("m.status", filter.status);
-    asks_records_ = text_.size() > of_runs;
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-  [[nodiscard]] const SqlRow& values() const { return values_; }
-  [[nodiscard]] bool asks_records() const { return asks_records_; }
-
- private:
-  std::string place(std::string value) {
-    values_.emplace_back(std::move(value));
-    return fmt::format("${}", values_.size());
-  }
-  void like(const char* column, const std::string& text, const char* ending = "") {
-    if (text.empty()) return;
-    text_ += fmt::format(" AND {} LIKE {} ESCAPE '\\'", column, place(pattern_of(text) + ending));
-  }
-  void compare(const char* what, const std::string& text) {
-    if (!text.empty()) text_ += " AND " + std::string(what) + place(text);
-  }
-
-  std::string text_ = "1 = 1";
-  SqlRow values_;
-  bool asks_records_ = false;
-};
 
 }  // namespace
 
 std::vector<StoredRun> EvaluationDatabase::runs(const RecordFilter& filter) const {
-  const Where where(filter);
+  return runs(filter, {}).items;
+}
+
+StoredPage<StoredRun> EvaluationDatabase::runs(const RecordFilter& filter,
+                                               const PageAsked& page) const {
+  detail::RecordConditions where(filter);
+  if (!page.from.empty()) {  // the run that is the first of the page
+    const SqlTable first = connection_->query("SELECT time FROM run WHERE id = $1", {page.from});
+    if (first.rows.empty()) refuse_place(page.from);
+    const SqlValue& time = first.rows[0][0];
+    where.also("(r.time < {} OR (r.time = {} AND r.id >= {}))", {time, time, page.from});
+  }
   const SqlTable table = connection_->query(
       fmt::format("SELECT r.id, r.evaluation, r.time, r.command, s.hostname, s.cpu, s.id, "
-                  "COUNT(m.number), COUNT(CASE WHEN m.status <> 'passed' THEN 1 END) "
-                  "FROM run r JOIN system s ON s.id = r.system {} JOIN measurement m ON m.run = "
-                  "r.id WHERE {} GROUP BY r.id, r.evaluation, r.time, r.command, s.hostname, "
-                  "s.cpu, s.id ORDER BY r.time DESC, r.id",
-                  where.asks_records() ? "" : "LEFT", where.text()),
+                  "COUNT(m.number), COUNT(CASE WHEN m.status <> 'passed' THEN 1 END), e.manifest "
+                  "FROM run r JOIN system s ON s.id = r.system LEFT JOIN evaluation e ON e.key = "
+                  "r.evaluation {} JOIN measurement m ON m.run = r.id WHERE {} GROUP BY r.id, "
+                  "r.evaluation, r.time, r.command, s.hostname, s.cpu, s.id, e.manifest ORDER BY "
+                  "r.time DESC, r.id {}",
+                  where.asks_records() ? "" : "LEFT", where.text(), limit_of(page)),
       where.values());
-  std::vector<StoredRun> runs;
+  StoredPage<StoredRun> runs;
   for (const SqlRow& row : table.rows) {
-    runs.push_back({.id = text_of(row[0]),
-                    .key = text_of(row[1]),
-                    .time = text_of(row[2]),
-                    .command = text_of(row[3]),
-                    .hostname = text_of(row[4]),
-                    .cpu = text_of(row[5]),
-                    .system = text_of(row[6]),
-                    .records = integer_of(row[7]),
-                    .not_passed = integer_of(row[8])});
+    if (runs.items.size() == page.limit) {
+      runs.next = text_of(row[0]);
+      break;
+    }
+    runs.items.push_back({.id = text_of(row[0]),
+                          .key = text_of(row[1]),
+                          .time = text_of(row[2]),
+                          .command = text_of(row[3]),
+                          .hostname = text_of(row[4]),
+                          .cpu = text_of(row[5]),
+                          .system = text_of(row[6]),
+                          .records = integer_of(row[7]),
+                          .not_passed = integer_of(row[8]),
+                          .title = evaluation_title(text_of(row[9]))});
   }
   return runs;
 }
@@ -172,25 +144,44 @@ std::vector<StoredPiece> EvaluationDatabase::pieces(const std::string& run) cons
 
 std::vector<StoredMeasurement> EvaluationDatabase::measurements(const RecordFilter& filter,
                                                                 Samples samples) const {
-  const Where where(filter);
+  return measurements(filter, samples, {}).items;
+}
+
+StoredPage<StoredMeasurement> EvaluationDatabase::measurements(const RecordFilter& filter,
+                                                               Samples samples,
+                                                               const PageAsked& page) const {
+  detail::RecordConditions where(filter);
+  if (!page.from.empty()) {  // the piece's number, and the record's in it
+    const std::size_t point = page.from.find('.');
+    if (point == std::string::npos) refuse_place(page.from);
+    where.also("(p.number, m.number) >= ({}, {})",
+               {row_at(page.from.substr(0, point)), row_at(page.from.substr(point + 1))});
+  }
   const bool with = samples == Samples::with;
-  constexpr std::size_t kOthers = 8;  // columns before those of `records_from`
-  const SqlTable table = connection_->query(
+  constexpr std::size_t kOthers = 10;  // columns before those of `records_from`
+  SqlTable table = connection_->query(
       fmt::format("SELECT r.id, m.piece, r.time, s.hostname, m.value, m.low, m.high, m.confidence, "
-                  "m.{}, m.conditions, m.artefacts{} FROM measurement m JOIN run r ON r.id = m.run "
+                  "p.number, m.number, m.{}, m.conditions, m.artefacts{} FROM measurement m JOIN "
+                  "run r ON r.id = m.run "
                   "JOIN system s ON s.id = r.system JOIN piece p ON p.run = m.run AND p.name = "
                   "m.piece AND p.kind = 'measurements' WHERE {} ORDER BY r.time, r.id, p.number, "
-                  "m.number",
-                  fmt::join(detail::kTextColumns, ", m."), with ? ", m.samples" : "", where.text()),
+                  "m.number {}",
+                  fmt::join(detail::kTextColumns, ", m."), with ? ", m.samples" : "", where.text(),
+                  limit_of(page)),
       where.values());
+  StoredPage<StoredMeasurement> stored;
+  if (table.rows.size() > page.limit) {
+    const SqlRow& next = table.rows[page.limit];
+    stored.next = fmt::format("{}.{}", integer_of(next[8]), integer_of(next[9]));
+    table.rows.pop_back();
+  }
   std::vector<SqlRow> texts;
   for (const SqlRow& row : table.rows) texts.emplace_back(row.begin() + kOthers, row.end());
   std::vector<Measurement> records = detail::records_from(texts);
-  std::vector<StoredMeasurement> stored;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const SqlRow& row = table.rows[i];
     if (with) records[i].samples = detail::unpack_numbers(std::get<detail::SqlBytes>(row.back()));
-    stored.push_back(
+    stored.items.push_back(
         {.run = text_of(row[0]),
          .piece = text_of(row[1]),
          .time = text_of(row[2]),
@@ -212,25 +203,51 @@ Results EvaluationDatabase::results(const std::string& run) const {
 
 std::vector<QueryRecord> EvaluationDatabase::queries(const std::string& run,
                                                      const std::string& piece) const {
+  return queries(run, piece, {}).items;
+}
+
+StoredPage<QueryRecord> EvaluationDatabase::queries(const std::string& run,
+                                                    const std::string& piece,
+                                                    const PageAsked& page) const {
+  constexpr auto kBlock = std::int64_t(detail::kQueriesInBlock);  // of all but the last
+  const std::int64_t first = row_at(page.from);
+  const std::int64_t beyond = first + std::int64_t(page.limit);
   std::vector<QueryRecord> records;
   const SqlTable table = connection_->query(
-      "SELECT count, records FROM query_block WHERE run = $1 AND piece = $2 ORDER BY block",
-      {run, piece});
+      "SELECT count, records FROM query_block WHERE run = $1 AND piece = $2 AND block BETWEEN $3 "
+      "AND $4 ORDER BY block",
+      {run, piece, first / kBlock, beyond / kBlock});
   for (const SqlRow& row : table.rows) {
     detail::unpack_queries(std::get<detail::SqlBytes>(row[1]).bytes,
                            std::size_t(integer_of(row[0])), records);
   }
-  return records;
+  const auto skipped = std::min<std::size_t>(std::size_t(first % kBlock), records.size());
+  records.erase(records.begin(), records.begin() + std::ptrdiff_t(skipped));
+  const bool is_last = records.size() <= page.limit;
+  if (!is_last) records.resize(page.limit);
+  return {std::move(records), is_last ? "" : std::to_string(beyond)};
 }
 
 std::vector<SampleAnswer> EvaluationDatabase::answers(const std::string& run,
                                                       const std::string& piece) const {
-  std::vector<SampleAnswer> answers;
+  return answers(run, piece, Answers::all, {}).items;
+}
+
+StoredPage<SampleAnswer> EvaluationDatabase::answers(const std::string& run,
+                                                     const std::string& piece, Answers which,
+                                                     const PageAsked& page) const {
   const SqlTable table = connection_->query(
-      "SELECT sample, answer, score FROM answer WHERE run = $1 AND piece = $2 ORDER BY number",
-      {run, piece});
+      fmt::format("SELECT sample, answer, score, number FROM answer WHERE run = $1 AND piece = $2 "
+                  "AND number >= $3 {} ORDER BY number {}",
+                  which == Answers::wrong ? "AND score < 0.5" : "", limit_of(page)),
+      {run, piece, row_at(page.from)});
+  StoredPage<SampleAnswer> answers;
   for (const SqlRow& row : table.rows) {
-    answers.push_back({integer_of(row[0]), text_of(row[1]), number_of(row[2])});
+    if (answers.items.size() == page.limit) {
+      answers.next = std::to_string(integer_of(row[3]));
+      break;
+    }
+    answers.items.push_back({integer_of(row[0]), text_of(row[1]), number_of(row[2])});
   }
   return answers;
 }
@@ -267,22 +284,6 @@ TextTable EvaluationDatabase::sql(const std::string& statement) const {
     text.add(std::move(words));
   }
   return text;
-}
-
-void EvaluationDatabase::copy_to(EvaluationSink& sink, const std::string& run) const {
-  sink.evaluation(this->run(run));
-  const auto all = measurements({.run = run}, Samples::with);
-  for (const auto& [name, kind, count] : pieces(run)) {
-    if (kind == "queries") sink.queries(run, name, queries(run, name));
-    if (kind == "answers") sink.answers(run, name, answers(run, name));
-    if (kind == "trace") sink.trace(run, name, trace(run, name));
-    if (kind != "measurements") continue;
-    std::vector<Measurement> records;
-    for (const auto& one : all) {
-      if (one.piece == name) records.push_back(one.record);
-    }
-    sink.measurements(run, name, records);
-  }
 }
 
 }  // namespace d5

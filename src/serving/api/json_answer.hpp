@@ -43,6 +43,14 @@ struct AskedPage {
 /// {"items": [...], "next": "..." or null}
 [[nodiscard]] HttpResponse page_answer(AnswerJson items, const std::string& next);
 
+/// A page that the database cut (`StoredPage`).
+template <class Stored, class ToJson>
+[[nodiscard]] HttpResponse stored_page(const Stored& page, const ToJson& to_json) {
+  AnswerJson list = AnswerJson::array();
+  for (const auto& item : page.items) list.push_back(to_json(item));
+  return page_answer(std::move(list), page.next);
+}
+
 /// The page of a list that is there as a whole: its cursor is the number of the next item.
 template <class Items, class ToJson>
 [[nodiscard]] HttpResponse page_of(const Items& items, const HttpRequest& request,

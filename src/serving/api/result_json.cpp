@@ -25,9 +25,16 @@ std::vector<std::pair<const char*, std::string RecordFilter::*>> filter_members(
 }  // namespace
 
 AnswerJson to_json(const StoredRun& run) {
-  return {{"id", run.id},           {"key", run.key},           {"time", run.time},
-          {"command", run.command}, {"hostname", run.hostname}, {"cpu", run.cpu},
-          {"system", run.system},   {"records", run.records},   {"not_passed", run.not_passed}};
+  return {{"id", run.id},
+          {"key", run.key},
+          {"time", run.time},
+          {"command", run.command},
+          {"hostname", run.hostname},
+          {"cpu", run.cpu},
+          {"title", run.title},
+          {"system", run.system},
+          {"records", run.records},
+          {"not_passed", run.not_passed}};
 }
 
 AnswerJson to_json(const StoredPiece& piece) {

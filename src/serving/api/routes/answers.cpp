@@ -11,15 +11,13 @@ HttpResponse answer_answers(const HttpRequest& request, ServingContext& context)
   detail::expect_query(request, {"piece", "wrong", "limit", "cursor"});
   const auto database = context.database();
   const std::string run = detail::asked_run(*database, request);
-  auto answers = database->answers(run, detail::asked_piece(*database, run, "answers", request));
-  constexpr double kRight = 0.5;
-  if (request.asked("wrong") == "true") {
-    std::erase_if(answers, [](const SampleAnswer& one) { return !(one.score < kRight); });
-  }
   constexpr std::size_t kUsual = 1000, kMost = 10000;
-  return detail::page_of(
-      answers, request, [](const SampleAnswer& one) { return detail::to_json(one); }, kUsual,
-      kMost);
+  const auto [limit, from] = detail::asked_page(request, kUsual, kMost);
+  const std::string piece = detail::asked_piece(*database, run, "answers", request);
+  using enum EvaluationDatabase::Answers;
+  const auto which = request.asked("wrong") == "true" ? wrong : all;
+  return detail::stored_page(database->answers(run, piece, which, {from, limit}),
+                             [](const SampleAnswer& one) { return detail::to_json(one); });
 }
 
 }  // namespace

@@ -11,11 +11,11 @@ HttpResponse answer_queries(const HttpRequest& request, ServingContext& context)
   detail::expect_query(request, {"piece", "limit", "cursor"});
   const auto database = context.database();
   const std::string run = detail::asked_run(*database, request);
-  const auto queries =
-      database->queries(run, detail::asked_piece(*database, run, "queries", request));
   constexpr std::size_t kUsual = 1000, kMost = 10000;
-  return detail::page_of(
-      queries, request, [](const QueryRecord& one) { return detail::to_json(one); }, kUsual, kMost);
+  const auto [limit, from] = detail::asked_page(request, kUsual, kMost);
+  const std::string piece = detail::asked_piece(*database, run, "queries", request);
+  return detail::stored_page(database->queries(run, piece, {from, limit}),
+                             [](const QueryRecord& one) { return detail::to_json(one); });
 }
 
 }  // namespace

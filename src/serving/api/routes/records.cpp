@@ -13,9 +13,10 @@ HttpResponse answer_records(const HttpRequest& request, ServingContext& context)
   filter.run = detail::asked_run(*database, request);
   using enum EvaluationDatabase::Samples;
   const auto samples = request.asked("samples") == "true" ? with : without;
-  const auto records = database->measurements(filter, samples);
-  return detail::page_of(
-      records, request, [](const StoredMeasurement& one) { return detail::to_json(one); }, 200);
+  constexpr std::size_t kUsual = 200;
+  const auto [limit, from] = detail::asked_page(request, kUsual);
+  return detail::stored_page(database->measurements(filter, samples, {from, limit}),
+                             [](const StoredMeasurement& one) { return detail::to_json(one); });
 }
 
 }  // namespace

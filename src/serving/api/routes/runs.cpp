@@ -11,9 +11,11 @@ void register_runs(Registry<RouteEntry>& registry) {
                 .role = ServingRole::view,
                 .answer = [](const HttpRequest& request, ServingContext& context) {
                   detail::expect_query(request, detail::filter_names({"limit", "cursor"}));
-                  const auto runs = context.database()->runs(detail::asked_filter(request));
-                  return detail::page_of(runs, request,
-                                         [](const StoredRun& run) { return detail::to_json(run); });
+                  const auto [limit, from] = detail::asked_page(request);
+                  const auto page =
+                      context.database()->runs(detail::asked_filter(request), {from, limit});
+                  return detail::stored_page(
+                      page, [](const StoredRun& run) { return detail::to_json(run); });
                 }});
 }
 
