@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
 #include "apps/child_starter.hpp"
 #include "apps/end_with_parent.hpp"
 #include "apps/program.hpp"
@@ -11,6 +13,7 @@ void register_all(app::Program& program);  // generated from the files in comman
 }
 
 int main(int argc, char** argv) {
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // what matters of gRPC comes as an error
   d5::app::end_with_parent();
   d5::add_update_operator();
   d5::add_communication_operators();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -238,6 +239,7 @@ class PostgresqlConnection final : public SqlConnection {
   [[nodiscard]] std::string reason() const {
     std::string text = handle_ ? libpq().errorMessage(handle_.get()) : "no memory";
     while (!text.empty() && text.back() == '\n') text.pop_back();
+    std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\t'; }, ' ');
     return printable_message(text);
   }
 

@@ -21,6 +21,10 @@ class SqliteConnection final : public SqlConnection {
     if (!made && !std::filesystem::exists(path, ignored)) {
       throw NotFound(fmt::format("there is no database '{}'", printable(path)));
     }
+    if (std::filesystem::is_directory(path, ignored)) {
+      throw IoError(
+          fmt::format("'{}' is a folder; name a file in it, such as d5.db", printable(path)));
+    }
     sqlite3* opened = nullptr;
     const int status = sqlite3_open_v2(
         path.c_str(), &opened, SQLITE_OPEN_READWRITE | (made ? SQLITE_OPEN_CREATE : 0), nullptr);

@@ -64,7 +64,8 @@ OwnedDescriptor listening_socket(const std::string& host, int port) {
     reason = errno;
   }
   throw IoError(
-      fmt::format("cannot listen at {}:{}: {}", printable(host), port, std::strerror(reason)));
+      fmt::format("cannot listen at {}:{}: {}{}", printable(host), port, std::strerror(reason),
+                  reason == EADDRINUSE ? ": another server is there; port 0 is any free one" : ""));
 }
 
 int port_of(int socket) {
