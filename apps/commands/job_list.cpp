@@ -20,15 +20,15 @@ struct JobListOptions : app::OutputOptions {
 };
 
 TextTable jobs_table(const std::vector<Job>& jobs) {
-  TextTable table({"submitted", "job", "evaluation", "state", "agents", "says"});
+  TextTable table({"submitted", "job", "evaluation", "state", "owner", "agents", "says"});
   for (const auto& job : jobs) {
     std::string agents, says;
     for (const auto& part : job.parts) {
       if (!part.agent.empty()) agents += (agents.empty() ? "" : ", ") + part.agent;
       if (says.empty()) says = part.reason.empty() ? part.progress : part.reason;
     }
-    table.add({job.submitted, job.id, job.key.substr(0, 8), std::string(name_of(job.state)), agents,
-               says});
+    table.add({job.submitted, job.id, job.title.empty() ? job.key.substr(0, 8) : job.title,
+               std::string(name_of(job.state)), job.owner, agents, says});
   }
   table.drop_empty_columns();
   return table;

@@ -42,7 +42,9 @@ int run_job_show(const JobShowOptions& options) {
     return app::kPassed;
   }
   if (!options.quiet) {
-    app::say(fmt::format("job {} of {} is {}", job.id, job.submitted, name_of(job.state)));
+    const std::string by = job.owner.empty() ? "" : fmt::format(" by {}", printable(job.owner));
+    app::say(fmt::format("job {}, {}, asked for{} {}, is {}", job.id, printable(job.title), by,
+                         job.submitted, name_of(job.state)));
   }
   app::print(parts_table(job), options.format);
   return job.state == JobState::failed || job.state == JobState::quarantined ? app::kFailed

@@ -20,17 +20,19 @@ TEST_CASE("a token is known by its digest alone, and what it may") {
   CHECK_THAT(read_file(file), !Contains(token));
 
   const AccessTokens tokens(file);
-  CHECK(tokens.role_of(token) == ServingRole::run);
-  CHECK_FALSE(tokens.role_of(token.substr(1)));
-  CHECK_FALSE(tokens.role_of(""));
-  CHECK_FALSE(tokens.role_of(tokens.list().at(0).sha256));
+  CHECK(tokens.find(token)->role == ServingRole::run);
+  CHECK(tokens.told("Bearer " + token)->name == "ci");
+  CHECK_FALSE(tokens.told(token));
+  CHECK_FALSE(tokens.find(token.substr(1)));
+  CHECK_FALSE(tokens.find(""));
+  CHECK_FALSE(tokens.find(tokens.list().at(0).sha256));
 
   SECTION("one that is added later counts at once, and one that is removed no more") {
     const std::string other = AccessTokens::add(file, "page", ServingRole::view);
     CHECK(other != token);
-    CHECK(tokens.role_of(other) == ServingRole::view);
+    CHECK(tokens.find(other)->role == ServingRole::view);
     AccessTokens::remove(file, "ci");
-    CHECK_FALSE(tokens.role_of(token));
+    CHECK_FALSE(tokens.find(token));
   }
   SECTION("a name stands for one, and one that is none has a nearest") {
     CHECK_THROWS_WITH(AccessTokens::add(file, "ci", ServingRole::view), Contains("named 'ci'"));
@@ -45,10 +47,10 @@ TEST_CASE("a file that is none, or damaged, lets nobody in") {
   const std::string file = folder / "tokens.json";
   const std::string token = AccessTokens::add(file, "ci", ServingRole::admin);
   const AccessTokens tokens(file);
-  CHECK(tokens.role_of(token) == ServingRole::admin);
+  CHECK(tokens.find(token)->role == ServingRole::admin);
   write_file(file, R"({"format": "d5 tokens", "schema": 1, "tokens": [{"name": 7}]})");
-  CHECK_THROWS_AS(tokens.role_of(token), FormatError);
-  CHECK_FALSE(tokens.role_of(token));
+  CHECK_THROWS_AS(tokens.find(token), FormatError);
+  CHECK_FALSE(tokens.find(token));
 }
 
 }  // namespace

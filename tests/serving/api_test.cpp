@@ -234,6 +234,10 @@ TEST_CASE("what runs left is told: records, queries, answers, traces") {
   CHECK_FALSE(records[0].contains("samples"));
   CHECK(asked.items(path + "/records?metric=latency&samples=true")[0]["samples"].size() == 100);
   CHECK(asked.items(path + "/queries").size() == 5);
+  CHECK(asked.get(path + "/queries?limit=2&cursor=4").json()["items"][0]["id"] == 4);
+  CHECK(asked.get(path + "/queries?cursor=x").status == 422);
+  CHECK(asked.get(path + "/records?cursor=1").status == 422);
+  CHECK(asked.get("/v1/runs?cursor=none").status == 422);
   CHECK(asked.items(path + "/answers?piece=cell").size() == 3);
   const json wrong = asked.items(path + "/answers?wrong=true");
   REQUIRE(wrong.size() == 1);
@@ -271,6 +275,35 @@ TEST_CASE("a token's role decides, and without one there is the page alone") {
   CHECK(status("POST", "/v1/jobs", view) == 403);
   CHECK(status("POST", "/v1/jobs", run) == 201);
   CHECK_THAT(asked.get("/v1/jobs").head, Contains("WWW-Authenticate: Bearer"));
+}
+
+TEST_CASE("a job is cancelled by the token that asked for it, and by the role admin") {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "tokens.json";
+  const std::string ci = AccessTokens::add(file, "ci", ServingRole::run);
+  const std::string other = AccessTokens::add(file, "other", ServingRole::run);
+  const std::string admin = AccessTokens::add(file, "boss", ServingRole::admin);
+  AskedServer asked(file);
+  const auto ask = [&](const std::string& method, const std::string& target,
+                       const std::string& token) {
+    return asked.ask(method, target, method == "POST" ? job_body(kEvaluation) : "",
+                     "Authorization: Bearer " + token + "\r\n");
+  };
+  for (const std::string& who : {ci, admin}) {
+    const json job = ask("POST", "/v1/jobs", ci).json();
+    CHECK(job["owner"] == "ci");
+    CHECK(job["title"] == "efficientnet-lite0 · null · single_stream");
+    const std::string path = "/v1/jobs/" + job["id"].get<std::string>();
+    CHECK(ask("POST", "/v1/jobs", other).json()["owner"] == "ci");  // the same job
+    const auto refused = ask("DELETE", path, other);
+    CHECK(refused.status == 403);
+    CHECK_THAT(refused.json()["detail"].get<std::string>(), Contains("ci asked for the job"));
+    CHECK(ask("GET", path, other).json()["state"] == "queued");
+    CHECK(ask("DELETE", path, who).json()["state"] == "cancelled");
+  }
+  const std::string nobodys = JobQueue::open(asked.database)->submit({.manifest = "{}"}).job.id;
+  CHECK(ask("DELETE", "/v1/jobs/" + nobodys, ci).status == 403);
+  CHECK(ask("DELETE", "/v1/jobs/" + nobodys, admin).status == 200);
 }
 
 TEST_CASE("a server that others reach takes tokens and TLS") {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "d5/core/error.hpp"
+#include "evaluation/database/open_database.hpp"
 #include "tests/evaluation/any_database.hpp"
 
 namespace d5 {
@@ -135,6 +136,60 @@ TEST_CASE("an agent that is silent for 10 s loses its part, and what it says lat
     CHECK_FALSE(queue->finish(*lease, JobState::failed));
     CHECK_FALSE(queue->finish(*late, JobState::done));
     CHECK(queue->job(id).state == JobState::done);
+  });
+}
+
+TEST_CASE(
+    "a clock that is set takes nothing from agents that live, and a silent one still lapses") {
+  const testing::TemporaryFolder folder;
+  for (const double jump : {3600., -3600.}) {
+    INFO(jump);
+    const StandingClock clock, steady;
+    JobQueue::Options options = clock.options();
+    options.steady = steady.options().clock;
+    const auto queue = JobQueue::open(folder / (jump > 0 ? "forward.db" : "back.db"), options);
+    const auto pass = [&](double seconds) {
+      *clock.seconds += seconds;
+      *steady.seconds += seconds;
+    };
+    pass(100);
+    for (const char* name : {"alive", "dead"}) queue->publish(facts_of(name));
+    (void)queue->submit({.manifest = "{}", .on = "2"});
+    for (const char* name : {"alive", "dead"}) CHECK(queue->begin(*queue->lease(name)));
+    *clock.seconds += jump;
+    CHECK(queue->lapse() == 0);
+    for (int beat = 0; beat < 5; ++beat) {
+      pass(2);
+      queue->heartbeat("alive");
+      CHECK(queue->lapse() == 0);
+    }
+    pass(1);
+    CHECK(queue->lapse() == 1);
+    for (const StandingAgent& agent : queue->agents()) {
+      CHECK((agent.state == StandingAgent::State::silent) == (agent.facts.name == "dead"));
+    }
+  }
+}
+
+TEST_CASE("a job is whose token asked for it first, and an older database has nobody's") {
+  on_each_database([](const AnyDatabase& any) {
+    std::string id;
+    {
+      const auto queue = JobQueue::open(any.address);
+      id = queue->submit({.manifest = "{}", .owner = "ci"}).job.id;
+      CHECK(queue->submit({.manifest = "{}", .owner = "other"}).job.owner == "ci");
+      CHECK(queue->jobs().items.at(0).owner == "ci");
+      CHECK(queue->submit({.manifest = "1"}).job.owner.empty());
+    }
+    {  // as schema 2 had it
+      const auto sql = detail::open_database(any.address, {});
+      sql->run("ALTER TABLE job DROP COLUMN owner");
+      sql->run("DELETE FROM schema_version WHERE version > 2");
+    }
+    const auto queue = JobQueue::open(any.address);
+    CHECK(queue->job(id).owner.empty());
+    CHECK(queue->jobs().items.size() == 2);
+    CHECK(queue->submit({.manifest = "2", .owner = "ci"}).job.owner == "ci");
   });
 }
 

@@ -83,7 +83,7 @@ struct PageAsked {
 /// its library.
 class EvaluationDatabase final : public EvaluationSink {
  public:
-  static constexpr int kSchema = 2;
+  static constexpr int kSchema = 3;
   enum class Access {
     write,  ///< a file that is not there is made
     read,   ///< it must be there

@@ -30,9 +30,9 @@ class AccessTokens {
   explicit AccessTokens(std::string file);
 
   /// Nothing for a token that the file does not hold. Thread safety: any number of threads.
-  [[nodiscard]] std::optional<ServingRole> role_of(const std::string& token) const;
+  [[nodiscard]] std::optional<Token> find(const std::string& token) const;
   /// Likewise of what a caller says of itself, "Bearer TOKEN"; nothing for anything else.
-  [[nodiscard]] std::optional<ServingRole> role_told(const std::string& authorization) const;
+  [[nodiscard]] std::optional<Token> told(const std::string& authorization) const;
   [[nodiscard]] std::vector<Token> list() const;
 
   /// Makes one, writes its digest to the file, which is made if it is not there, and returns it.

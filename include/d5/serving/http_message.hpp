@@ -52,6 +52,7 @@ struct HttpRequest {
   std::string body = {};
   std::string peer = {};  ///< address of whoever asks
   ServingRole role = ServingRole::anyone;
+  std::string caller = {};  ///< the name of the token of whoever asks; empty: without one
   /// Asks long answers to end: the server stops.
   std::stop_token stop = {};
 
@@ -81,7 +82,7 @@ struct HttpResponse {
 [[nodiscard]] std::string_view http_reason(int status);
 
 /// The status of an error out of a route: NotFound 404, what else is wrong with the request 422,
-/// Unsupported 501, Interrupted 503, anything else 500.
+/// Unsupported 501, Interrupted and CommunicationError 503, anything else 500.
 [[nodiscard]] int http_status_of(const std::exception& error);
 /// Such an error as an answer, a problem with its words.
 [[nodiscard]] HttpResponse http_problem_of(const std::exception& error);

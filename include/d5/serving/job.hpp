@@ -40,6 +40,7 @@ struct JobRequest {
   std::string on = "one";  ///< how many agents run it: "one", a number, or "all" that fit now
   JobConstraints constraints = {};
   std::int64_t priority = 0;  ///< higher ones go first
+  std::string owner = {};     ///< whose token asks for it; empty: a server without tokens
 };
 
 /// What one agent does of a job.
@@ -59,11 +60,13 @@ struct JobPart {
 struct Job {
   std::string id;
   std::string key;
+  std::string title = {};     ///< what it is about (`evaluation_title`)
   std::string manifest = {};  ///< empty in lists
   std::string on;
   JobConstraints constraints = {};
   std::int64_t priority = 0;
-  std::string submitted;  ///< ISO 8601, UTC
+  std::string submitted;   ///< ISO 8601, UTC
+  std::string owner = {};  ///< who asked for it first; empty where nobody had a token
   /// That of its parts, where they are one. Of several, until all are over, that of the one which
   /// is furthest; then failed, quarantined, cancelled or done, the first that one of them is.
   JobState state = JobState::queued;

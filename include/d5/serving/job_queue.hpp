@@ -60,7 +60,10 @@ class JobQueue {
     double lapse_seconds = 10;           ///< an agent that was silent so long loses what it has
     std::int64_t most_losses = 3;        ///< a part that was lost so often is quarantined
     std::function<double()> clock = {};  ///< s since 1970; empty: the system's
-    double wait_seconds = 10;            ///< for another process that writes
+    /// A clock that nobody sets, s since any moment: it tells when `clock` was set. Empty: the
+    /// system's, or where there is a `clock` none.
+    std::function<double()> steady = {};
+    double wait_seconds = 10;  ///< for another process that writes
   };
   [[nodiscard]] static std::unique_ptr<JobQueue> open(const std::string& address);
   [[nodiscard]] static std::unique_ptr<JobQueue> open(const std::string& address,
@@ -103,7 +106,7 @@ class JobQueue {
                          const std::string& reason);
   /// Takes back what silent agents have, and what none has begun for as long: it may never have
   /// heard of it. Returns how much. An agent counts as heard when the queue was opened: it may not
-  /// have found the server yet.
+  /// have found the server yet; and when the clock was set by more than a second.
   std::int64_t lapse();
 
   /// The first job that the agent fits and has not had a part of.

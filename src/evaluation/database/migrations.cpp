@@ -179,6 +179,11 @@ CREATE TABLE job_counter (
 INSERT INTO job_counter (name, value) VALUES ('job', 0), ('event', 0);
 )sql",
      "job_event"},
+    {"owners of jobs",
+     R"sql(
+ALTER TABLE job ADD COLUMN owner TEXT NOT NULL DEFAULT '';  -- whose token asked for it
+)sql",
+     ""},
 }};
 
 std::int64_t version_of(SqlConnection& connection) {

@@ -100,18 +100,18 @@ void AccessTokens::read_if_changed() const {
   for (const Token& one : read_tokens(file_)) by_digest_.emplace(one.sha256, one);
 }
 
-std::optional<ServingRole> AccessTokens::role_of(const std::string& token) const {
+std::optional<Token> AccessTokens::find(const std::string& token) const {
   const std::scoped_lock lock(mutex_);
   read_if_changed();
   const auto found = by_digest_.find(detail::sha256(token));
   if (found == by_digest_.end()) return {};
-  return found->second.role;
+  return found->second;
 }
 
-std::optional<ServingRole> AccessTokens::role_told(const std::string& authorization) const {
+std::optional<Token> AccessTokens::told(const std::string& authorization) const {
   constexpr std::string_view kBearer = "Bearer ";
   if (!authorization.starts_with(kBearer)) return {};
-  return role_of(authorization.substr(kBearer.size()));
+  return find(authorization.substr(kBearer.size()));
 }
 
 std::vector<Token> AccessTokens::list() const { return read_tokens(file_); }

@@ -43,8 +43,10 @@ AnswerJson part_json(const JobPart& part) {
 AnswerJson to_json(const Job& job) {
   AnswerJson json{{"id", job.id},
                   {"key", job.key},
+                  {"title", job.title},
                   {"state", name_of(job.state)},
                   {"submitted", job.submitted},
+                  {"owner", job.owner},
                   {"on", job.on},
                   {"priority", job.priority},
                   {"constraints", AnswerJson::parse(to_json(job.constraints))},

@@ -116,13 +116,14 @@ std::optional<HttpResponse> Router::refuse_role(HttpRequest& head, const RouteEn
     head.role = ServingRole::admin;
     return {};
   }
-  const auto role = tokens_->role_told(head.headers.at("authorization"));
-  head.role = role.value_or(ServingRole::anyone);
+  const auto token = tokens_->told(head.headers.at("authorization"));
+  head.role = token ? token->role : ServingRole::anyone;
+  head.caller = token ? token->name : "";
   if (head.role >= route.role) return {};
-  if (role) {
+  if (token) {
     return HttpResponse::problem(
         403, fmt::format("this takes a token with the role {}; yours is {}", name_of(route.role),
-                         name_of(*role)));
+                         name_of(token->role)));
   }
   auto answer = HttpResponse::problem(
       401, "this takes a token: 'Authorization: Bearer TOKEN'; 'd5 token add' makes one");

@@ -34,9 +34,11 @@ StandingAgent::State agent_state(const std::string& name) {
 Job job_of(const json& job) {
   Job read{.id = job.at("id"),
            .key = job.at("key"),
+           .title = job.value("title", ""),
            .on = job.at("on"),
            .priority = job.at("priority"),
            .submitted = job.at("submitted"),
+           .owner = job.value("owner", ""),
            .state = job_state(job.at("state").get<std::string>()),
            .parts = {}};
   read.constraints = job_constraints(job.at("constraints").dump(), "the server's job");

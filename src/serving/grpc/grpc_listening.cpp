@@ -41,8 +41,9 @@ GrpcListening::GrpcListening(grpc::Service& service, const GrpcPlace& place)
   builder.RegisterService(&service);
   server_ = builder.BuildAndStart();
   if (!server_ || port_ == 0) {
-    throw IoError(fmt::format("cannot listen on '{}:{}' for {}: is the port taken?",
-                              printable(host_), place.port, place.what));
+    throw IoError(fmt::format(
+        "cannot listen at {}:{} for {}: another server may be there; port 0 is any free one",
+        printable(host_), place.port, place.what));
   }
 }
 
@@ -52,7 +53,9 @@ std::optional<ServingRole> GrpcListening::role_of(const grpc::ServerContext& con
   if (!tokens_) return ServingRole::admin;
   const auto told = context.client_metadata().find("authorization");
   if (told == context.client_metadata().end()) return {};
-  return tokens_->role_told({told->second.data(), told->second.size()});
+  const auto token = tokens_->told({told->second.data(), told->second.size()});
+  if (!token) return {};
+  return token->role;
 }
 
 void GrpcListening::stop() {

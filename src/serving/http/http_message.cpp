@@ -125,6 +125,7 @@ int http_status_of(const std::exception& error) {
   if (dynamic_cast<const NotFound*>(&error)) return 404;
   if (dynamic_cast<const Unsupported*>(&error)) return 501;
   if (dynamic_cast<const Interrupted*>(&error)) return 503;
+  if (dynamic_cast<const CommunicationError*>(&error)) return 503;
   const bool was_asked_wrongly =
       dynamic_cast<const ValueError*>(&error) || dynamic_cast<const FormatError*>(&error) ||
       dynamic_cast<const TypeError*>(&error) || dynamic_cast<const ShapeError*>(&error);

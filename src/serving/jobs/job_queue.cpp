@@ -12,6 +12,7 @@
 #include "d5/evaluation/canonical_json.hpp"
 #include "d5/evaluation/evaluation_sink.hpp"
 #include "evaluation/database/open_database.hpp"
+#include "evaluation/database/stored_rows.hpp"
 #include "serving/jobs/job_store.hpp"
 
 namespace d5 {
@@ -83,9 +84,9 @@ SubmittedJob JobQueue::submit(const JobRequest& request) {
     const auto wanted = count == 0 ? fitting(fits) : std::vector<std::string>(std::size_t(count));
     sql.change(
         "INSERT INTO job (id, number, request, key, manifest, place, demand, priority, submitted, "
-        "state) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued')",
+        "state, owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10)",
         {id, number, asked, key, request.manifest, request.on, demand, request.priority,
-         detail::iso_time(store_->now())});
+         detail::iso_time(store_->now()), detail::stored_text(request.owner)});
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       sql.change(
           "INSERT INTO job_part (job, number, wanted, state, attempt, losses, agent, reason, "

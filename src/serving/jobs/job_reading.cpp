@@ -154,20 +154,25 @@ std::int64_t JobQueue::take_back(const std::string& agent, const std::vector<Lea
 
 std::int64_t JobQueue::lapse() {
   const double limit = store_->options.lapse_seconds;
-  if (store_->now() - store_->opened <= limit) return 0;
+  const bool is_early = store_->read([&] {
+    store_->heed_set_clock();
+    return store_->now() - store_->opened <= limit;
+  });
+  if (is_early) return 0;
   const double since = store_->now() - limit;
   const auto table = store_->read([&] {
     return store_->connection->query(
         "SELECT p.job, p.number, p.attempt, a.name, a.heartbeat FROM agent a CROSS JOIN job_part p "
         "WHERE p.agent = a.name AND p.state IN ('leased', 'running') AND (a.heartbeat < $1 OR "
-        "(p.state = 'leased' AND p.leased < $2)) ORDER BY p.job, p.number",
-        {since, detail::iso_time(since)});
+        "a.heartbeat > $2 OR (p.state = 'leased' AND p.leased < $3)) ORDER BY p.job, p.number",
+        {since, since + 2 * limit, detail::iso_time(since)});
   });
   std::int64_t lost = 0;
   for (const auto& row : table.rows) {
     const Lease lease{std::get<std::string>(row.at(0)), std::get<std::int64_t>(row.at(1)),
                       std::get<std::int64_t>(row.at(2)), std::get<std::string>(row.at(3))};
-    const bool silent = std::get<double>(row.at(4)) < since;
+    const double heard = std::get<double>(row.at(4));
+    const bool silent = heard < since || heard > since + 2 * limit;
     const std::string reason = fmt::format("agent {} {} for {} s", printable(lease.agent),
                                            silent ? "was silent" : "did not begin it", limit);
     if (store_->lose(lease, reason)) ++lost;

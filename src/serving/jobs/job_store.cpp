@@ -10,7 +10,9 @@
 #include <ctime>
 
 #include "core/files/sha256.hpp"
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/evaluation/evaluation_title.hpp"
 #include "evaluation/database/stored_rows.hpp"
 
 namespace d5 {
@@ -48,16 +50,15 @@ std::string run_of_part(const std::string& job, std::int64_t part) {
 namespace {
 
 std::string text_in(const detail::SqlRow& row, std::size_t column) {
-  const auto* text = std::get_if<std::string>(&row.at(column));
-  return text ? *text : std::string();
+  return detail::text_of(row.at(column));
 }
 std::int64_t number_in(const detail::SqlRow& row, std::size_t column) {
-  const auto* number = std::get_if<std::int64_t>(&row.at(column));
-  return number ? *number : 0;
+  return detail::integer_of(row.at(column));
 }
 
 constexpr const char* kJobColumns =
-    "j.id, j.key, j.manifest, j.place, d.constraints, j.priority, j.submitted, j.state, p.number, "
+    "j.id, j.key, j.manifest, j.place, d.constraints, j.priority, j.submitted, j.state, j.owner, "
+    "p.number, "
     "p.state, p.attempt, p.losses, p.agent, p.wanted, p.reason, p.progress, p.leased, p.begun, "
     "p.ended";
 
@@ -78,11 +79,23 @@ JobPart part_in(const detail::SqlRow& row, std::size_t first) {
 }  // namespace
 
 JobQueue::Store::Store(std::unique_ptr<detail::SqlConnection> given, JobQueue::Options how)
-    : connection(std::move(given)), options(std::move(how)), opened(now()) {}
+    : connection(std::move(given)), options(std::move(how)), opened(now()), ahead(lead()) {}
 
 double JobQueue::Store::system_clock() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration<double>(since).count();
+}
+
+double JobQueue::Store::lead() const {
+  if (options.steady) return now() - options.steady();
+  return options.clock ? 0 : now() - now_seconds();
+}
+
+void JobQueue::Store::heed_set_clock() {
+  constexpr double kNoticed = 1;  // s; a clock that is only slewed stays below from look to look
+  const double found = lead();
+  if (std::abs(found - ahead) > kNoticed) opened = now();
+  ahead = found;
 }
 
 bool JobQueue::Store::lock_job(const std::string& job) {
@@ -101,17 +114,19 @@ std::vector<Job> JobQueue::Store::jobs(const std::string& where, const detail::S
           kJobColumns, where),
       parameters);
   std::vector<Job> jobs;
-  constexpr std::size_t kPart = 8;  // the column where the part begins
+  constexpr std::size_t kPart = 9;  // the column where the part begins
   for (const auto& row : table.rows) {
     if (jobs.empty() || jobs.back().id != text_in(row, 0)) {
       auto constraints = job_constraints(text_in(row, 4), "database");
       jobs.push_back({.id = text_in(row, 0),
                       .key = text_in(row, 1),
+                      .title = evaluation_title(text_in(row, 2)),
                       .manifest = text_in(row, 2),
                       .on = text_in(row, 3),
                       .constraints = std::move(constraints),
                       .priority = number_in(row, 5),
                       .submitted = text_in(row, 6),
+                      .owner = text_in(row, 8),
                       .state = job_state(text_in(row, 7))});
     }
     jobs.back().parts.push_back(part_in(row, kPart));
@@ -213,7 +228,7 @@ std::vector<StandingAgent> JobQueue::Store::agents() {
     StandingAgent agent{.facts = agent_facts(text_in(row, 0), "database"), .job = text_in(row, 2)};
     if (const auto* heard = std::get_if<double>(&row.at(1))) agent.heartbeat = *heard;
     if (!agent.job.empty()) agent.state = StandingAgent::State::busy;
-    if (now() - agent.heartbeat > options.lapse_seconds) {
+    if (std::abs(now() - agent.heartbeat) > options.lapse_seconds) {  // or before it was set back
       agent.state = StandingAgent::State::silent;
     }
     if (!agents.empty() && agents.back().facts.name == agent.facts.name) continue;

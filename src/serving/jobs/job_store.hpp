@@ -20,6 +20,11 @@ class JobQueue::Store {
 
   [[nodiscard]] double now() const { return options.clock ? options.clock() : system_clock(); }
 
+  /// How far it is ahead of a clock that nobody sets.
+  [[nodiscard]] double lead() const;
+  /// Where the clock was set since: all agents count as heard now.
+  void heed_set_clock();
+
   /// Reads, alone. Several reads see one state only within `write`.
   template <class Work>
   auto read(const Work& work) {
@@ -65,6 +70,7 @@ class JobQueue::Store {
   std::unique_ptr<detail::SqlConnection> connection;
   JobQueue::Options options;
   double opened;
+  double ahead;  ///< of the clock that nobody sets
   std::mutex mutex;
   std::condition_variable changed;
   bool told = false;        ///< this transaction wrote events

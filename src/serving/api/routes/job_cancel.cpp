@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
 #include "d5/serving/route.hpp"
 #include "d5/serving/serving_context.hpp"
 #include "serving/api/job_json.hpp"
@@ -9,6 +12,16 @@ namespace {
 HttpResponse answer_cancel(const HttpRequest& request, ServingContext& context) {
   detail::expect_query(request, {});
   const std::string& id = request.parameter("id");
+  const std::string owner = context.jobs().job(id).owner;
+  if (request.role < ServingRole::admin && request.caller != owner) {
+    constexpr int kForbidden = 403;
+    return HttpResponse::problem(
+        kForbidden, owner.empty()
+                        ? "nobody's token asked for the job; one of the role admin cancels it"
+                        : fmt::format("{} asked for the job; that token or one of the role admin "
+                                      "cancels it",
+                                      printable(owner)));
+  }
   if (!context.jobs().cancel(id)) {
     constexpr int kConflict = 409;
     return HttpResponse::problem(kConflict, "the job is over already");
@@ -19,9 +32,10 @@ HttpResponse answer_cancel(const HttpRequest& request, ServingContext& context) 
 }  // namespace
 
 void register_job_cancel(Registry<RouteEntry>& registry) {
-  registry.add("DELETE /v1/jobs/{id}", {.summary = "cancel what is not over of a job",
-                                        .role = ServingRole::run,
-                                        .answer = answer_cancel});
+  registry.add("DELETE /v1/jobs/{id}",
+               {.summary = "cancel what is not over of a job: one's own, an admin any",
+                .role = ServingRole::run,
+                .answer = answer_cancel});
 }
 
 }  // namespace d5::route

@@ -9,7 +9,9 @@ namespace {
 /// 201 for a new one; 200 for one that was asked for before.
 HttpResponse answer_submit(const HttpRequest& request, ServingContext& context) {
   detail::expect_query(request, {});
-  const SubmittedJob submitted = context.jobs().submit(detail::asked_job(request));
+  JobRequest job = detail::asked_job(request);
+  job.owner = request.caller;
+  const SubmittedJob submitted = context.jobs().submit(job);
   constexpr int kOk = 200, kCreated = 201;
   auto answer =
       detail::json_answer(detail::to_json(submitted.job), submitted.was_there ? kOk : kCreated);
