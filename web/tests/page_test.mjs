@@ -148,6 +148,8 @@ test('a name that holds a script stays a text', async () => {
   await page.getByText(kHostile).first().waitFor();
   await page.getByRole('link', { name: `Evaluate ${kHostile}` }).click();
   await page.getByRole('checkbox', { name: 'torch' }).check();
+  await page.getByText('Choose a data set: nothing is claimed of').waitFor();
+  await page.getByLabel('Data set').selectOption('imagenet-sample@1.0.0');
   await page.getByRole('button', { name: 'Run it' }).click();
   await page.locator('h1', { hasText: kHostile }).waitFor();
   await page.goto(`${server.address}/#/history?model=${encodeURIComponent(kHostile)}`);

@@ -96,7 +96,7 @@ function compare(a, b) {
   // No trace of both is kept here: these are made up.
   const nodes = ["Conv 'node_Conv_896'", "Conv 'node_Conv_870'", "Clip 'n4_30'", "Gemm 'node_linear'"];
   const layers = nodes.map((node, i) => ({ name: node.split("'")[1], type: node.split(' ')[0], a: 2.4e-4 / (i + 1), b: 1.1e-4 / (i + 1) + 2e-5 * i, share_of_all: 0.5 / (i + 1), is_sure: i < 3 }));
-  const head = ({ id, time, command, hostname, cpu }) => ({ id, time, command, hostname, cpu });
+  const head = ({ id, time, title, command, hostname, cpu }) => ({ id, time, title, command, hostname, cpu });
   return { a: head(a), b: head(b), differences: [{ name: 'trace level', a: 'framework', b: 'none' }], records, answers, layers };
 }
 
@@ -143,7 +143,7 @@ export async function standIn(folder, { step = 40, words = 3, empty = false, por
     if (known) return [200, known];
     const able = fits(manifest).filter((fit) => fit.fits);
     const parts = (on === 'all' ? able : able.slice(0, 1)).map((fit, number) => ({ number, state: 'queued', agent: fit.agent, attempt: 0 }));
-    const job = { id: `${jobs.length + 1}`.padStart(8, '0'), key: 'd3c0bf9651e22d07', text: key, state: 'queued', submitted: new Date().toISOString(), on: String(on), manifest: about(manifest), parts };
+    const job = { id: `${jobs.length + 1}`.padStart(8, '0'), key: 'd3c0bf9651e22d07', title: titleOf(about(manifest).evaluation), owner: '', text: key, state: 'queued', submitted: new Date().toISOString(), on: String(on), manifest: about(manifest), parts };
     if (!parts.length) job.parts = [{ number: 0, state: 'queued', attempt: 0 }];
     else parts.forEach((part) => later(() => work(job, part)));
     jobs.unshift(job);
@@ -154,6 +154,8 @@ export async function standIn(folder, { step = 40, words = 3, empty = false, por
     const all = (name) => /\[(.*)\]/.exec(new RegExp(`^${name}: .*$`, 'm').exec(manifest)?.[0] ?? '')?.[1].split(', ').map(plain) ?? [];
     return { evaluation: { kind: 'evaluation', name: 'page', version: '1.0.0-dev', models: all('models'), frameworks: all('frameworks'), scenarios: [{ name: /scenarios: \[(?:\{name: )?([\w-]+)/.exec(manifest)?.[1] ?? '' }] } };
   };
+
+  const titleOf = ({ models, frameworks, scenarios }) => [models.map((name) => name.replace(/@.*/, '')), frameworks, scenarios.map(({ name }) => name)].map((names) => names.join(', ')).join(' · ');
 
   function answer(method, url, body) {
     const [, version, kind, id, part, last] = url.pathname.split('/').map(decodeURIComponent);

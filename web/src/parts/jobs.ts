@@ -9,26 +9,8 @@ import type { Job, JobEvent, JobState } from '../service/types';
 export const kStates: JobState[] = ['queued', 'leased', 'running', 'done', 'failed', 'cancelled', 'quarantined'];
 export const isOver = (state: JobState) => ['done', 'failed', 'cancelled', 'quarantined'].includes(state);
 
-/** What a job is about, as its manifest says: "efficientnet-lite0 · torch · single_stream". */
-export function subjectOf(job: Job): string {
-  let manifest = job.manifest;
-  if (typeof manifest === 'string') {
-    try {
-      manifest = JSON.parse(manifest);
-    } catch {
-      return job.key.slice(0, 12);
-    }
-  }
-  const outer = (manifest ?? {}) as Record<string, unknown>;
-  const inner = (outer.evaluation ?? outer) as Record<string, unknown>;
-  const names = (value: unknown) =>
-    (Array.isArray(value) ? value : [])
-      .map((entry) => (typeof entry === 'string' ? entry : String((entry as { name?: unknown }).name ?? '')))
-      .filter(Boolean)
-      .join(', ');
-  const parts = [names(outer.evaluation ? outer.models : inner.models) || names(inner.models), names(inner.frameworks), names(inner.scenarios)];
-  return parts.filter(Boolean).join(' · ') || String(inner.name ?? job.key.slice(0, 12));
-}
+/** What a job is about: "efficientnet-lite0 · torch · single_stream". */
+export const subjectOf = (job: Job) => job.title || job.key.slice(0, 12);
 
 /** Why parts of it failed, were put back, or were given up. */
 export const reasonOf = (job: Job) => [...new Set((job.parts ?? []).map(({ reason }) => reason).filter(Boolean))].join('; ');

@@ -45,7 +45,7 @@ export interface Trace {
   count: number;
 }
 
-const kLinks = ['id', 'parent', 'answered in'];
+const kLinks = ['id', 'parent', 'answered in', 'query']; // of no meaning outside the file
 
 function spanOf(event: TraceEvent, start: number, end: number): Span {
   const facts = Object.entries(event.args ?? {}).filter(([name]) => !kLinks.includes(name)).map(([name, value]): [string, string] => [name, String(value)]);

@@ -103,6 +103,10 @@ export interface JobPart {
 export interface Job {
   id: string;
   key: string;
+  /** What it is about: "efficientnet-lite0 · torch · single_stream". */
+  title?: string;
+  /** The name of the token that asked for it. */
+  owner?: string;
   state: JobState;
   submitted: string;
   on?: string;
@@ -124,6 +128,8 @@ export interface JobEvent {
 export interface Run {
   id: string;
   key?: string;
+  /** What its evaluation is about. */
+  title?: string;
   time: string;
   command?: string;
   hostname?: string;

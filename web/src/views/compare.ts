@@ -2,6 +2,7 @@
 // Two runs side by side: numbers with the interval of their ratio, answers that flipped, layers that made the difference.
 import { guesses } from '../parts/answers';
 import { chart, intervals } from '../parts/chart';
+import { whatOf } from '../parts/entries';
 import { fill, h, type Child } from '../parts/dom';
 import { counted, figureText, moment, tick, withDigits, withPrefix, words } from '../parts/figures';
 import { table } from '../parts/table';
@@ -41,12 +42,12 @@ function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
     title: 'B over A',
     label: 'Ratios of B to A with their intervals; the same numbers are in the table',
     note: '95% intervals on a logarithmic axis: where one crosses 1, no difference was found.',
-    height: 90 + 28 * drawn.length,
+    height: 90 + 40 * drawn.length,
     signal,
     option: (colours) => ({
-      grid: { left: 12, right: 24, top: 10, bottom: 46, containLabel: true },
+      grid: { left: 12, right: 24, top: 10, bottom: 46 },
       xAxis: { type: 'value', name: 'ratio', nameGap: 28, min: Math.log(least), max: Math.log(most), axisLabel: { customValues: ticks, formatter: (value: number) => tick(Math.exp(value)) }, axisTick: { customValues: ticks }, splitLine: { show: false } },
-      yAxis: { type: 'category', inverse: true, data: drawn.map(titleOf), axisTick: { show: false }, axisLabel: { width: Math.min(340, innerWidth * 0.42), overflow: 'truncate', color: colours.ink } },
+      yAxis: { type: 'category', inverse: true, data: drawn.map(titleOf), axisTick: { show: false }, axisLabel: { inside: true, verticalAlign: 'bottom', padding: [0, 0, 10, 0], color: colours.ink, hideOverlap: false, interval: 0 } }, // above its bar, over the whole width
       series: [
         { type: 'scatter', symbolSize: 9, itemStyle: { color: colours.series[0] }, data: drawn.map((row, i) => [Math.log(row.ratio!), i]), markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: colours.ink, type: 'solid', width: 1 }, data: [{ xAxis: 0 }] }, tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => `${titleOf(drawn[dataIndex]!)}\n${figureText(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval)}` } },
         intervals(drawn.map(({ ratio_interval: interval }, i) => [i, Math.log(Math.max(interval![0], least)), Math.log(Math.min(interval![1], most))]), colours.series[0]!, true),
@@ -146,11 +147,11 @@ const differences = (all: Comparison['differences']) =>
       ]
     : null;
 
-const runTitle = (run: Run) => `${moment(run.time)} · ${run.hostname ?? ''} · ${(run.command ?? '').replace(/^d5 eval run /, '')}`;
+const runTitle = (run: Run) => [moment(run.time), whatOf(run), run.hostname].filter(Boolean).join(' · ');
 
 async function comparison(a: string, b: string, signal: AbortSignal): Promise<Child> {
   const found = await get<Comparison>(withQuery('/v1/compare', { a, b }), signal);
-  const head = (letter: string, run: Run) => h('div', { class: 'tile' }, h('div', { class: 'what' }, letter), h('a', { href: address('/runs/{id}', { id: run.id }) }, `${moment(run.time)} UTC`), h('div', { class: 'more' }, [run.hostname, run.cpu].filter(Boolean).join(' · ')), h('code', {}, run.command));
+  const head = (letter: string, run: Run) => h('div', { class: 'tile' }, h('div', { class: 'what' }, letter), h('a', { href: address('/runs/{id}', { id: run.id }) }, `${moment(run.time)} UTC`), h('div', { class: 'more' }, [run.hostname, run.cpu].filter(Boolean).join(' · ')), run.title ? h('div', {}, whatOf(run)) : h('code', {}, run.command));
   return [
     h('div', { class: 'tiles two' }, head('A', found.a), head('B', found.b)),
     differences(found.differences ?? []),

@@ -58,7 +58,7 @@ const view: View = {
           h('h1', {}, subjectOf(job)),
           !isOver(job.state) && h('button', { type: 'button', id: 'cancel', click: () => void cancel(id).then((done) => (done ? ask() : undefined)) }, 'Cancel'),
         ),
-        h('p', { class: 'soft' }, `Job ${job.id}, asked for ${moment(job.submitted)} UTC`),
+        h('p', { class: 'soft' }, `Job ${job.id}, asked for ${job.owner ? `by ${job.owner}, ` : ''}${moment(job.submitted)} UTC`),
         way(job),
         job.state !== 'done' && reasonOf(job) && h('p', { class: 'warning' }, reasonOf(job)),
       );

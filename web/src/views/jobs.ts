@@ -22,9 +22,9 @@ function agentsTable(agents: Agent[]): Child {
       { head: 'State', by: (agent) => agent.state, cell: (agent) => [agent.state, agent.job && [': ', h('a', { href: address('/jobs/{id}', { id: agent.job }) }, agent.job.slice(0, 8))]] },
       { head: 'Cores', number: true, by: ({ facts }) => facts.cores, cell: ({ facts }) => facts.cores },
       { head: 'Memory', number: true, by: ({ facts }) => facts.memory_bytes, cell: ({ facts }) => facts.memory_bytes && bytes(facts.memory_bytes) },
-      { head: 'Frameworks', cell: ({ facts }) => Object.entries(facts.frameworks ?? {}).map(([name, { version }]) => `${name} ${version ?? ''}`.trim()).join(', ') },
-      { head: 'Labels', cell: ({ facts }) => Object.entries(facts.labels ?? {}).map(([name, value]) => `${name}=${value}`).join(', ') },
-      { head: 'Price an hour', number: true, by: ({ facts }) => facts.price_per_hour, cell: ({ facts }) => facts.price_per_hour && `${facts.price_per_hour} ${facts.currency ?? 'USD'}` },
+      { head: 'Frameworks', cell: ({ facts }) => Object.entries(facts.frameworks ?? {}).map(([name, { version }], i) => [i > 0 && ', ', h('span', { class: 'unbroken' }, name), version && h('span', { class: 'soft' }, ` ${version}`)]) },
+      { head: 'Labels', cell: ({ facts }) => Object.entries(facts.labels ?? {}).map(([name, value], i) => [i > 0 && ', ', h('span', { class: 'unbroken' }, `${name}=${value}`)]) },
+      { head: 'Price an hour', number: true, by: ({ facts }) => facts.price_per_hour || undefined, cell: ({ facts }) => Boolean(facts.price_per_hour) && `${facts.price_per_hour} ${facts.currency ?? 'USD'}` },
       { head: 'Heard', number: true, by: ({ heartbeat }) => heartbeat, cell: ({ heartbeat }) => heartbeat && ago(heartbeat) },
     ],
   });
@@ -71,9 +71,10 @@ const view: View = {
               label: 'Jobs',
               rows,
               columns: [
-                { head: 'Evaluation', by: subjectOf, cell: (job) => [h('a', { href: address('/jobs/{id}', { id: job.id }) }, subjectOf(job)), h('div', { class: 'soft' }, progress.get(job.id) ?? job.parts?.map((part) => part.progress).filter(Boolean).join('; '))] },
+                { head: 'Evaluation', by: subjectOf, cell: (job) => [h('a', { href: address('/jobs/{id}', { id: job.id }) }, subjectOf(job)), h('div', { class: 'soft' }, !isOver(job.state) && (progress.get(job.id) ?? job.parts?.map((part) => part.progress).filter(Boolean).join('; ')))] },
                 { head: 'State', by: (job) => kStates.indexOf(job.state), cell: (job) => [state(job.state), h('div', { class: 'soft' }, reasonOf(job))] },
                 { head: 'On', by: (job) => String(job.on ?? ''), cell: (job) => job.parts?.map((part) => part.agent).filter(Boolean).join(', ') || job.on },
+                ...(rows.some((job) => job.owner) ? [{ head: 'Asked for by', by: (job: Job) => job.owner, cell: (job: Job) => job.owner }] : []),
                 { head: 'Asked for', number: true, by: (job) => job.submitted, cell: (job) => ago(job.submitted) },
                 {
                   head: 'What to do',

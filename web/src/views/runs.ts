@@ -2,6 +2,7 @@
 // The runs that the server's database keeps; two of them can be compared.
 import { h, fill, type Child } from '../parts/dom';
 import { counted, moment } from '../parts/figures';
+import { whatOf } from '../parts/entries';
 import { table } from '../parts/table';
 import { empty, state } from '../parts/words';
 import { get, withQuery } from '../service/service';
@@ -59,7 +60,7 @@ const view: View = {
               columns: [
                 { head: 'Compare', quiet: true, cell: box },
                 { head: 'When (UTC)', by: ({ time }) => time, cell: (run) => h('a', { href: address('/runs/{id}', { id: run.id }) }, moment(run.time)) },
-                { head: 'What', by: ({ command }) => command, cell: ({ command }) => h('code', {}, command?.replace(/^d5 eval run /, '')) },
+                { head: 'What', by: whatOf, cell: (run) => (run.title ? whatOf(run) : h('code', {}, whatOf(run))) },
                 { head: 'Machine', by: ({ hostname }) => hostname, cell: (run) => [run.hostname, h('div', { class: 'soft' }, run.cpu)] },
                 { head: 'Records', number: true, by: (run) => run.records, cell: (run) => run.records },
                 { head: 'Not passed', number: true, by: (run) => run.not_passed, cell: trouble },

@@ -191,7 +191,7 @@ class Form {
     };
     return h(
       'details',
-      {},
+      { open: this.unclaimed().length > 0 },
       h('summary', {}, 'Data set, batches, queries, traces'),
       h(
         'div',
@@ -204,14 +204,21 @@ class Form {
     );
   }
 
+  /** Chosen models of which nobody claims how accurate they are: on no data set of their own. */
+  private unclaimed(): string[] {
+    return this.known.models.filter((model) => this.chosen.models.includes(nameOf(model)) && !model.claims?.length).map(nameOf);
+  }
+
   /** What is still to be chosen; empty: nothing. */
   private lacks(): string {
-    const { task, models, frameworks, scenario, batches } = this.chosen;
+    const { task, models, frameworks, scenario, batches, dataset } = this.chosen;
     if (!task) return 'Choose a task first.';
     if (!models.length) return 'Choose a model.';
     if (!frameworks.length) return 'Choose a framework.';
     if (!scenario) return 'Choose a scenario.';
     if (!batches.length) return 'Batches are whole numbers, as 1,8.';
+    const unclaimed = this.unclaimed();
+    if (!dataset && unclaimed.length) return `Choose a data set: nothing is claimed of ${unclaimed.join(', ')} on any.`;
     return '';
   }
 

@@ -11,7 +11,7 @@ import type { RunDetails } from '../service/types';
 import { address, type View } from '../view';
 
 const lengthOf = (span: Span) => span.end - span.start;
-const percent = (share: number) => `${withDigits(100 * share, 3)} %`;
+const percent = (share: number) => (share > 0 && share < 1e-4 ? '< 0.01 %' : `${withDigits(100 * share, 3)} %`);
 
 /** What the requests were made of; a click on one shows it. */
 function requestsTable(trace: Trace, drawn: Timeline): Child {
