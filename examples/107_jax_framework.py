@@ -36,5 +36,5 @@ losses = [float(optimizer.step(batch)["loss"]) for batch, _ in zip(train, range(
 print(f"lenet on MNIST: loss {losses[0]:.2f}, after 50 steps {np.mean(losses[-5:]):.2f}")
 assert np.mean(losses[-5:]) < losses[0] / 2
 
-others = [name for name in ("torch", "reference") if name in d5.frameworks()]
+others = [name for name in ("torch", "reference") if name in d5.framework_words(["all"])]
 print(d5.bench_network("lenet", frameworks=["jax", "jax:jit", *others], batch=16, metrics=["time"]))

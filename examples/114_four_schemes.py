@@ -44,7 +44,7 @@ def four_schemes() -> d5.Measurements:
     rows = dsgd + pssgd
     if d5.world().size > 1:  # one rank serves
         rows += test_training("asgd", d5.distributed_optimizer("inconsistent_centralized", momentum()), batches())
-    if d5torch and "torch" in d5.frameworks():
+    if d5torch and "torch" in d5.framework_words(["all"]):
         rows += test_training("torch's ddp", d5torch.DistributedDataParallel(momentum()), batches())
     return rows
 

@@ -23,7 +23,9 @@ void bind_core(py::module_& m) {
         }
         return names;
       },
-      py::call_guard<py::gil_scoped_release>(), "Names of the frameworks that can be used.");
+      py::call_guard<py::gil_scoped_release>(),
+      "Names of the frameworks that this d5 has, also of those whose libraries are missing here: "
+      "framework_words([\"all\"]) are the ones that can be loaded.");
   m.def("set_memory_budget", &set_memory_budget, py::arg("bytes"),
         "The most that one tensor or one plan may take; more raises MemoryError before anything is "
         "allocated. At first 80% of the machine's memory.");

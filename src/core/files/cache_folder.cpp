@@ -57,7 +57,12 @@ void keep_measured(const fs::path& file, std::string_view content) {
   }
   std::error_code error;
   fs::create_directories(file.parent_path(), error);  // writing says what is wrong
-  write_file(file.string(), content);
+  try {
+    write_file(file.string(), content);
+  } catch (const IoError& failure) {
+    throw IoError(
+        fmt::format("{}; D5_CACHE_DIR names another folder for what was measured", failure.what()));
+  }
 }
 
 }  // namespace d5::detail

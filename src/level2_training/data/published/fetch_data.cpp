@@ -104,7 +104,8 @@ std::string fetch_data(const std::string& name, const FetchOptions& options) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) {
-    throw IoError(fmt::format("cannot make folder '{}': {}", printable(folder), error.message()));
+    throw IoError(fmt::format("cannot make folder '{}': {}; XDG_CACHE_HOME names another place",
+                              printable(folder), error.message()));
   }
   for (const auto& file : data.files) {
     if (options.on_file) options.on_file(file);
