@@ -4,10 +4,12 @@
 usage: python_calls.py [--quick]    (the module d5 on the Python path; torch beside it where it is)
 
 Subjects of a figure take turns, round by round; medians and quartiles of the rounds are printed, and
-the ratio of each round's pair.
+the ratio of each round's pair. At the end stands each goal with what was reached; on a machine with
+other work none of it is to be trusted.
 """
 
 import argparse
+import json
 import statistics
 import subprocess
 import sys
@@ -49,20 +51,43 @@ def quartiles(samples: list[float]) -> str:
     return f"{middle * scale:9.3f} {unit} [{low * scale:.3f}, {high * scale:.3f}]"
 
 
+# Figure, what was reached, the goal, and its unit.
+REACHED: list[tuple[str, float, float, str]] = []
+
+
+def reach(figure: str, samples: list[float], goal: float, unit: str) -> None:
+    scale = {"us": 1e6, "s": 1.0, "ratio": 1.0}[unit]
+    REACHED.append((figure, statistics.median(samples) * scale, goal, unit))
+
+
+def ratios(samples: dict[str, list[float]], of: str, base: str) -> list[float]:
+    return [a / b for a, b in zip(samples[of], samples[base])]
+
+
+def differences(samples: dict[str, list[float]], of: str, without: str) -> list[float]:
+    return [a - b for a, b in zip(samples[of], samples[without])]
+
+
+def tell_goals() -> None:
+    print("Goals")
+    for figure, value, goal, unit in REACHED:
+        verdict = "reached" if value <= goal else "missed"
+        print(f"  {figure:42} {value:9.4f} {unit:5}  goal {goal:g}: {verdict}")
+
+
 def tell(figure: str, samples: dict[str, list[float]], base: str = "") -> None:
     print(figure)
     for name, values in samples.items():
         ratio = ""
         if base and name != base:
-            ratios = [a / b for a, b in zip(values, samples[base])]
-            low, middle, high = statistics.quantiles(ratios, n=4)
+            low, middle, high = statistics.quantiles(ratios(samples, name, base), n=4)
             ratio = f"  {middle:.4f} [{low:.4f}, {high:.4f}] of {base}"
         print(f"  {name:34} {quartiles(values)}{ratio}")
 
 
 def tell_difference(figure: str, samples: dict[str, list[float]], of: str, without: str) -> None:
     tell(figure, samples)
-    print(f"  {'difference':34} {quartiles([a - b for a, b in zip(samples[of], samples[without])])}")
+    print(f"  {'difference':34} {quartiles(differences(samples, of, without))}")
 
 
 def relu_network(op_type: str = "Relu", domain: str = "") -> d5.Network:
@@ -129,12 +154,20 @@ def calls(rounds: int, seconds: float) -> None:
                 return torch.relu(torch.from_numpy(x))
 
         runs["torch.relu"] = by_torch
-    tell("An array there and back", in_turns(tensors, rounds, seconds))
-    tell("A network of one element, fed with NumPy", in_turns(runs, rounds, seconds))
+    samples = in_turns(tensors, rounds, seconds)
+    tell("An array there and back", samples, "torch.from_numpy(array).numpy()" if torch else "")
+    reach("an array there and back", samples["d5.Tensor(array).numpy()"], 1.5, "us")
+    samples = in_turns(runs, rounds, seconds)
+    tell("A network of one element, fed with NumPy", samples, "torch.relu" if torch else "")
+    reach("inference of one element", samples["inference"], 2.5, "us")
     two: dict[str, Call] = {"with a hook": lambda: hooked.inference(feed), "without": lambda: plain.inference(feed)}
-    tell_difference("A hook, twice a run of it", in_turns(two, rounds, seconds), "with a hook", "without")
+    samples = in_turns(two, rounds, seconds)
+    tell_difference("A hook, before each pass", samples, "with a hook", "without")
+    reach("a hook", differences(samples, "with a hook", "without"), 0.5, "us")
     two = {"an operator in Python": lambda: own.inference(feed), "Relu": lambda: plain.inference(feed)}
-    tell_difference("The call of an operator", in_turns(two, rounds, seconds), "an operator in Python", "Relu")
+    samples = in_turns(two, rounds, seconds)
+    tell_difference("The call of an operator", samples, "an operator in Python", "Relu")
+    reach("an operator in Python", differences(samples, "an operator in Python", "Relu"), 2, "us")
 
 
 def trainer(optimizer: Any, data: Any, threads: int = 0) -> Call:
@@ -154,7 +187,9 @@ def trainer(optimizer: Any, data: Any, threads: int = 0) -> Call:
 def training(rounds: int, quick: bool) -> None:
     digits = d5.subset(d5.dataset("mnist").train, list(range(512 if quick else 2048)))
     optimizers = {"sgd in C++": trainer("sgd", digits), "sgd in NumPy": trainer(NumpySgd, digits)}
-    tell("An epoch of LeNet, batches of 64", in_turns(optimizers, rounds, 0), "sgd in C++")
+    samples = in_turns(optimizers, rounds, 0)
+    tell("An epoch of LeNet, batches of 64", samples, "sgd in C++")
+    reach("SGD in NumPy over C++'s", ratios(samples, "sgd in NumPy", "sgd in C++"), 1.05, "ratio")
     in_python = d5.subset(Digits(), list(range(512 if quick else 2048)))
     sets = {
         "data set in C++": trainer("sgd", digits),
@@ -165,22 +200,30 @@ def training(rounds: int, quick: bool) -> None:
 
 
 def beside_the_program(rounds: int, quick: bool) -> None:
-    """`batch_time` of one recipe, from Python and by the program, in turns."""
-    batches = f"training.most_batches={40 if quick else 400}"
-    from_python, by_program = [], []
-    for _ in range(max(3, rounds // 3)):
-        rows, _ = d5.train("mnist-lenet-quick", set=["training.epochs=1", batches], metrics=["batch_time"])
-        from_python.append(next(row.value for row in rows if row.metric == "batch_time"))
-        out = subprocess.run(
-            [sys.executable, "-m", "d5", "train", "mnist-lenet-quick", "--set", "training.epochs=1", "--set", batches,
-             "--metrics", "batch_time", "--format", "json", "--quiet"],
-            stdout=subprocess.PIPE,
-        ).stdout  # fmt: skip
-        import json
+    """Steps and an epoch of one recipe, from Python and by the program, which take turns."""
+    how = ["training.epochs=1", f"training.most_batches={40 if quick else 400}"]
+    metrics = ["batch_time", "epoch_time"]
+    words = ["train", "mnist-lenet-quick", *(word for one in how for word in ("--set", one))]
+    words += [*(word for one in metrics for word in ("--metrics", one)), "--format", "json", "--quiet"]
 
-        records = json.loads(out)["measurements"]
-        by_program.append(statistics.median(next(r["samples"] for r in records if r["metric"] == "batch_time")))
-    tell("A batch of LeNet by recipe", {"the program": by_program, "d5.train": from_python}, "the program")
+    def from_python() -> dict[str, float]:
+        rows, _ = d5.train("mnist-lenet-quick", set=how, metrics=metrics)
+        return {row.metric: statistics.median(row.samples) for row in rows if row.metric in metrics}
+
+    def by_program() -> dict[str, float]:
+        done = subprocess.run([sys.executable, "-m", "d5", *words], stdout=subprocess.PIPE)
+        rows = json.loads(done.stdout)["measurements"]
+        return {row["metric"]: statistics.median(row["samples"]) for row in rows if row["metric"] in metrics}
+
+    runs: dict[str, Callable[[], dict[str, float]]] = {"the program": by_program, "d5.train": from_python}
+    taken: dict[str, list[dict[str, float]]] = {name: [] for name in runs}
+    for i in range(rounds):
+        for name in list(runs)[:: 1 if i % 2 == 0 else -1]:
+            taken[name].append(runs[name]())
+    for metric, what in zip(metrics, ("A batch of LeNet by recipe", "An epoch of LeNet by recipe")):
+        samples = {name: [one[metric] for one in all_of_it] for name, all_of_it in taken.items()}
+        tell(what, samples, "the program")
+        reach(f"{metric} from Python over the program's", ratios(samples, "d5.train", "the program"), 1.001, "ratio")
 
 
 def imports(rounds: int) -> None:
@@ -188,7 +231,9 @@ def imports(rounds: int) -> None:
         return lambda: subprocess.run([sys.executable, "-c", code], check=True)
 
     both = {"import d5": begin("import d5"), "import numpy": begin("import numpy")}
-    tell_difference("Importing, with the interpreter's start", in_turns(both, rounds, 0), "import d5", "import numpy")
+    samples = in_turns(both, rounds, 0)
+    tell_difference("Importing, with the interpreter's start", samples, "import d5", "import numpy")
+    reach("import d5, beyond numpy", differences(samples, "import d5", "import numpy"), 0.2, "s")
 
 
 def main() -> None:
@@ -200,6 +245,7 @@ def main() -> None:
     training(3 if quick else 11, quick)
     beside_the_program(3 if quick else 15, quick)
     imports(3 if quick else 15)
+    tell_goals()
 
 
 if __name__ == "__main__":
