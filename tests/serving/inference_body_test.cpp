@@ -163,8 +163,12 @@ TEST_CASE("what is no request is refused") {
   CHECK_THROWS_AS(read(R"({"id": 1, "inputs": []})"), FormatError);
   CHECK_THROWS_AS(read("{\"id\": \"\xff\", \"inputs\": []}"), FormatError);
   CHECK_THROWS_AS(read(std::string(100'000, '[')), FormatError);
-  const std::string deep = std::string(50'000, '[') + std::string(50'000, ']');
-  CHECK_THROWS_AS(read_input(R"("shape": [1], "datatype": "FP32", "data": )" + deep), ShapeError);
+  const std::string data = R"("shape": [1], "datatype": "FP32", "data": )";
+  const std::string deep = std::string(50, '[') + std::string(50, ']');
+  CHECK_THROWS_AS(read_input(data + deep), ShapeError);
+  std::string deepest = "[";  // of which the complaint would quote the beginning
+  for (int i = 0; i < 200'000; ++i) deepest += R"({"a":)";
+  CHECK_THROWS_AS(read_input(data + deepest + "1" + std::string(200'000, '}') + "]"), FormatError);
 }
 
 }  // namespace

@@ -79,6 +79,8 @@ TEST_CASE("constraints that mean nothing are refused by name") {
     CHECK_THROWS_AS(job_constraints(text, "x"), FormatError);
   }
   CHECK_THROWS_AS(agent_facts(R"({"cores": 1})", "x"), FormatError);
+  CHECK_THROWS_AS(agent_facts(R"({"name": "a", "cores": 1e300})", "x"), FormatError);
+  CHECK_THROWS_AS(agent_facts(R"({"name": "a", "memory_bytes": "NaN"})", "x"), FormatError);
   CHECK_THROWS_AS(agent_facts(R"({"name": "a", "frameworks": [1]})", "x"), FormatError);
 }
 

@@ -2,8 +2,10 @@
 #include "d5/serving/job_request.hpp"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "d5/core/error.hpp"
+#include "serving/api/job_json.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 
 namespace d5 {
@@ -59,6 +61,21 @@ TEST_CASE("an evaluation with all that it names comes over a network as the same
   std::string code = request.manifest;
   code.replace(code.find("\"torch\"]"), 7, "\"./mine.so\"");
   CHECK_THROWS_WITH(job_request(code, "the request"), Contains("'frameworks' names code"));
+}
+
+TEST_CASE("what is asked for in a body is bounded") {
+  const std::string manifest =
+      R"({"kind": "evaluation", "name": "e", "version": "1.0.0", "models": ["efficientnet-lite0"]})";
+  const auto asked = [](const std::string& body) { return detail::asked_job({.body = body}); };
+  CHECK(asked(R"({"priority": -7, "on": 2, "manifest": )" + manifest + "}").priority == -7);
+  const std::string most = std::to_string(std::numeric_limits<std::uint64_t>::max());
+  CHECK_THROWS_AS(asked(R"({"priority": )" + most + R"(, "manifest": )" + manifest + "}"),
+                  FormatError);
+  CHECK_THROWS_AS(asked(R"({"on": )" + most + R"(, "manifest": )" + manifest + "}"), FormatError);
+  // More levels than a stack has room for.
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  CHECK_THROWS_AS(asked(R"({"manifest": {"a": )" + deep + "}}"), FormatError);
+  CHECK_THROWS_AS(job_request(R"({"evaluation": )" + deep + "}", "the request"), FormatError);
 }
 
 }  // namespace

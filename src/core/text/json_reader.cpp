@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/text/json_depth.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
@@ -42,6 +44,7 @@ std::optional<double> number_in(const Json& json) {
 constexpr const char* kNumber = "a number, \"NaN\", \"Infinity\" or \"-Infinity\"";
 
 std::shared_ptr<const Json> parse(const std::string& text, const std::string& who) {
+  expect_shallow_json(text, who);
   try {
     return std::make_shared<const Json>(Json::parse(text));
   } catch (const Json::parse_error& error) {
@@ -91,6 +94,15 @@ int JsonReader::integer(const char* name, std::optional<int> fallback) const {
     fail(name, kind_of(*field), fmt::format("an integer from 0 to {}", kMost));
   }
   return field->get<int>();
+}
+
+std::int64_t JsonReader::whole(const char* name, double least, double most,
+                               std::optional<double> fallback) const {
+  const double value = number(name, fallback);
+  if (value != std::floor(value) || !(value >= least && value <= most)) {
+    fail(name, fmt::format("is {}", value), fmt::format("a whole number of {} to {}", least, most));
+  }
+  return static_cast<std::int64_t>(value);
 }
 
 double JsonReader::number(const char* name, std::optional<double> fallback) const {

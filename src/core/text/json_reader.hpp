@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -24,6 +25,11 @@ class JsonReader {
   // Each takes a fallback where the field may be missing.
   [[nodiscard]] std::string text(const char* name, std::optional<std::string> fallback = {}) const;
   [[nodiscard]] int integer(const char* name, std::optional<int> fallback = {}) const;
+  /// Such as an int does not hold.
+  [[nodiscard]] std::int64_t whole(const char* name, double least, double most,
+                                   std::optional<double> fallback = {}) const;
+  static constexpr double kMostWhole =
+      9007199254740992;  ///< 2^53: below, a double tells them apart
   [[nodiscard]] double number(const char* name, std::optional<double> fallback = {}) const;
   /// Which of `words` the field is.
   [[nodiscard]] std::size_t choice(const char* name, std::span<const std::string_view> words) const;

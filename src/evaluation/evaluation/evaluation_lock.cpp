@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/sha256.hpp"
+#include "core/text/json_depth.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -91,9 +92,11 @@ std::string evaluation_lock(const FixedEvaluation& evaluation) {
 }
 
 FixedEvaluation locked_evaluation(const std::string& file) {
+  const std::string text = read_file(file, std::size_t{64} << 20);
+  detail::expect_shallow_json(text, "'" + printable(file) + "'");
   json locked;
   try {
-    locked = json::parse(read_file(file, std::size_t{64} << 20));
+    locked = json::parse(text);
   } catch (const json::exception& error) {
     throw FormatError(fmt::format("'{}' is no lock: {}", printable(file), error.what()));
   }

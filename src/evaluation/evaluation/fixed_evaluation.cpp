@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/text/json_depth.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/canonical_json.hpp"
@@ -86,6 +87,7 @@ FoundManifest<DatasetManifest> dataset_in(const json& told) {
 }
 
 json parsed(const std::string& text) {
+  detail::expect_shallow_json(text, "an evaluation");
   json all = json::parse(text, nullptr, /*allow_exceptions=*/false);
   return all.is_object() ? all : json::object();
 }

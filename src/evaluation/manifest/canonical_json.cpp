@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/files/sha256.hpp"
+#include "core/text/json_depth.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
@@ -18,15 +19,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMostLevels = 100;
-
-/// Parses, and watches what a parsed document no longer shows: names given twice, and depth.
+/// Parses, and watches what a parsed document no longer shows: names given twice.
 json parse_strictly(const std::string& text, const std::string& who) {
   std::vector<std::set<std::string>> names;
-  const auto watch = [&](int depth, json::parse_event_t event, json& value) {
-    if (depth > kMostLevels) {
-      throw FormatError(fmt::format("{} is deeper than {} levels", who, kMostLevels));
-    }
+  detail::expect_shallow_json(text, who);
+  const auto watch = [&](int /*depth*/, json::parse_event_t event, json& value) {
     if (event == json::parse_event_t::object_start) names.emplace_back();
     if (event == json::parse_event_t::object_end) names.pop_back();
     if (event == json::parse_event_t::key &&

@@ -21,7 +21,7 @@ constexpr int kGraphSchema = 1;
 constexpr std::size_t kMostGraphBytes = std::size_t{1} << 32;
 
 constexpr double kMostLane = 1e9;
-constexpr double kMostWhole = 9007199254740992;  ///< 2^53: below, a double tells them apart
+constexpr double kMostWhole = JsonReader::kMostWhole;
 constexpr std::array kValueKinds = {"integer", "number", "text"};  ///< as in the variant
 
 Json json_of(const Operation& operation, const std::vector<std::size_t>& after) {
@@ -44,18 +44,8 @@ Json json_of(const Operation& operation, const std::vector<std::size_t>& after) 
   return json;
 }
 
-std::int64_t whole(const JsonReader& from, const char* name, double least, double most,
-                   std::optional<double> fallback = {}) {
-  const double value = from.number(name, fallback);
-  if (value != std::floor(value) || !(value >= least && value <= most)) {
-    from.fail(name, fmt::format("is {}", value),
-              fmt::format("a whole number of {} to {}", least, most));
-  }
-  return static_cast<std::int64_t>(value);
-}
-
 decltype(TraceArgument::value) value_from(const JsonReader& attribute) {
-  if (attribute.has("integer")) return whole(attribute, "integer", -kMostWhole, kMostWhole);
+  if (attribute.has("integer")) return attribute.whole("integer", -kMostWhole, kMostWhole);
   if (attribute.has("number")) return attribute.number("number");
   return attribute.text("text");
 }
@@ -63,13 +53,13 @@ decltype(TraceArgument::value) value_from(const JsonReader& attribute) {
 Operation operation_from(const JsonReader& json) {
   Operation operation{.name = json.text("name"),
                       .kind = json.text("kind"),
-                      .lane = static_cast<std::size_t>(whole(json, "lane", 0, kMostWhole)),
+                      .lane = static_cast<std::size_t>(json.whole("lane", 0, kMostWhole)),
                       .seconds = json.number("seconds"),
-                      .priority = whole(json, "priority", -kMostWhole, kMostWhole, 0)};
+                      .priority = json.whole("priority", -kMostWhole, kMostWhole, 0)};
   if (json.has("rule")) {
     const JsonReader rule = json.object("rule");
     operation.rule =
-        CostRule{rule.text("algorithm"), rule.number("bytes"), whole(rule, "ranks", 1, kMostWhole)};
+        CostRule{rule.text("algorithm"), rule.number("bytes"), rule.whole("ranks", 1, kMostWhole)};
   }
   if (!json.has("attributes")) return operation;
   for (const JsonReader& attribute : json.objects("attributes")) {
@@ -127,7 +117,7 @@ OperationGraph operation_graph_from_json(const std::string& text, const std::str
   OperationGraph graph(json.text("name"));
   for (const JsonReader& lane : json.objects("lanes")) {
     const std::size_t before = graph.lanes().size();
-    (void)graph.lane(static_cast<int>(whole(lane, "rank", -1, kMostLane)), lane.text("name"),
+    (void)graph.lane(static_cast<int>(lane.whole("rank", -1, kMostLane)), lane.text("name"),
                      lane.integer("width"));
     if (graph.lanes().size() == before) lane.fail("name", "is there twice", "lanes that differ");
   }

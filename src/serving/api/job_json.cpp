@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/serving/job_request.hpp"
@@ -23,11 +24,20 @@ std::string manifest_text(const AnswerJson& body) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
+/// Throws: FormatError for anything but a whole number that 64 bits hold.
+std::int64_t whole_member(const AnswerJson& value, const char* name) {
+  const bool fits = value.is_number_unsigned()
+                        ? std::in_range<std::int64_t>(value.get<std::uint64_t>())
+                        : value.is_number_integer();
+  if (!fits) throw FormatError(fmt::format("'{}': expected a whole number", name));
+  return value.get<std::int64_t>();
+}
+
 /// "one", "all", or a number of agents.
 std::string asked_agents(const AnswerJson& body) {
   const auto found = body.find("on");
   if (found == body.end()) return "one";
-  if (found->is_number_integer()) return std::to_string(found->get<std::int64_t>());
+  if (found->is_number()) return std::to_string(whole_member(*found, "on"));
   return text_member(body, "on");
 }
 
@@ -96,8 +106,7 @@ JobRequest asked_job(const HttpRequest& request) {
     job.constraints = std::move(more);
   }
   if (const auto found = body.find("priority"); found != body.end()) {
-    if (!found->is_number_integer()) throw FormatError("'priority': expected a whole number");
-    job.priority = found->get<std::int64_t>();
+    job.priority = whole_member(*found, "priority");
   }
   return job;
 }

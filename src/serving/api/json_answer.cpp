@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/json_depth.hpp"
 #include "core/text/whole_number.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
@@ -36,6 +37,7 @@ AnswerJson finite(double value) {
 }
 
 AnswerJson asked_object(const HttpRequest& request) {
+  expect_shallow_json(request.body, "the body");
   AnswerJson body = AnswerJson::parse(request.body, nullptr, false);
   if (body.is_discarded() || !body.is_object()) {
     throw FormatError("the body is no JSON object: expected {\"name\": value, ...} in UTF-8");

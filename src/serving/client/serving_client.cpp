@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "core/text/json_depth.hpp"
 #include "d5/core/error.hpp"
 #include "serving/client/event_lines.hpp"
 #include "serving/client/http_call.hpp"
@@ -80,6 +81,7 @@ class Asking {
   /// Reads what it says by `read`, whatever that is.
   template <class Read>
   [[nodiscard]] auto understood(const std::string& body, const Read& read) const {
+    detail::expect_shallow_json(body, "the answer of '" + printable(address_) + "'");
     try {
       return read(json::parse(body));
     } catch (const json::exception& error) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/text/json_depth.hpp"
 #include "core/text/whole_number.hpp"
 #include "d5/core/error.hpp"
 #include "serving/inference/inference_body.hpp"
@@ -46,6 +47,7 @@ std::vector<InferenceTensorInfo> tensors_of(const json& from) {
 /// What `read` makes of JSON that another server wrote.
 template <class Read>
 auto read_foreign(std::string_view text, const Read& read) {
+  expect_shallow_json(text, "answer");
   try {
     return read(json::parse(text));
   } catch (const json::exception& error) {

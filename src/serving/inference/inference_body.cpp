@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/text/json_depth.hpp"
 #include "d5/core/error.hpp"
 #include "serving/inference/json_data.hpp"
 #include "serving/inference/raw_tensor.hpp"
@@ -26,6 +27,7 @@ class BodyReader {
       fail(fmt::format("{} says that {} bytes are JSON, but there are {}", kHeadLength, head,
                        body.size()));
     }
+    expect_shallow_json(body.substr(0, head), what_);
     root_ = json::parse(body.substr(0, head), nullptr, false);
     if (root_.is_discarded()) fail("it is no JSON");
     if (!root_.is_object()) fail("it is no JSON object");

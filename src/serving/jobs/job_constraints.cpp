@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/text/json_reader.hpp"
@@ -72,21 +73,19 @@ JobConstraints job_constraints(const std::string& text, const std::string& who) 
   for (const auto& [name, value] : all.items()) {
     if (!is_in(kKnown, name)) throw_unknown_name("constraint of a job", name, kKnown);
   }
-  const auto count = [&](const char* name) {
-    const double value = reader.number(name, 0);
-    constexpr double kMost = 9e15;  // every double below is an exact integer
-    if (!(value >= 0 && value <= kMost))
-      reader.fail(name, fmt::format("is {}", value), "0 or more");
-    return value;
-  };
+  const auto count = [&](const char* name) { return reader.whole(name, 0, reader.kMostWhole, 0); };
+  const double most_per_hour = reader.number("most_per_hour", 0);
+  if (!(most_per_hour >= 0 && std::isfinite(most_per_hour))) {
+    reader.fail("most_per_hour", fmt::format("is {}", most_per_hour), "0 or more");
+  }
   JobConstraints constraints{.frameworks = reader.texts_by_name("frameworks"),
                              .architecture = reader.text("architecture", ""),
-                             .cores = std::int64_t(count("cores")),
-                             .memory_bytes = std::int64_t(count("memory_bytes")),
+                             .cores = count("cores"),
+                             .memory_bytes = count("memory_bytes"),
                              .instruction_sets = reader.texts("instruction_sets"),
                              .device = reader.text("device", ""),
                              .labels = reader.texts_by_name("labels"),
-                             .most_per_hour = count("most_per_hour"),
+                             .most_per_hour = most_per_hour,
                              .agents = reader.texts("agents")};
   for (const auto& [name, range] : constraints.frameworks) (void)VersionRange::parse(range);
   return constraints;
