@@ -7,29 +7,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/text/utf8.hpp"
+
 namespace d5 {
 namespace {
-
-struct Character {
-  std::uint32_t code;
-  std::size_t length;  ///< in bytes; 0 where `text` does not begin with well-formed UTF-8
-};
-
-Character first_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return std::uint32_t(std::uint8_t(text[i])); };
-  const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return {lead, 0};
-  std::uint32_t code = lead & (0xffu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {lead, 0};
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kSmallest[length] || code > 0x10ffff) return {lead, 0};
-  return {code, length};
-}
 
 /// Characters that move the cursor, clear the screen, turn the direction of writing, or are not
 /// seen. Source: Unicode's categories Cc, Cf, Zl and Zp.
@@ -47,7 +28,7 @@ bool is_control(std::uint32_t code) {
 std::string escaped(std::string_view text, std::u32string_view special, std::size_t most) {
   std::string result;
   while (!text.empty() && result.size() < most) {
-    const auto [code, length] = first_character(text);
+    const auto [code, length] = detail::first_character(text);
     const std::size_t taken = length == 0 ? 1 : length;
     if (length == 0 || is_control(code)) {
       for (const char c : text.substr(0, taken))

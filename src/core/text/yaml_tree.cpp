@@ -10,6 +10,7 @@
 #include <sstream>
 #include <unordered_set>
 
+#include "core/text/utf8.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
@@ -124,6 +125,14 @@ YamlNode parse_yaml(const std::string& text, const std::string& file, const Yaml
   Builder builder(file, limits);
   if (text.size() > limits.bytes) {
     builder.fail(1, 1, fmt::format("the file has {} bytes, {} at most", text.size(), limits.bytes));
+  }
+  if (const std::size_t bad = first_unprintable(text); bad != std::string::npos) {
+    const std::string_view before = std::string_view(text).substr(0, bad);
+    const std::size_t line = before.rfind('\n');  // npos + 1 is 0
+    builder.fail(static_cast<int>(std::ranges::count(before, '\n')) + 1,
+                 static_cast<int>(bad - (line + 1)) + 1,
+                 fmt::format("'{}' is no text, expected UTF-8 without control characters",
+                             printable(text.substr(bad, 4))));
   }
   try {
     std::istringstream stream(text);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "core/text/utf8.hpp"
 #include "d5/core/error.hpp"
 #include "serving/http/request_parser.hpp"
 
@@ -20,17 +19,8 @@ int hex_digit(char c) {
   return -1;
 }
 
-/// Whether it is UTF-8 without control characters.
-bool is_plain_text(const std::string& text) {
-  for (const char c : text) {
-    if ((c >= 0 && c < 0x20) || c == 0x7f) return false;
-  }
-  try {
-    (void)nlohmann::json(text).dump();
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
-  return true;
+bool is_plain_text(std::string_view text) {
+  return first_unprintable(text) == text.npos && text.find_first_of("\t\n\r") == text.npos;
 }
 
 enum class Plus { itself, space };

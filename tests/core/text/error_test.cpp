@@ -16,8 +16,9 @@ TEST_CASE("control characters, quotes and backslashes are escaped") {
 TEST_CASE("UTF-8 is kept, but not what only looks like it") {
   CHECK(printable("Zürich") == "Zürich");
   CHECK(printable("\xff\xfe") == "\\xff\\xfe");
-  CHECK(printable("\xc0\x80") == "\\xc0\\x80");  // an overlong zero
-  CHECK(printable("\xe2\x82") == "\\xe2\\x82");  // a cut character
+  CHECK(printable("\xc0\x80") == "\\xc0\\x80");           // an overlong zero
+  CHECK(printable("\xe2\x82") == "\\xe2\\x82");           // a cut character
+  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // half of a surrogate pair
 }
 
 TEST_CASE("control characters beyond ASCII and direction marks are escaped") {

@@ -54,4 +54,6 @@ TEST_CASE("what is not read is refused with file and line") {
   CHECK_THAT(complaint("a: 1\na: 2\n"), Catch::StartsWith("f.yaml:2") && Catch::Contains("twice"));
   CHECK_THAT(complaint("a: {b: {c: {d: {e: {f: {g: 1}}}}}}\n"), Catch::Contains("deeper"));
   CHECK_THAT(complaint("a: [[[[[[1]]]]]]\n"), Catch::Contains("deeper"));
+  CHECK_THAT(complaint("a: 1\nb: x\xc3\n"), Catch::StartsWith("f.yaml:2:5: '\\xc3"));
+  CHECK_THAT(complaint(std::string("a: x\0y\n", 8)), Catch::StartsWith("f.yaml:1:5: '\\x00y"));
 }
