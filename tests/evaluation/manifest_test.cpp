@@ -177,6 +177,12 @@ TEST_CASE("the canonical form says a default the same whether it was written or 
   CHECK(canonical_json(again) == canonical_json(model));
 }
 
+TEST_CASE("the canonical form keeps what must be told, as no bytes at all") {
+  const auto model = parse_manifest<ModelManifest>(with(kModel, "bytes: 12", "bytes: 0"), "m.yaml");
+  const auto again = parse_manifest<ModelManifest>(canonical_json(model), "m.json");
+  CHECK(again.assets.at(0).bytes == 0);
+}
+
 TEST_CASE("every kind has a schema, which names its fields") {
   for (const std::string kind : {"model", "dataset", "framework", "system", "evaluation"}) {
     const std::string schema = manifest_schema(kind);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "d5/evaluation/manifest_fields.hpp"
@@ -27,7 +28,7 @@ class ManifestWriter final : public ManifestFields {
            const std::string& help, const FieldRule& rule) override;
 
   /// `value` without the members that are as in `fresh`, so that a default says the same whether it
-  /// was written out or not.
+  /// was written out or not; required ones stay, for whoever reads it asks for them.
   [[nodiscard]] static nlohmann::json without_defaults(ManifestWriter& value,
                                                        const ManifestWriter& fresh);
 
@@ -38,7 +39,10 @@ class ManifestWriter final : public ManifestFields {
                  const PartList& parts) override;
 
  private:
+  void put(const std::string& name, nlohmann::json value, const FieldRule& rule);
+
   nlohmann::json object_ = nlohmann::json::object();
+  std::set<std::string> required_;
 };
 
 }  // namespace d5::detail
