@@ -27,11 +27,13 @@ TEST_CASE("a network reads back as it was written, fitted digits too") {
   NetworkDescription network = parse_network_description(kSmallest, "two.yaml");
   CHECK(network.latency.value == 50e-6);
   CHECK(network.bandwidth.value == 1.25e9);
-  network.latency = {1.0 / 3, "a \"fit\""};
+  network.latency = {1.0 / 3, "a \"fit\", \\ and more"};
+  network.summary = "two: # lines\nof it";
   network.topology_options.set("down", "4,4");
   const NetworkDescription again = parse_network_description(to_yaml(network), "again.yaml");
   CHECK(again.latency.value == 1.0 / 3);
-  CHECK(again.latency.source == "a 'fit'");
+  CHECK(again.latency.source == network.latency.source);
+  CHECK(again.summary == network.summary);
   CHECK(again.topology_options.text("down", "") == "4,4");
   CHECK(again.overhead.source.empty());
 }

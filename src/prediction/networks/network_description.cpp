@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/text/yaml_tree.hpp"
@@ -227,19 +228,18 @@ NetworkDescription parse_network_description(const std::string& text, const std:
 }
 
 std::string to_yaml(const NetworkDescription& network) {
-  const auto quoted = [](std::string text) {
-    std::ranges::replace(text, '"', '\'');
-    return '"' + text + '"';
+  const auto quoted = [](const std::string& text) {  // JSON's strings are YAML's
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   };
   std::ostringstream yaml;
-  yaml << "name: " << network.name << "\n";
+  yaml << "name: " << quoted(network.name) << "\n";
   if (!network.summary.empty()) yaml << "summary: " << quoted(network.summary) << "\n";
   yaml << "hosts: " << network.hosts << "\nranks_per_host: " << network.ranks_per_host
        << "\ntopology: " << network.topology << "\n";
   if (!network.topology_options.values().empty()) {
     yaml << "topology_options:\n";
     for (const auto& [option, value] : network.topology_options.values()) {
-      yaml << "  " << option << ": " << quoted(value) << "\n";
+      yaml << "  " << quoted(option) << ": " << quoted(value) << "\n";
     }
   }
   for (const FigureRow& row : kFigures) {
