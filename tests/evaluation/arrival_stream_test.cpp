@@ -130,4 +130,6 @@ TEST_CASE("recordings that are none are refused with their place") {
   CHECK_THROWS_AS(play("1\n2\n", {.from = 5}), ValueError);
   CHECK_THROWS_AS(play("1\n1\n", {.loop = true}), ValueError);
   CHECK_THROWS_AS(play("1\n2\n", {.speed = 0}), ValueError);
+  CHECK_THROWS_AS(play("1\n2\n", {.speed = 1e-300}), ValueError);
+  CHECK_THROWS_AS(play("-1e308\n1e308\n", {}), ValueError);
 }

@@ -92,6 +92,12 @@ std::unique_ptr<ArrivalStream> recorded_arrivals(const RecordingOptions& options
         fmt::format("arrivals: {} has nothing from {} s on{}; it lasts {} s", printable(file), from,
                     to ? fmt::format(" and before {} s", to) : "", all.back() - all.front()));
   }
+  constexpr double kMostSeconds =
+      1e15;  // thirty million years, in which doubles tell seconds apart
+  if (!(kept.back() <= kMostSeconds)) {
+    throw ValueError(fmt::format("arrivals: the last of {} comes after {} s, expected at most {}",
+                                 printable(file), kept.back(), kMostSeconds));
+  }
   if (!loop) return std::make_unique<RecordedArrivals>(std::move(kept), 0.0);
   const double length = kept.back() - kept.front();
   if (length == 0) {
