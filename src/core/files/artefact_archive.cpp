@@ -72,6 +72,13 @@ class Unpacking {
   }
 
   void write(archive_entry* entry, const Interrupt& interrupt) {
+    const std::uint64_t most = most_bytes_ - bytes_;
+    // What it says of itself, which may be more than comes (a file with holes), or nothing.
+    std::uint64_t end = std::uint64_t(std::max<la_int64_t>(archive_entry_size(entry), 0));
+    const auto expect_room = [&] {
+      if (end > most) fail(fmt::format("unpacks to more than {} bytes", most_bytes_));
+    };
+    expect_room();
     check(archive_write_header(writer_.get(), entry), writer_.get());
     const void* piece = nullptr;
     std::size_t size = 0;
@@ -81,15 +88,15 @@ class Unpacking {
       const int status = archive_read_data_block(reader_.get(), &piece, &size, &offset);
       if (status == ARCHIVE_EOF) break;
       check(status, reader_.get());
-      if (std::uint64_t(offset) + size > most_bytes_ - bytes_) {
-        fail(fmt::format("unpacks to more than {} bytes", most_bytes_));
-      }
+      if (offset < 0) fail("has a piece before the beginning of its file");
+      end = std::max(end, std::uint64_t(offset) + size);
+      expect_room();
       if (archive_write_data_block(writer_.get(), piece, size, offset) < ARCHIVE_OK) {
         throw IoError(fmt::format("cannot unpack to '{}': {}", printable(folder_),
                                   archive_error_string(writer_.get())));
       }
     }
-    bytes_ += std::uint64_t(std::max<la_int64_t>(archive_entry_size(entry), 0));
+    bytes_ += end;
     check(archive_write_finish_entry(writer_.get()), writer_.get());
   }
 

@@ -321,21 +321,31 @@ TEST_CASE("an archive is unpacked below a folder of its own, once, and goes with
 TEST_CASE("an archive that leads outside, links, is cut or is too large leaves nothing") {
   const OwnStore own;
   const std::string end(1024, '\0'), good = testing::tar_member("good", "g");
+  const auto sealed = [](std::string member) {
+    long sum = 0;  // of the header, with its own field as spaces
+    member.replace(148, 8, "        ");
+    for (int i = 0; i < 512; ++i) sum += static_cast<unsigned char>(member[std::size_t(i)]);
+    char text[8];
+    std::snprintf(text, sizeof text, "%06lo", sum);
+    return member.replace(148, 7, text, 7);
+  };
   std::string link = testing::tar_member("link", "");
   link[156] = '2';
   link.replace(157, 11, "/etc/passwd");
-  long sum = 0;  // of the header, with its own field as spaces
-  link.replace(148, 8, "        ");
-  for (int i = 0; i < 512; ++i) sum += static_cast<unsigned char>(link[std::size_t(i)]);
-  char text[8];
-  std::snprintf(text, sizeof text, "%06lo", sum);
-  link.replace(148, 7, text, 7);
+  link = sealed(link);
+  std::string hole = testing::tar_member("hole", "");  // of GNU's tar: 4 MiB of nothing
+  hole[156] = 'S';
+  hole.replace(257, 8, "ustar  \0", 8);
+  hole.replace(386, 24, "00020000000\00000000000\0\0", 24);
+  hole.replace(483, 12, "00020000000\0", 12);
+  hole = sealed(hole);
   const std::vector<std::pair<std::string, std::string>> archives = {
       {"outside of its folder", good + testing::tar_member("../evil", "e") + end},
       {"outside of its folder", good + testing::tar_member("a/../../evil", "e") + end},
       {"outside of its folder", good + testing::tar_member(own / "evil", "e") + end},
       {"is a link or a device", good + link + end},
       {"more than 100 bytes", good + testing::tar_member("large", std::string(200, 'x')) + end},
+      {"more than 100 bytes", good + hole + testing::tar_member("a", std::string(200, 'x')) + end},
       {"archive", testing::tar_member("cut", std::string(5000, 'x')).substr(0, 2000)},
       {"archive", "no archive at all"}};
   int number = 0;
