@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "d5/core/error.hpp"
@@ -200,6 +201,14 @@ TEST_CASE("a graph of nothing takes no time, and one with a circle has no schedu
              b = graph.add({"b", "forward", lane, 1}, {a});
   graph.add_edge(b, a);
   CHECK_THROWS_AS(schedule(graph), ValueError);
+}
+
+TEST_CASE("a lane is as wide as it says, however wide that is") {
+  OperationGraph graph("wide");
+  const auto lane = graph.lane(0, "compute", std::numeric_limits<int>::max());
+  graph.add({"a", "forward", lane, 2});
+  graph.add({"b", "forward", lane, 3});
+  CHECK(schedule(graph).seconds == 3);
 }
 
 TEST_CASE("a timeline has the schedule's spans, on its ranks and lanes") {

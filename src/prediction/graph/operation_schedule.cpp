@@ -60,9 +60,10 @@ class GraphScheduler {
     schedule_.order.reserve(graph.size());
     left_.resize(graph.id_end());
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      const int width = graph.lanes()[i].width;
+      const auto width = static_cast<std::size_t>(graph.lanes()[i].width);
       lanes_[i].unlimited = lanes == Lanes::unlimited || width == 0;
-      lanes_[i].free_places.assign(static_cast<std::size_t>(width), OperationGraph::kNone);
+      // A file may say any width; no more places are taken than there are operations.
+      lanes_[i].free_places.assign(std::min(width, graph.size()), OperationGraph::kNone);
     }
   }
 
