@@ -76,13 +76,35 @@ void change(json& root, RandomStream& random) {
   value = some_value(random);
 }
 
+/// Lists or objects in each other; some are more than a stack has room for.
+std::string deep_value(RandomStream& random) {
+  const bool lists = one_in(random, 2);
+  const int levels = one_in(random, 2) ? 150 : 150'000;
+  std::string text;
+  for (int i = 0; i < levels; ++i) text += lists ? "[" : R"({"a":)";
+  text += "1";
+  return text.append(std::size_t(levels), lists ? ']' : '}');
+}
+
 }  // namespace
 
 std::string with_other_values(const std::string& text, RandomStream& random) {
   json root = json::parse(text);
   for (auto changes = 1 + random.below(3); changes > 0; --changes) change(root, random);
+  const bool has_deep_value = one_in(random, 16);
+  constexpr const char* kPlace = "here is a deep value";
+  if (has_deep_value) {
+    std::vector<json*> values;
+    collect(root, values);
+    *pick(random, values) = kPlace;
+  }
   // Infinity and NaN become null, and what is no UTF-8 the replacement character.
-  return root.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string result = root.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (has_deep_value) {
+    const std::string place = json(kPlace).dump();
+    result.replace(result.find(place), place.size(), deep_value(random));
+  }
+  return result;
 }
 
 }  // namespace d5::fuzz

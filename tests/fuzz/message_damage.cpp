@@ -112,6 +112,18 @@ class FieldChange {
       case FieldDescriptor::CPPTYPE_INT64:
         return put(i, &Reflection::SetInt64, &Reflection::SetRepeatedInt64, &Reflection::AddInt64,
                    some_integer(random_));
+      case FieldDescriptor::CPPTYPE_UINT32:
+        return put(i, &Reflection::SetUInt32, &Reflection::SetRepeatedUInt32,
+                   &Reflection::AddUInt32, std::uint32_t(some_integer(random_)));
+      case FieldDescriptor::CPPTYPE_UINT64:
+        return put(i, &Reflection::SetUInt64, &Reflection::SetRepeatedUInt64,
+                   &Reflection::AddUInt64, std::uint64_t(some_integer(random_)));
+      case FieldDescriptor::CPPTYPE_BOOL:
+        return put(i, &Reflection::SetBool, &Reflection::SetRepeatedBool, &Reflection::AddBool,
+                   one_in(random_, 2));
+      case FieldDescriptor::CPPTYPE_DOUBLE:
+        return put(i, &Reflection::SetDouble, &Reflection::SetRepeatedDouble,
+                   &Reflection::AddDouble, some_real(random_));
       case FieldDescriptor::CPPTYPE_FLOAT:
         return put(i, &Reflection::SetFloat, &Reflection::SetRepeatedFloat, &Reflection::AddFloat,
                    float(some_real(random_)));
@@ -122,7 +134,7 @@ class FieldChange {
         return put(i, &Reflection::SetEnumValue, &Reflection::SetRepeatedEnumValue,
                    &Reflection::AddEnumValue, enum_number());
       default:
-        return;  // ONNX's models have no others
+        return;  // a message, whose own fields are changed
     }
   }
   template <class Set, class SetRepeated, class Add, class T>
@@ -145,16 +157,20 @@ class FieldChange {
 
 }  // namespace
 
+void change_fields(Message& message, RandomStream& random) {
+  for (auto changes = 1 + random.below(3); changes > 0; --changes) {
+    Fields fields;
+    collect_fields(message, fields);
+    if (fields.all.empty() || fields.texts.empty()) break;
+    const auto& [within, field] = pick(random, fields.all);
+    FieldChange(*within, *field, fields, random).make();
+  }
+}
+
 std::string with_other_fields(const std::string& bytes, RandomStream& random) {
   ::onnx::ModelProto model;
   model.ParseFromString(bytes);
-  for (auto changes = 1 + random.below(3); changes > 0; --changes) {
-    Fields fields;
-    collect_fields(model, fields);
-    if (fields.all.empty() || fields.texts.empty()) break;
-    const auto& [message, field] = pick(random, fields.all);
-    FieldChange(*message, *field, fields, random).make();
-  }
+  change_fields(model, random);
   return model.SerializeAsString();
 }
 
