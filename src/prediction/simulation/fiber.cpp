@@ -41,15 +41,20 @@ Fiber::Fiber(std::function<void()> body, std::size_t stack_bytes) : body_(std::m
   own_.uc_stack.ss_sp = static_cast<char*>(memory_) + page;
   own_.uc_stack.ss_size = memory_bytes_ - page;
   own_.uc_link = nullptr;
+  stack_switch_.emplace(own_.uc_stack.ss_sp, own_.uc_stack.ss_size);
   const auto address = reinterpret_cast<std::uintptr_t>(this);
   makecontext(&own_, reinterpret_cast<void (*)()>(&Fiber::enter), 2,
               static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
 }
 
-Fiber::~Fiber() { munmap(memory_, memory_bytes_); }
+Fiber::~Fiber() {
+  stack_switch_.reset();
+  munmap(memory_, memory_bytes_);
+}
 
 void Fiber::enter(unsigned high, unsigned low) {
   auto* self = reinterpret_cast<Fiber*>((static_cast<std::uintptr_t>(high) << 32) | low);
+  self->stack_switch_->in_fiber();
   self->body_();
   self->ended_ = true;
   self->suspend();  // for ever
@@ -57,12 +62,16 @@ void Fiber::enter(unsigned high, unsigned low) {
 
 void Fiber::resume() {
   exchange_thread_state();
+  stack_switch_->to_fiber();
   swapcontext(&resumer_, &own_);
+  stack_switch_->in_resumer();
 }
 
 void Fiber::suspend() {
   exchange_thread_state();
+  stack_switch_->to_resumer(ended_ ? StackSwitch::Next::has_ended : StackSwitch::Next::comes_back);
   swapcontext(&own_, &resumer_);
+  stack_switch_->in_fiber();
 }
 
 void Fiber::exchange_thread_state() {

@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "core/trace/thread_trace.hpp"
+#include "prediction/simulation/stack_switch.hpp"
 
 namespace d5::detail {
 
@@ -48,6 +50,7 @@ class Fiber {
   void* memory_;  // a page that faults, then the stack
   std::size_t memory_bytes_;
   ucontext_t own_{}, resumer_{};
+  std::optional<StackSwitch> stack_switch_;  // once there is a stack
   ThreadState state_;  // of the fiber while it is suspended, of who resumed it while it runs
   bool ended_ = false;
 };
