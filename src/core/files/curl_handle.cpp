@@ -20,7 +20,7 @@ int is_due(void* interrupt, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
 std::string authorities() {
   namespace fs = std::filesystem;
   if (const char* asked = std::getenv("SSL_CERT_FILE"); asked && *asked) return asked;
-  const char* own = curl_version_info(CURLVERSION_NOW)->cainfo;
+  const char* own = libcurl().version_info(CURLVERSION_NOW)->cainfo;
   std::error_code ignored;
   if (!own || fs::exists(own, ignored)) return {};
   for (const char* file : {"/etc/ssl/certs/ca-certificates.crt",  // Debian, Arch, Alpine
@@ -44,7 +44,7 @@ CurlHandle open_curl() {
   CurlHandle handle(libcurl().easy_init(), libcurl().easy_cleanup);
   if (!handle) throw IoError("libcurl cannot be started");
   if (const std::string file = authorities(); !file.empty()) {
-    curl_easy_setopt(handle.get(), CURLOPT_CAINFO, file.c_str());
+    libcurl().easy_setopt(handle.get(), CURLOPT_CAINFO, file.c_str());
   }
   return handle;
 }

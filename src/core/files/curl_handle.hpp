@@ -30,6 +30,7 @@ struct Libcurl {
   D5_CURL(slist_append);
   D5_CURL(slist_free_all);
   D5_CURL(strequal);
+  D5_CURL(version_info);
 #undef D5_CURL
 };
 /// Throws: Unsupported where it cannot be loaded. Thread safety: any number of threads.
