@@ -47,4 +47,9 @@ Use::~Use() {
   if (--place->second.uses == 0) users().of.erase(place);
 }
 
+bool is_in_use(const void* object) {
+  const std::lock_guard lock(users().mutex);
+  return users().of.contains(object);
+}
+
 }  // namespace d5::python

@@ -21,4 +21,7 @@ class Use {
   const void* object_;
 };
 
+/// Whether a call is at it, in any thread.
+[[nodiscard]] bool is_in_use(const void* object);
+
 }  // namespace d5::python

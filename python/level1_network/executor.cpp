@@ -5,6 +5,7 @@
 
 #include <variant>
 
+#include "collected.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level1_network/level1_network.hpp"
@@ -39,7 +40,7 @@ using LentStep = Lent<const StepInfo>;
 const char* word(Pass pass) { return pass == Pass::forward ? "forward" : "backward"; }
 
 /// A Python object's hooks; those that it does not override are not called.
-class PythonExecutionEvent final : public ExecutionEvent {
+class PythonExecutionEvent final : public ExecutionEvent, public HoldsPython {
  public:
   explicit PythonExecutionEvent(const py::object& self)
       : self_(self),
@@ -57,6 +58,7 @@ class PythonExecutionEvent final : public ExecutionEvent {
     return before_run_ || after_run_ || before_pass_ || after_pass_ || before_node_ ||
            after_node_ || before_nested_node_ || after_nested_node_ || gradient_ready_;
   }
+  [[nodiscard]] py::handle held() const override { return self_.object; }
   void before_run(Pass pass) override {
     if (before_run_) call("before_run", word(pass));
   }
@@ -121,6 +123,12 @@ std::shared_ptr<GraphExecutor> make(Network network, const std::vector<std::stri
                           .recompute = std::move(recompute)};
   for (const auto& rule : placement) options.placement.push_back(placement_rule(rule));
   return open_executor(word_of(names), std::move(network), std::move(options));
+}
+
+void show_executor(const py::handle& self, Shown& shown) {
+  auto* executor = self.cast<GraphExecutor*>();
+  if (is_in_use(executor) || dynamic_cast<PythonExecutor*>(executor)) return;
+  if (is_sole_owner<GraphExecutor>(self)) shown.show(executor->events());
 }
 
 void bind_step_info(py::module_& m) {
@@ -190,7 +198,8 @@ void bind_batch_in_flight(py::module_& m) {
 void bind_executor(py::module_& m) {
   bind_step_info(m);
   bind_batch_in_flight(m);
-  py::classh<GraphExecutor, PythonExecutor>(m, "GraphExecutor", kExecutorHelp)
+  py::classh<GraphExecutor, PythonExecutor>(m, "GraphExecutor", kExecutorHelp,
+                                            seen_by_collector<&show_executor>())
       .def(py::init<Network>(), py::arg("network"), "Of a class in Python alone.")
       .def(
           "inference",

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bindings.hpp"
+#include "collected.hpp"
 #include "d5/level2_training/level2_training.hpp"
 #include "level1_network/network.hpp"
 #include "level2_training/data/lent_batch.hpp"
@@ -130,10 +131,17 @@ void read_gradients(Optimizer& optimizer, const std::optional<ReadGradient>& rea
   });
 }
 
+void show_optimizer(const py::handle& self, Shown& shown) {
+  shown.show_kept_by(self);
+  const auto* python = dynamic_cast<const HoldsPython*>(self.cast<Optimizer*>());
+  if (python && is_sole_owner<Optimizer>(self)) shown.show(python->held());
+}
+
 }  // namespace
 
 void bind_optimizer(py::module_& m) {
-  py::class_<Optimizer, std::shared_ptr<Optimizer>>(m, "BoundOptimizer", "Trains a network.")
+  py::class_<Optimizer, std::shared_ptr<Optimizer>>(m, "BoundOptimizer", "Trains a network.",
+                                                    seen_by_collector<&show_optimizer>())
       .def(
           "step",
           [](Optimizer& optimizer, const LentBatch& batch) { return step(optimizer, *batch); },

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "collected.hpp"
 #include "d5/core/error.hpp"
 #include "level2_training/optimization/python_gradients.hpp"
 #include "long_call.hpp"
@@ -46,7 +47,7 @@ void take_value(const py::object& given, const Parameter& parameter, const py::o
 }
 
 /// An update rule written in Python.
-class PythonOptimizer final : public UpdateRuleOptimizer {
+class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
  public:
   PythonOptimizer(const py::object& self, const std::shared_ptr<GraphExecutor>& shared,
                   std::string loss)
@@ -70,6 +71,8 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
     hyper_parameters().bind(numbers_);
     if (three_steps_) self.attr("_executor") = shared;
   }
+
+  [[nodiscard]] py::handle held() const override { return self_.object; }
 
   const ValueMap& step(const Batch& batch) override {
     if (!update_) return ThreeStepOptimizer::step(batch);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "collected.hpp"
 #include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_event.hpp"
 #include "level2_training/data/lent_batch.hpp"
@@ -18,7 +19,7 @@ namespace d5::python {
 /// A Python object's training hooks, those of `Base`; the ones that its class leaves as they are in
 /// d5.Event are not called.
 template <class Base>
-class PythonTrainingHooks : public Base {
+class PythonTrainingHooks : public Base, public HoldsPython {
  public:
   explicit PythonTrainingHooks(const py::object& self) : self_(self) {
     for (const char* name : {"before_training", "after_training", "before_epoch", "after_epoch",
@@ -28,6 +29,7 @@ class PythonTrainingHooks : public Base {
     }
   }
   [[nodiscard]] bool listens() const { return !hooks_.empty(); }
+  [[nodiscard]] py::handle held() const override { return self_.object; }
 
   ~PythonTrainingHooks() override { end_batch(); }
   PythonTrainingHooks(const PythonTrainingHooks&) = delete;

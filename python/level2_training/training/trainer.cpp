@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
+#include "collected.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
@@ -54,11 +55,18 @@ void save_checkpoint(Trainer& trainer, const Path& path) {
   long_call([&](const Interrupt&) { trainer.save_checkpoint(path.string()); });
 }
 
+void show_trainer(const py::handle& self, Shown& shown) {
+  auto& trainer = self.cast<Trainer&>();
+  shown.show_kept_by(self);
+  if (!is_in_use(&trainer.optimizer().executor())) shown.show(trainer.events());
+}
+
 }  // namespace
 
 void bind_trainer(py::module_& m) {
   py::class_<Trainer>(m, "Trainer",
-                      "Epochs of batches, a test run after each, observers all along.")
+                      "Epochs of batches, a test run after each, observers all along.",
+                      seen_by_collector<&show_trainer>())
       .def(py::init([](Optimizer& optimizer, Sampler& train, std::optional<Sampler*> test,
                        std::int64_t epochs, std::int64_t most_batches, const Path& checkpoint,
                        std::int64_t checkpoints_kept, std::int64_t checkpoint_every,
@@ -89,7 +97,7 @@ void bind_trainer(py::module_& m) {
       .def("save_checkpoint", &save_checkpoint, py::arg("path"),
            "Writes a checkpoint of this moment.")
       .def("test", &test_trainer, "Runs the test set once.")
-      .def("add_event", &hang_up, py::arg("event"), py::keep_alive<1, 2>())
+      .def("add_event", &hang_up, py::arg("event"))
       .def_property_readonly(
           "optimizer", [](Trainer& trainer) { return &trainer.optimizer(); },
           py::return_value_policy::reference_internal)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "bindings.hpp"
+#include "d5/core/event.hpp"
+
+namespace d5::python {
+
+/// What C++ holds that calls an object of Python's: a hook, an optimizer's rule.
+class HoldsPython {
+ public:
+  HoldsPython() = default;
+  HoldsPython(const HoldsPython&) = delete;
+  HoldsPython& operator=(const HoldsPython&) = delete;
+  [[nodiscard]] virtual py::handle held() const = 0;
+
+ protected:
+  ~HoldsPython() = default;
+};
+
+/// Shows objects to Python's garbage collector.
+struct Shown {
+  visitproc visit;
+  void* argument;
+  int result = 0;
+
+  void show(const py::handle& object) {
+    if (object && result == 0) result = visit(object.ptr(), argument);
+  }
+  /// Of what one owner holds: an event that others share is not shown.
+  void show(const EventList& events) {
+    for (const auto& event : events.all()) {
+      const auto* python = dynamic_cast<const HoldsPython*>(event.get());
+      if (python && event.use_count() == 1) show(python->held());
+    }
+  }
+  /// What py::keep_alive keeps for it.
+  void show_kept_by(const py::handle& nurse) {
+    py::detail::with_internals([&](py::detail::internals& all) {
+      const auto place = all.patients.find(nurse.ptr());
+      if (place == all.patients.end()) return;
+      for (PyObject* kept : place->second) show(kept);
+    });
+  }
+};
+
+/// Makes cycles through the class's objects known to the garbage collector: `show(self, shown)`
+/// shows what `self`, and nobody else, owns. Nothing is cleared here, for every such cycle goes
+/// through an object of Python's own, which the collector clears.
+template <void (*show)(const py::handle& self, Shown& shown)>
+py::custom_type_setup seen_by_collector() {
+  return py::custom_type_setup([](PyHeapTypeObject* heap_type) {
+    PyTypeObject& type = heap_type->ht_type;
+    type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+    type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) -> int {
+      Py_VISIT(Py_TYPE(self));
+      if (!py::detail::is_holder_constructed(self)) return 0;
+      Shown shown{visit, arg};
+      try {
+        show(self, shown);
+      } catch (...) {  // what is not shown stays
+        return 0;
+      }
+      return shown.result;
+    };
+  });
+}
+
+/// Whether `self` alone owns what is in it: then it owns, too, what that holds.
+template <class T>
+bool is_sole_owner(const py::handle& self) {
+  constexpr long kHereAndThere = 2;
+  return self.cast<std::shared_ptr<T>>().use_count() == kHereAndThere;
+}
+
+}  // namespace d5::python
