@@ -98,12 +98,25 @@ std::string in_one_line(const std::string& message) {
 
 bool in_program = false;
 
+/// What a callback returned is not what C++ asked for, and nobody said whose it is.
+void translate_cast(std::exception_ptr thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const py::cast_error& error) {
+    const std::string message = error.what();
+    static const py::handle type = python_class("TypeError");
+    py::set_error(
+        type, ("a callback's answer: " + message.substr(0, message.find(" to C++ type"))).c_str());
+  }
+}
+
 }  // namespace
 
 void serve_program() { in_program = true; }
 bool serves_program() { return in_program; }
 
 void bind_errors() {
+  py::register_exception_translator(&translate_cast);
   for (ErrorClass one : error_classes()) {
     py::register_exception_translator(std::move(one.translate));  // asked in reverse order
   }

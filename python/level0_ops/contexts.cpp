@@ -1,9 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator written in Python is given.
+#include <fmt/format.h>
+
 #include "bindings.hpp"
+#include "d5/core/error.hpp"
 #include "level0_ops/lent_contexts.hpp"
 
 namespace d5::python {
+namespace {
+
+/// Throws: ValueError for a place that there is not.
+std::size_t place(std::size_t index, std::size_t count, const char* what) {
+  if (index < count) return index;
+  throw ValueError(fmt::format("there is no {0} {1}: the node has {2} {0}{3}", what, index, count,
+                               count == 1 ? "" : "s"));
+}
+
+template <class Context>
+std::size_t input_place(const Context& context, std::size_t index) {
+  return place(index, context->input_count(), "input");
+}
+
+template <class Context>
+std::size_t output_place(const Context& context, std::size_t index) {
+  return place(index, context->output_count(), "output");
+}
+
+}  // namespace
 
 void bind_operator_contexts(py::module_& m) {
   const auto index = py::arg("index");
@@ -12,21 +35,30 @@ void bind_operator_contexts(py::module_& m) {
       .def(
           "shape",
           [](const LentInfer& c, std::size_t i) {
-            return std::vector<std::int64_t>(c->shape(i).begin(), c->shape(i).end());
+            const auto& shape = c->shape(input_place(c, i));
+            return std::vector<std::int64_t>(shape.begin(), shape.end());
           },
           index)
       .def(
           "dtype",
-          [](const LentInfer& c, std::size_t i) { return std::string(name_of(c->dtype(i))); },
+          [](const LentInfer& c, std::size_t i) {
+            return std::string(name_of(c->dtype(input_place(c, i))));
+          },
           index)
       .def_property_readonly("input_count", [](const LentInfer& c) { return c->input_count(); });
   py::class_<LentOp>(m, "OpContext",
                      "Inputs and outputs of an operator that runs forward; good during the call.")
       .def(
-          "input", [](const LentOp& c, std::size_t i) { return lend(c->input(i), c.lease()); },
+          "input",
+          [](const LentOp& c, std::size_t i) {
+            return lend(c->input(input_place(c, i)), c.lease());
+          },
           index)
       .def(
-          "output", [](const LentOp& c, std::size_t i) { return lend(c->output(i), c.lease()); },
+          "output",
+          [](const LentOp& c, std::size_t i) {
+            return lend(c->output(output_place(c, i)), c.lease());
+          },
           index)
       .def_property_readonly("input_count", [](const LentOp& c) { return c->input_count(); })
       .def_property_readonly("output_count", [](const LentOp& c) { return c->output_count(); });
@@ -34,24 +66,36 @@ void bind_operator_contexts(py::module_& m) {
                        "Values and gradients of an operator that runs backward; good during the "
                        "call.")
       .def(
-          "input", [](const LentGrad& c, std::size_t i) { return lend(c->input(i), c.lease()); },
+          "input",
+          [](const LentGrad& c, std::size_t i) {
+            return lend(c->input(input_place(c, i)), c.lease());
+          },
           index)
       .def(
-          "output", [](const LentGrad& c, std::size_t i) { return lend(c->output(i), c.lease()); },
+          "output",
+          [](const LentGrad& c, std::size_t i) {
+            return lend(c->output(output_place(c, i)), c.lease());
+          },
           index)
       .def_property_readonly("input_count", [](const LentGrad& c) { return c->input_count(); })
       .def(
-          "wants_grad", [](const LentGrad& c, std::size_t i) { return c->wants_grad(i); }, index)
+          "wants_grad",
+          [](const LentGrad& c, std::size_t i) { return c->wants_grad(input_place(c, i)); }, index)
       .def(
-          "has_grad_output", [](const LentGrad& c, std::size_t i) { return c->has_grad_output(i); },
+          "has_grad_output",
+          [](const LentGrad& c, std::size_t i) { return c->has_grad_output(output_place(c, i)); },
           index)
       .def(
           "grad_output",
-          [](const LentGrad& c, std::size_t i) { return lend(c->grad_output(i), c.lease()); },
+          [](const LentGrad& c, std::size_t i) {
+            return lend(c->grad_output(output_place(c, i)), c.lease());
+          },
           index)
       .def(
           "grad_input",
-          [](const LentGrad& c, std::size_t i) { return lend(c->grad_input(i), c.lease()); },
+          [](const LentGrad& c, std::size_t i) {
+            return lend(c->grad_input(input_place(c, i)), c.lease());
+          },
           index);
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
 
+#include "answered.hpp"
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
@@ -36,6 +39,10 @@ class PythonKernel final : public Kernel {
   PythonReference self_;
 };
 
+std::string class_of_operator(const py::object& self) {
+  return py::type::of(self).attr("__name__").cast<std::string>();
+}
+
 /// An operator whose methods are a Python object's: forward, and infer, backward and flop where it
 /// has them.
 class PythonOperator final : public Operator {
@@ -46,19 +53,26 @@ class PythonOperator final : public Operator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return call_python([&]() -> std::vector<ValueDesc> {
       if (!py::hasattr(self_.object, "infer")) return {context.input(0)};
+      using Described = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+      const std::string who = class_of_operator(self_.object) + ".infer()";
       std::vector<ValueDesc> result;
-      for (const auto& item : call_with(self_.object, "infer", context)) {
-        const auto [dtype, dims] = item.cast<std::pair<std::string, std::vector<std::int64_t>>>();
+      for (const auto& [dtype, dims] :
+           answered<Described>(call_with(self_.object, "infer", context), who,
+                               "a list of (type, shape), one an output")) {
         result.emplace_back(TensorDesc{dtype_from_name(dtype), Shape(dims)});
       }
-      return result;
+      if (result.size() == context.output_count()) return result;
+      throw ShapeError(fmt::format("{} gave {} outputs; the node has {}", who, result.size(),
+                                   context.output_count()));
     });
   }
   Places gradients() const override { return has_backward_ ? Places::all() : Places(); }
   Cost cost(const InferContext& context) const override {
     return call_python([&] {
       if (!py::hasattr(self_.object, "flop")) return bytes_only(context);
-      return with_flop(context, call_with(self_.object, "flop", context).cast<double>());
+      return with_flop(context,
+                       answered<double>(call_with(self_.object, "flop", context),
+                                        class_of_operator(self_.object) + ".flop()", "a number"));
     });
   }
   std::unique_ptr<Kernel> plan(PlanContext&) const override {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What callbacks should not do, and objects that come and go."""
 
+import concurrent.futures
 import gc
 import os
 import signal
@@ -146,6 +147,54 @@ class Rule(d5.ThreeStepOptimizer):
 def test_an_update_that_is_no_value_of_the_parameter_is_refused(returned, error, text):
     with pytest.raises(error, match=text):
         train(optimizer=Rule(returned))
+
+
+@pytest.mark.parametrize(
+    "hook, steps",
+    [("before_training", 0), ("before_epoch", 1), ("before_batch", 1), ("after_batch", 1), ("after_epoch", 2)],
+)
+def test_a_wish_to_stop_is_heard_after_the_batch_that_is_at_work(hook, steps):
+    """As in C++, where it is asked before training, after every batch and after every epoch."""
+
+    class Wish(d5.Event):
+        wished = False
+
+        def wants_stop(self):
+            return self.wished
+
+    def wish(self, *told):
+        self.wished = True
+
+    executor = d5.executor(d5.model("lenet", with_loss=True))
+    data = d5.subset(d5.dataset("mnist").test, list(range(20)))
+    trainer = d5.Trainer(d5.optimizer("sgd", executor), d5.sampler("ordered", data, batch_size=10), epochs=3)
+    trainer.add_event(type("Wish", (Wish,), {hook: wish})())
+    trainer.run()
+    assert trainer.step == steps
+
+
+def test_a_fork_within_a_hook_ends_by_itself():
+    class Fork(d5.Event):
+        def after_batch(self, trainer, batch, outputs):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(30)
+                own = d5.executor(scaled()).inference(FEED)["z"].numpy().tolist()
+                os._exit(0 if own == [1, 1, 1] else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    train(Fork())
+
+
+def test_a_thread_that_a_hook_starts_cannot_have_the_executor():
+    class Share(d5.Event):
+        def after_batch(self, trainer, batch, outputs):
+            executor = trainer.optimizer.executor
+            with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                pool.submit(executor.inference, {"image": np.zeros((1, 1, 28, 28), np.float32)}).result()
+
+    with pytest.raises(d5.ValueError, match="at work in another thread"):
+        train(Share())
 
 
 def test_a_fork_runs_on_by_itself():

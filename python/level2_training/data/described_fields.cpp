@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/data/described_fields.hpp"
 
+#include "answered.hpp"
+
 namespace d5::python {
 
 TypeAndShape words_of(const TensorDesc& desc) {
@@ -21,7 +23,9 @@ py::dict words_of(const std::vector<Dataset::Field>& fields) {
 std::vector<Dataset::Field> fields_of(const py::dict& words) {
   std::vector<Dataset::Field> fields;
   for (const auto& [name, desc] : words) {
-    fields.push_back({name.cast<std::string>(), desc_of(desc.cast<TypeAndShape>())});
+    const std::string who = fmt::format("field '{}'", printable(py::str(name).cast<std::string>()));
+    fields.push_back({answered<std::string>(name, "the name of a field", "a text"),
+                      desc_of(answered<TypeAndShape>(desc, who, "(type, shape)"))});
   }
   return fields;
 }

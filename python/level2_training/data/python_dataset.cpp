@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
@@ -17,6 +18,10 @@ py::function method(const PythonDataset& dataset, const char* name) {
       "the data set {} has no method {}; it needs __len__(), fields(), which returns a dict of "
       "(type, shape), and read(index, seed, epoch), which returns a dict of arrays",
       dataset.name(), name));
+}
+
+std::string who(const PythonDataset& dataset, const char* name) {
+  return fmt::format("the data set {}: {}()", dataset.name(), name);
 }
 
 /// What `read` gave for a field. Numbers and lists take the field's type; arrays have to have it.
@@ -56,13 +61,17 @@ std::string PythonDataset::name() const {
 }
 
 std::int64_t PythonDataset::size() const {
-  return call_python([&] { return method(*this, "__len__")().cast<std::int64_t>(); });
+  return call_python([&] {
+    return answered<std::int64_t>(method(*this, "__len__")(), who(*this, "__len__"),
+                                  "a whole number");
+  });
 }
 
 const std::vector<Dataset::Field>& PythonDataset::fields() const {
   return call_python([&]() -> const std::vector<Field>& {
     if (!fields_.empty()) return fields_;
-    std::vector<Field> fields = fields_of(method(*this, "fields")());
+    std::vector<Field> fields = fields_of(answered<py::dict>(
+        method(*this, "fields")(), who(*this, "fields"), "a dict of (type, shape) by name"));
     if (fields.empty()) throw ValueError(fmt::format("the data set {} has no fields", name()));
     fields_ = std::move(fields);
     return fields_;
@@ -75,7 +84,8 @@ void PythonDataset::read(std::span<const std::int64_t> indices, const Draw& draw
   call_python([&] {
     const py::function read_one = method(*this, "read");
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      const py::dict sample = read_one(indices[i], draw.seed, draw.epoch);
+      const auto sample = answered<py::dict>(read_one(indices[i], draw.seed, draw.epoch),
+                                             who(*this, "read"), "a dict of arrays by field");
       for (std::size_t f = 0; f < fields.size(); ++f) {
         const auto key = py::cast(fields[f].name);
         if (!sample.contains(key)) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
@@ -196,7 +197,10 @@ void PythonSampler::seek(std::int64_t epoch, std::int64_t index) {
 }
 
 std::int64_t PythonSampler::batches() const {
-  const auto all = call_python([&] { return call("__len__").cast<std::int64_t>(); });
+  const auto all = call_python([&] {
+    return answered<std::int64_t>(call("__len__"), "sampler " + class_name() + ": __len__()",
+                                  "a whole number");
+  });
   const auto [rank, ranks] = of_batches_;
   return (all - rank + ranks - 1) / ranks;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "long_call.hpp"
 #include "python_state.hpp"
@@ -31,7 +32,10 @@ class PythonStepModifier final : public StepModifier {
   }
   [[nodiscard]] double loss_factor() const override {
     if (!loss_factor_) return 1;
-    return call_python([&] { return self_.object.attr("loss_factor")().cast<double>(); });
+    return call_python([&] {
+      return answered<double>(self_.object.attr("loss_factor")(), name_ + ".loss_factor()",
+                              "a number");
+    });
   }
   [[nodiscard]] bool wants_all_gradients() const override { return gradients_final_; }
   bool gradients_final(ThreeStepOptimizer& optimizer, double& factor) override {

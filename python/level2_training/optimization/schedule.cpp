@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
 #include "long_call.hpp"
@@ -39,7 +40,10 @@ class PythonSchedule final : public Schedule {
   }
 
   [[nodiscard]] double at(std::int64_t time, double initial) override {
-    return call_python([&] { return self_.object.attr("at")(time, initial).cast<double>(); });
+    return call_python([&] {
+      return answered<double>(self_.object.attr("at")(time, initial),
+                              fmt::format("schedule {}: at()", class_of(self_.object)), "a number");
+    });
   }
   [[nodiscard]] Observes observes() const override { return observes_; }
   void observe(double loss) override {
