@@ -26,6 +26,9 @@ def main(folder: pathlib.Path) -> None:
     for module in ("numpy.typing", "os"):  # it imports no module that stands within an expression
         if re.search(rf"\b{module}\.", text) and f"import {module}\n" not in text:
             text = text.replace("import typing\n", f"import {module}\nimport typing\n", 1)
+    # Python 3.12 and type checkers know buffers by this method; pybind11's are none that a stub shows.
+    buffer = "    def __buffer__(self, flags: int, /) -> memoryview: ...\n"
+    text = re.sub(r"^(class Tensor:\n.*?)(?=^    def )", lambda match: match[1] + buffer, text, count=1, flags=re.M | re.S)
     stub.write_text(with_bases(text))
 
 

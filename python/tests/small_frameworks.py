@@ -4,6 +4,8 @@
 import itertools
 
 import d5
+from typing import Any
+
 import numpy as np
 
 
@@ -62,7 +64,7 @@ class NonZero(d5.Kernel):
 
 def whole(plan):
     """A network of these functions in one call."""
-    functions = {"Relu": lambda x: np.maximum(x, 0), "MatMul": np.matmul, "Add": np.add, "Reshape": np.reshape}
+    functions: dict[str, Any] = {"Relu": lambda x: np.maximum(x, 0), "MatMul": np.matmul, "Add": np.add, "Reshape": np.reshape}
     if plan.loss:
         raise d5.Unsupported("NumPy has no gradients")
     lacking = {node.node.op_type for node in plan.nodes} - {*functions}

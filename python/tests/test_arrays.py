@@ -192,7 +192,7 @@ def test_numpys_functions_take_tensors():
     np.testing.assert_array_equal(np.concatenate([tensor, tensor]), np.concatenate([numbers, numbers]))
     assert np.sum(tensor) == 15 and np.add.reduce(tensor, axis=1).tolist() == [3, 12]
     assert np.linalg.norm(tensor) == np.linalg.norm(numbers)
-    np.negative(numbers.copy(), out=tensor)
+    np.negative(numbers.copy(), out=tensor)  # type: ignore[call-overload]
     assert numbers[1, 2] == -5
 
 

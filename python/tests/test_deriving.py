@@ -34,7 +34,7 @@ def test_a_transform_in_python_is_applied_by_its_name():
     done = network.apply("without_identity")
     assert (done.nodes_before, done.nodes_after, done.what) == (2, 1, "removed 1 Identity")
     assert network.apply("without_identity").what == ""
-    outputs = d5.executor(network).inference({"x": np.float32([-1, 2])})
+    outputs = d5.executor(network).inference({"x": np.array([-1, 2], np.float32)})
     assert outputs["z"].numpy().tolist() == [0, 2]
     assert isinstance(d5.transform("dead-code"), d5.Transform)
 
@@ -54,7 +54,7 @@ def doubling(seed: int = 0, factor: float = 2.0):
     """Multiplies."""
     network = d5.Network("doubling")
     network.add_input("x", "float32", ["N", 1])
-    network.add_parameter("w", np.float32([[factor]]))
+    network.add_parameter("w", np.array([[factor]], np.float32))
     network.add_node("MatMul", ["x", "w"], ["y"], name="product")
     network.add_output("y")
     return network
@@ -63,7 +63,7 @@ def doubling(seed: int = 0, factor: float = 2.0):
 def test_a_model_in_python_is_one_of_the_models():
     assert "tests-double" in d5.models()
     network = d5.model("tests-double", factor=3.0)
-    assert d5.executor(network).inference({"x": np.float32([[2]])})["y"].numpy().tolist() == [[6]]
+    assert d5.executor(network).inference({"x": np.array([[2]], np.float32)})["y"].numpy().tolist() == [[6]]
     with pytest.raises(d5.NotFound, match="factor"):
         d5.model("tests-double", factr=3.0)
 
@@ -87,7 +87,7 @@ def loss_network(**options):
 def test_a_loss_in_python_trains():
     network = loss_network(scale=10.0)
     executor = d5.executor(network)
-    fed = {"x": np.float32([[1], [3]]), "t": np.float32([[0], [0]])}
+    fed = {"x": np.array([[1], [3]], np.float32), "t": np.array([[0], [0]], np.float32)}
     outputs = executor.inference_and_backprop(fed)
     assert outputs["loss"].numpy() == 40  # 10 times the mean of 2 and 6
     assert network.parameters[0].gradient.numpy().tolist() == [[20]]  # 10 times the mean of x
@@ -111,7 +111,7 @@ class ByHand(d5.GraphExecutor):
 
 
 def test_an_executor_in_python_trains_as_d5s_own():
-    fed = {"x": np.float32([[1], [3]]), "t": np.float32([[0], [0]])}
+    fed = {"x": np.array([[1], [3]], np.float32), "t": np.array([[0], [0]], np.float32)}
     values = []
     for executor in (ByHand(loss_network()), d5.executor(loss_network())):
         assert isinstance(executor, d5.GraphExecutor)
@@ -135,7 +135,7 @@ def test_what_watches_an_executor_in_python_sees_one_step_and_all_gradients():
     executor = ByHand(loss_network())
     executor.add_event(Watch())
     optimizer = d5.optimizer("sgd", executor)
-    optimizer.step({"x": np.float32([[1]]), "t": np.float32([[0]])})
+    optimizer.step({"x": np.array([[1]], np.float32), "t": np.array([[0]], np.float32)})
     assert seen == [("node", "by-hand", "backward"), ("gradient", "w", 0)]
 
 
@@ -147,14 +147,14 @@ def test_an_executor_that_forgets_an_output_or_backpropagation_is_told():
     executor = Forgetful(loss_network())
     optimizer = d5.optimizer("sgd", executor)
     with pytest.raises(d5.Unsupported, match="Forgetful runs forward alone"):
-        optimizer.step({"x": np.float32([[1]]), "t": np.float32([[0]])})
+        optimizer.step({"x": np.array([[1]], np.float32), "t": np.array([[0]], np.float32)})
 
     class Half(Forgetful):
         def inference_and_backprop(self, inputs, loss):
             return self.inference(inputs)
 
     with pytest.raises(d5.NotFound, match="returned no output 'loss'"):
-        d5.optimizer("sgd", Half(loss_network())).step({"x": np.float32([[1]]), "t": np.float32([[0]])})
+        d5.optimizer("sgd", Half(loss_network())).step({"x": np.array([[1]], np.float32), "t": np.array([[0]], np.float32)})
 
 
 class OwnSgd(d5.Optimizer):
@@ -180,7 +180,7 @@ def test_a_framework_in_python_brings_executors_and_optimizers_of_its_own():
     d5.add_framework(Small())
     executor = d5.executor(loss_network(), ["tests-small:hand"])
     optimizer = d5.optimizer("tests-small/sgd", executor, learning_rate=1.0)
-    optimizer.step({"x": np.float32([[1]]), "t": np.float32([[0]])})
+    optimizer.step({"x": np.array([[1]], np.float32), "t": np.array([[0]], np.float32)})
     assert executor.network.fetch("w").numpy().item() == 1  # 2 - 1 times the gradient of |w|
 
 
@@ -205,7 +205,7 @@ class Noise(d5.SampleStep):
 
 
 def points():
-    return d5.tensor_dataset({"x": np.arange(6, dtype=np.uint8).reshape(3, 2), "label": np.int64([0, 1, 2])})
+    return d5.tensor_dataset({"x": np.arange(6, dtype=np.uint8).reshape(3, 2), "label": np.array([0, 1, 2], np.int64)})
 
 
 def test_sample_steps_in_python_are_part_of_a_data_set():
@@ -216,7 +216,7 @@ def test_sample_steps_in_python_are_part_of_a_data_set():
     draws = [noisy.sample(0, seed=1, epoch=epoch)["x"].numpy().tolist() for epoch in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]  # all that is random comes of the seed
     step = d5.sample_step("cast", to="float32")
-    assert isinstance(step, d5.SampleStep) and step.run(np.uint8([0, 1])).numpy().tolist() == [0, 1]
+    assert isinstance(step, d5.SampleStep) and step.run(np.array([0, 1], np.uint8)).numpy().tolist() == [0, 1]
 
 
 @d5.register
@@ -263,7 +263,7 @@ class NpzWriter(d5.ContainerWriter):
 
     def finish(self):
         with open(self.path, "wb") as file:
-            np.savez(file, **{name: np.stack(values) for name, values in self.samples.items()})
+            np.savez(file, **{name: np.stack(values) for name, values in self.samples.items()})  # type: ignore[arg-type]
 
 
 @d5.register("tests-npz")
@@ -297,5 +297,5 @@ def test_what_cannot_be_registered_is_told():
     with pytest.raises(d5.NotFound, match="no kind 'los'"):
         d5.register("x", kind="los")(lambda network: None)
     with pytest.raises(d5.TypeError, match="has no method run"):
-        d5.transformed(points(), [d5.register("tests-empty")(type("Empty", (d5.SampleStep,), {})) and "tests-empty"],
-                       field="x")[0]
+        d5.register("tests-empty")(type("Empty", (d5.SampleStep,), {}))
+        d5.transformed(points(), ["tests-empty"], field="x")[0]

@@ -212,11 +212,11 @@ def test_a_recipe_of_parts_in_python_resumes_to_the_bit(tmp_path):
 
 def test_an_optimizer_in_python_is_checked_as_any_other():
     rows, plot = d5.check_optimizer("heavy", against="momentum:learning_rate=0.02", steps=4)
-    rows = {row.metric: row for row in rows}
-    assert rows["rule_difference"].status == "passed"
-    assert rows["trajectory_difference"].status == "passed"
-    assert rows["optimizer_repeatability"].samples == [0, 0]
-    assert rows["loss_ratio"].value < 1 and plot.svg().startswith("<svg")
+    by_metric = {row.metric: row for row in rows}
+    assert by_metric["rule_difference"].status == "passed"
+    assert by_metric["trajectory_difference"].status == "passed"
+    assert by_metric["optimizer_repeatability"].samples == [0, 0]
+    assert by_metric["loss_ratio"].value < 1 and plot.svg().startswith("<svg")
 
 
 def test_an_optimizer_that_forgets_is_found_by_the_check_alone(tmp_path):
@@ -241,9 +241,9 @@ def test_two_optimizers_are_compared_step_by_step():
 
 def test_a_sampler_in_python_is_held_to_its_law():
     rows = d5.test_sampler("backwards", d5.dataset("stripes").train, batch_size=16)
-    rows = {row.metric: row for row in rows}
-    assert rows["sampler_coverage"].samples == [0, 0]
-    assert rows["sampler_repeatability"].status == "passed"
+    by_metric = {row.metric: row for row in rows}
+    assert by_metric["sampler_coverage"].samples == [0, 0]
+    assert by_metric["sampler_repeatability"].status == "passed"
 
 
 def test_numbers_of_an_optimizer_are_hyper_parameters():
@@ -252,7 +252,7 @@ def test_numbers_of_an_optimizer_are_hyper_parameters():
     optimizer = d5.optimizer(rule, executor, schedules={"momentum": Halving(1)})
     assert optimizer.hyper_parameters == {"learning_rate": 0.5, "momentum": 0.9}
     optimizer.set_hyper_parameter("learning_rate", 0.25)
-    batch = d5.sampler("ordered", d5.dataset("stripes").train, batch_size=4).next()
+    batch = next(d5.sampler("ordered", d5.dataset("stripes").train, batch_size=4))
     optimizer.step(batch)
     assert (rule.learning_rate, rule.momentum) == (0.25, 0.9)
     optimizer.step(batch)
@@ -367,7 +367,7 @@ def test_what_is_no_part_is_refused():
         d5.optimizer("heavy", executor, learning_rat=0.1)
     with pytest.raises(d5.ValueError, match="learning_rate"):
         d5.optimizer("heavy", executor, learning_rate="much")
-    d5.add_metric("no-metric", lambda: 3)
+    d5.add_metric("no-metric", lambda: 3)  # type: ignore[arg-type,return-value]
     with pytest.raises(d5.TypeError, match="a metric is 3.*derived from"):
         d5.training_metric("no-metric")
 

@@ -54,7 +54,7 @@ def test_a_shape_that_only_running_tells_is_the_result_s():
     executor = d5.executor(network, ["numpy"])
     for x in ([0, 1, 0, 2], [0, 0, 0, 0], [1, 2, 3, 4]):
         y = executor.inference({"x": np.array(x, np.float32)})["y"].numpy()
-        np.testing.assert_array_equal(y, np.array(np.nonzero(x)))
+        np.testing.assert_array_equal(y, np.array(np.nonzero(np.array(x))))
 
 
 def test_threads_run_one_framework_at_once():
@@ -105,8 +105,8 @@ def test_added_again_its_kernels_replace_the_former_ones():
             return kernel
 
         kernel = type("K", (d5.Kernel,), {"forward": lambda self, inputs: np.full(2, number, "f4")})()
-        again = type("Again", (d5.Framework,), {"name": "again", "version": version})
-        again.kernels = {op: plan for op in ops}
+        parts = {"name": "again", "version": version, "kernels": {op: plan for op in ops}}
+        again = type("Again", (d5.Framework,), parts)
         d5.add_framework(again())
         return weakref.ref(kernel)
 

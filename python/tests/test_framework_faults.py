@@ -114,14 +114,15 @@ def test_what_is_no_framework_is_refused():
         base = {"name": "refused", "version": "1", "kernels": {"Relu": Relu}}
         d5.add_framework(type("Refused", (d5.Framework,), {**base, **parts})())
 
-    for parts, message in [
+    wrong: list[tuple[dict[str, object], str]] = [
         ({"name": ""}, "name is ''"),
         ({"name": "a+b"}, "'a\\+b' is no name"),
         ({"name": "reference"}, "'reference' is there already"),
         ({"version": None}, "version is None"),
         ({"kernels": {}}, "without kernels"),
         ({"kernels": {}, "executors": {}}, "without kernels"),
-    ]:
+    ]
+    for parts, message in wrong:
         with pytest.raises(d5.ValueError, match=message):
             add(**parts)
     with pytest.raises(d5.TypeError, match="kernels\\['Relu'\\] is 3"):

@@ -171,7 +171,7 @@ def test_gradients_of_any_tensor():
 
 def test_an_event_ends_a_run_early():
     class EndAfter(d5.Event):
-        passes = ()
+        passes: tuple[str, ...] = ()
 
         def before_pass(self, direction):
             self.passes += (direction,)
@@ -193,7 +193,7 @@ def test_an_event_ends_a_run_early():
 
 def test_nodes_are_placed_by_rules():
     class Frameworks(d5.Event):
-        seen = ()
+        seen: tuple[str, ...] = ()
 
         def before_node(self, step):
             self.seen += (step.framework,)

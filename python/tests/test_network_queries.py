@@ -91,7 +91,7 @@ def test_graphs_within_nodes_are_visited(tmp_path):
     assert network.nodes[0].graphs["then_branch"].output_names == ["p"]
 
     class Recorder(d5.Event):
-        seen = ()
+        seen: tuple[str, ...] = ()
 
         def before_nested_node(self, step):
             self.seen += (step.path,)

@@ -107,7 +107,7 @@ def test_a_data_set_counts_and_ends_as_python_s_lists_do():
     for place in (len(test), -len(test) - 1):
         with pytest.raises(IndexError):
             test[place]
-    assert sum(1 for _ in test) == len(test)
+    assert sum(1 for _ in test) == len(test)  # type: ignore[attr-defined,misc]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_network_shows_as_a_picture_and_folds_above_200_nodes():
 
 def test_recipes_and_environments_show_as_tables():
     recipe = d5.recipe("mnist-lenet-quick").changed("training.epochs=7")
-    html = recipe._repr_html_()
+    html = recipe._repr_html_()  # type: ignore[call-arg]
     xml.etree.ElementTree.fromstring(f"<div>{html}</div>")
     assert "<td>training.epochs</td><td>7</td><td>changed</td>" in html
     assert f"<code>{recipe.command}</code>" in html

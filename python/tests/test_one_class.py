@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One class a concept, parts in C++ and in Python alike."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,8 @@ def test_what_trains_a_network_is_no_rule_for_another():
 
 def test_an_optimizers_step_can_be_made_of_its_parts():
     batches = d5.sampler("ordered", d5.dataset("mnist").train, batch_size=8)
+    whole: Any
+    parts: Any
     whole, parts = (d5.optimizer("momentum", executor(), modifiers=["clip_norm"]) for _ in range(2))
     for batch, _ in zip(batches, range(3)):
         expected = whole.step(batch)["loss"].item()
@@ -97,7 +101,7 @@ def test_three_steps_in_python_are_those_in_cpp(tmp_path):
         mine.value = its.value
     resumed = d5.optimizer(again, d5.executor(network))
     resumed.restore(state)
-    batch = batches.next()
+    batch = next(batches)
     assert resumed.step(batch)["loss"].item() == ours.step(batch)["loss"].item()
     for mine, its in zip(network.parameters, ours.network.parameters):
         np.testing.assert_array_equal(mine.value, its.value)

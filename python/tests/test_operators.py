@@ -159,7 +159,7 @@ def test_anything_that_torch_can_call():
 
 
 def test_where_an_output_differs_is_drawn(tmp_path):
-    picture = d5.heatmap(d5.absolute_difference(np.float32([1, 2, 3]), np.float32([1, 2, 4])))
+    picture = d5.heatmap(d5.absolute_difference(np.array([1, 2, 3], np.float32), np.array([1, 2, 4], np.float32)))
     pixels = picture.numpy()
     assert pixels.dtype == np.uint8 and pixels.shape[2] == 3
     assert pixels[0, 0].tolist() == [0, 0, 0] and pixels[0, 64].sum() > 3 * 128

@@ -16,7 +16,7 @@ def batch(seed: int) -> dict[str, np.ndarray]:
     return {"image": draw.random((3, 1, 28, 28), np.float32), "label": draw.integers(0, 10, 3)}
 
 
-def optimizer(name: str, **options: object) -> d5.BoundOptimizer:
+def optimizer(name: str, **options: Any) -> d5.BoundOptimizer:
     network = d5.model("lenet", with_loss=True, seed=2)
     return d5.optimizer(name, d5.executor(network), **options)
 

@@ -53,7 +53,7 @@ def test_a_type_that_numpy_lacks_says_so():
 
 def test_elements_and_scalars_are_as_of_numpy():
     tensor = d5.Tensor(np.arange(6, dtype=np.int32).reshape(2, 3))
-    assert tensor[1, 2] == 5 and [row.tolist() for row in tensor] == [[0, 1, 2], [3, 4, 5]]
+    assert tensor[1, 2] == 5 and [row.tolist() for row in tensor] == [[0, 1, 2], [3, 4, 5]]  # type: ignore[attr-defined]
     tensor[0][1] = 7
     assert tensor[0].tolist() == [0, 7, 2]
     with pytest.raises(IndexError):

@@ -96,7 +96,7 @@ def test_gradients_of_a_module_add_up_as_torchs():
         module(picture=images)
 
 
-class Net(torch.nn.Module):
+class Net(torch.nn.Module):  # type: ignore[name-defined,misc]
     def __init__(self):
         super().__init__()
         self.layers = torch.nn.Sequential(
@@ -178,7 +178,7 @@ def test_an_optimizer_of_torch_is_one_of_d5s(kind, options):
         mine.value = its.value
     resumed = d5.optimizer(d5torch.Optimizer(kind, learning_rate=0.01, **options), d5.executor(other))
     resumed.restore(ours.state())
-    batch = batches.next()
+    batch = next(batches)
     ours.step(batch), resumed.step(batch)
     for mine, its in zip(other.parameters, network.parameters):
         np.testing.assert_array_equal(mine.value, its.value)
@@ -187,7 +187,7 @@ def test_an_optimizer_of_torch_is_one_of_d5s(kind, options):
 def test_lbfgs_asks_for_gradients_again():
     network = d5.model("lenet", with_loss=True, seed=1)
     optimizer = d5.optimizer(d5torch.Optimizer(torch.optim.LBFGS, learning_rate=0.1, max_iter=3), d5.executor(network))
-    batch = d5.sampler("ordered", d5.dataset("mnist").train, batch_size=32).next()
+    batch = next(d5.sampler("ordered", d5.dataset("mnist").train, batch_size=32))
     losses = [optimizer.step(batch)["loss"].item() for _ in range(3)]
     assert losses[2] < losses[0]
 
@@ -200,4 +200,4 @@ def test_a_schedule_of_d5s_changes_an_optimizer_of_torchs():
     )
     assert optimizer.hyper_parameters == {"learning_rate": 1.0}
     with pytest.raises(d5.TypeError, match="expected a class"):
-        d5torch.Optimizer("adam")
+        d5torch.Optimizer("adam")  # type: ignore[arg-type]

@@ -225,7 +225,7 @@ def test_a_profile_tells_which_node_costs_most():
         if row.metric == "time" and row.conditions.get("by") == "node"
     }
     assert {"conv1", "pool1", "fc3"} <= times.keys()
-    assert max(times, key=times.get) != "flatten"
+    assert max(times, key=lambda name: times[name]) != "flatten"
 
 
 def test_a_gradient_check_from_python():
@@ -254,7 +254,7 @@ class Rows(d5.Sampler):
 
 
 def digits(count):
-    samples = list(d5.dataset("mnist", train_samples=count).train)
+    samples = list(d5.dataset("mnist", train_samples=count).train)  # type: ignore[call-overload]
     return {
         "image": np.stack([sample["image"].numpy() for sample in samples]),
         "label": np.array([sample["label"].numpy().item() for sample in samples]),
@@ -309,6 +309,8 @@ def test_a_sampler_in_python_is_iterated_as_any_other():
 
 def test_a_sampler_in_python_that_gives_something_else_is_refused():
     class Wrong(Rows):
+        given: object
+
         def next(self):
             return self.given
 

@@ -37,7 +37,7 @@ def test_the_operator_is_right_forward_and_backward(written):
     # Forward is its own judge: the gradient is what is checked.
     assert [(row.conditions["test"], row.status) for row in rows] == [("forward", "skipped"), ("gradient", "passed")]
     executor = d5.executor(triple())
-    assert executor.inference({"x": np.float32([1, 2])})["y"].numpy().tolist() == [3, 6]
+    assert executor.inference({"x": np.array([1, 2], np.float32)})["y"].numpy().tolist() == [3, 6]
 
 
 def test_the_optimizer_is_momentum(written):

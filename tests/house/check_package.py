@@ -198,14 +198,28 @@ def types() -> Iterator[str]:
             yield f"{line}: expected '{message}' among:\n" + "\n".join(found)
 
 
+# Tests say no types of their own, whose callbacks are all kinds of wrong; what they call is checked as a user's calls are.
+OF_TESTS = """
+[mypy-{}]
+disallow_untyped_defs = False
+disallow_incomplete_defs = False
+disallow_untyped_calls = False
+disallow_any_generics = False
+disable_error_code = override, union-attr, var-annotated, comparison-overlap
+"""
+
+
 def own_types() -> Iterator[str]:
-    """mypy --strict passes on d5's own Python."""
+    """mypy --strict passes on d5's own Python, its tests included."""
+    tests = sorted((SOURCE / "python/tests").glob("*.py"))
+    config = WORK / "mypy.ini"
+    config.write_text("[mypy]\nstrict = True\n" + "".join(OF_TESTS.format(f.stem) for f in tests))
     scripts = [f for f in (SOURCE / "scripts").iterdir() if b"python3" in f.read_bytes()[:40]]
     folders = ["examples", "examples/notebooks", "tests/house", "python"]
     if importlib.util.find_spec("jax"):
         folders.append("examples/107_jax_framework")
     others = [*scripts, *(f for folder in folders for f in sorted((SOURCE / folder).glob("*.py")))]
-    for done in (mypy("-p", "d5"), mypy(*others)):
+    for done in (mypy("-p", "d5"), mypy("--config-file", config, *others, *tests)):
         if done.returncode != 0:
             yield done.stdout + done.stderr
 
