@@ -26,6 +26,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_measurement(m);
   d5::python::bind_plot(m);
   d5::python::bind_environment(m);
+  d5::python::bind_artefact_store(m);
   d5::python::bind_timeline(m);
   d5::python::bind_onnx(m);
   d5::python::bind_operator_contexts(m);
@@ -40,6 +41,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_model_source(m);
   d5::python::bind_network_tables(m);
   d5::python::bind_executor(m);
+  d5::python::bind_planned_memory(m);
   d5::python::bind_framework_selection(m);
   d5::python::bind_network_validation(m);
   d5::python::bind_dataset(m);
@@ -64,9 +66,18 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_training_profile(m);
   d5::python::bind_scaling_prediction(m);
   d5::python::bind_operation_graph(m);
+  d5::python::bind_local_prediction(m);
+  d5::python::bind_network_calibration(m);
+  d5::python::bind_simulated_run(m);
   d5::python::bind_overlap(m);
+  d5::python::bind_overlap_map(m);
+  d5::python::bind_overlap_account(m);
   d5::python::bind_client(m);
   d5::python::bind_evaluate(m);
+  d5::python::bind_evaluation_lock(m);
+  d5::python::bind_find_peak(m);
+  d5::python::bind_answer_audit(m);
+  d5::python::bind_choice(m);
   d5::python::bind_database(m);
   d5::python::bind_scenario(m);
   d5::python::bind_analysis(m);

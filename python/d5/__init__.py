@@ -53,10 +53,15 @@ from d5._measurements import Measurements as Measurements
 from d5._notebook import Environment as Environment
 from d5._notebook import environment as environment
 from d5._notebook import show_in_notebooks as _show_in_notebooks
+from d5._overlap import overlap_map as overlap_map
+from d5._overlap import overlap_search as overlap_search
 from d5._plotting import draw as draw
+from d5._predicting import calibrate as calibrate
+from d5._predicting import predict as predict
 from d5._rank_bases import DistributedOptimizer as DistributedOptimizer
 from d5._rank_bases import GradientCompressor as GradientCompressor
 from d5._rank_bases import GradientExchange as GradientExchange
+from d5._scaling import scale as scale
 from d5._visitor import OperatorVisitor as OperatorVisitor
 from d5.errors import CommunicationError as CommunicationError
 from d5.errors import Error as Error

@@ -8,6 +8,7 @@
 #include "d5/core/timeline.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/query_record.hpp"
+#include "d5/evaluation/result_history.hpp"
 #include "d5/evaluation/sample_answer.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "row_dicts.hpp"
@@ -64,6 +65,32 @@ Measurements stored_measurements(EvaluationDatabase& database, const Options& wo
   return Measurements(rows);
 }
 
+/// What was measured over time, the oldest first.
+struct History {
+  std::vector<HistoryEntry> entries;
+};
+
+History history_of(EvaluationDatabase& database, const Options& words) {
+  const RecordFilter filter = filter_of(words);
+  return {result_history(at_work(database, [&] { return database.measurements(filter); }))};
+}
+
+RowDicts rows_of_history(const History& history) {
+  return rows_of(history.entries, [](Values& row, const HistoryEntry& entry) {
+    row["time"] = entry.stored.time;
+    row["run"] = entry.stored.run;
+    row["hostname"] = entry.stored.hostname;
+    row["subject"] = entry.stored.record.subject;
+    row["framework"] = entry.stored.record.framework;
+    row["metric"] = entry.stored.record.metric;
+    row["value"] = entry.stored.estimate.value;
+    row["status"] = std::string(name_of(entry.stored.record.status));
+    row["series"] = entry.series;
+    row["is_record"] = entry.is_record;
+    row["is_best"] = entry.is_best;
+  });
+}
+
 RowDicts pieces_of_run(EvaluationDatabase& database, const std::string& run) {
   const auto all = at_work(database, [&] { return database.pieces(database.run_id(run)); });
   return rows_of(all, [](Values& row, const auto& piece) {
@@ -101,6 +128,16 @@ RowDicts queries_of_piece(EvaluationDatabase& database, const std::string& run,
 }  // namespace
 
 void bind_database(py::module_& m) {
+  py::class_<History>(m, "ResultHistory",
+                      "What was measured over time, and the best version of it.")
+      .def("rows", &rows_of_history,
+           "A dict a record, the oldest first; is_record: better than all before it in its series, "
+           "which are those of one subject without its version; is_best: the last of these.")
+      .def("table", [](const History& history) { return history_table(history.entries); })
+      .def(
+          "plots", [](const History& history) { return history_plots(history.entries); },
+          "A plot a metric: values over runs, a line a series.")
+      .def("__len__", [](const History& history) { return history.entries.size(); });
   py::class_<EvaluationDatabase>(
       m, "Database",
       "Results that stay: every run with its environment, records, queries, answers and traces.\n\n"
@@ -138,6 +175,8 @@ void bind_database(py::module_& m) {
                                 }).measurements);
           },
           py::arg("run"), "All that a run measured; its id may be cut short.")
+      .def("history", &history_of,
+           "Records over time; keywords choose, as of measurements: `d5 eval history`.")
       .def("pieces", &pieces_of_run, py::arg("run"), "A dict for each thing that a run wrote.")
       .def("answers", &answers_of_piece, py::arg("run"), py::arg("piece"), "A dict a sample.")
       .def("queries", &queries_of_piece, py::arg("run"), py::arg("piece"),

@@ -7,9 +7,11 @@
 #include <variant>
 
 #include "d5/core/environment.hpp"
+#include "d5/core/error.hpp"
 #include "d5/core/work_list.hpp"
 #include "d5/evaluation/asked_evaluation.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/evaluation_lock.hpp"
 #include "d5/evaluation/manifest_place.hpp"
 #include "d5/evaluation/run_sink.hpp"
 #include "d5/level1_network/executor_word.hpp"
@@ -19,38 +21,35 @@
 namespace d5::python {
 namespace {
 
-/// A manifest as a dict, or the words that name one.
-using Manifest = std::variant<Values, std::vector<std::string>, Path>;
-
 std::string json_of(const Values& manifest) {
   return py::module_::import("json").attr("dumps")(manifest).cast<std::string>();
 }
 
-EvaluationManifest manifest_of(const Manifest& what) {
-  if (const auto* dict = std::get_if<Values>(&what)) {
-    Values whole(dict->attr("copy")());
-    for (const auto& [key, value] : {std::pair("kind", "evaluation"), std::pair("name", "python"),
-                                     std::pair("version", "0.0.0-dev")}) {
-      whole.attr("setdefault")(key, value);
-    }
-    return parse_manifest<EvaluationManifest>(json_of(whole), "the evaluation");
-  }
+/// Throws: ValueError where the call says more than the file's name.
+std::string file_of_lock(const Manifest& what, const EvaluationChanges& changes) {
+  const bool changed = changes.frameworks || changes.scenarios || changes.batches ||
+                       changes.dataset || changes.split || changes.queries || changes.seed ||
+                       changes.seconds || changes.accuracy;
   const auto* path = std::get_if<Path>(&what);
-  return asked_evaluation(
-      path ? std::vector{path->string()} : std::get<std::vector<std::string>>(what), "python");
+  if (path && !changed) return path->string();
+  throw ValueError(
+      "d5.evaluate: with locked=True a lock's file says what is run; say nothing else");
 }
 
 Measurements run_evaluation(const Manifest& what, const EvaluationChanges& changes,
                             const std::optional<Path>& out, bool resume,
-                            const std::optional<Path>& database, bool steps) {
-  EvaluationManifest manifest = manifest_of(what);
+                            const std::optional<Path>& database, bool steps, bool locked) {
+  const std::string lock = locked ? file_of_lock(what, changes) : "";
+  const EvaluationManifest manifest = locked ? EvaluationManifest{} : manifest_of(what);
   std::vector<Measurement> rows;
   long_call([&](const Interrupt& interrupt) {
-    change_evaluation(manifest, changes);
-    manifest.frameworks = executor_words(manifest.frameworks);
-    EvaluateOptions how{
-        .out = out ? out->string() : "", .resume = resume, .steps = steps, .interrupt = interrupt};
-    const FixedEvaluation evaluation = fix_evaluation(manifest);
+    EvaluateOptions how;
+    if (out) how.out = out->string();
+    how.resume = resume;
+    how.steps = steps;
+    how.interrupt = interrupt;
+    const FixedEvaluation evaluation =
+        locked ? locked_evaluation(lock) : fixed_evaluation(manifest, changes);
     std::unique_ptr<EvaluationDatabase> kept;
     std::optional<RunSink> run;
     if (database) {
@@ -85,6 +84,26 @@ std::vector<LintFault> lint(const std::variant<Values, Path>& what, bool fetched
 
 }  // namespace
 
+EvaluationManifest manifest_of(const Manifest& what) {
+  if (const auto* dict = std::get_if<Values>(&what)) {
+    Values whole(dict->attr("copy")());
+    for (const auto& [key, value] : {std::pair("kind", "evaluation"), std::pair("name", "python"),
+                                     std::pair("version", "0.0.0-dev")}) {
+      whole.attr("setdefault")(key, value);
+    }
+    return parse_manifest<EvaluationManifest>(json_of(whole), "the evaluation");
+  }
+  const auto* path = std::get_if<Path>(&what);
+  return asked_evaluation(
+      path ? std::vector{path->string()} : std::get<std::vector<std::string>>(what), "python");
+}
+
+FixedEvaluation fixed_evaluation(EvaluationManifest manifest, const EvaluationChanges& changes) {
+  change_evaluation(manifest, changes);
+  manifest.frameworks = executor_words(manifest.frameworks);
+  return fix_evaluation(manifest);
+}
+
 void bind_evaluate(py::module_& m) {
   m.def(
       "evaluate",
@@ -94,7 +113,7 @@ void bind_evaluate(py::module_& m) {
          std::optional<std::string> split, std::optional<std::int64_t> queries,
          std::optional<double> seconds, std::optional<bool> accuracy,
          std::optional<std::int64_t> seed, const std::optional<Path>& out, bool resume,
-         const std::optional<Path>& database, bool steps) {
+         const std::optional<Path>& database, bool steps, bool locked) {
         return run_evaluation(what,
                               {.frameworks = std::move(frameworks),
                                .scenarios = std::move(scenarios),
@@ -105,7 +124,7 @@ void bind_evaluate(py::module_& m) {
                                .seed = seed,
                                .seconds = seconds,
                                .accuracy = accuracy},
-                              out, resume, database, steps);
+                              out, resume, database, steps, locked);
       },
       py::arg("what"), py::kw_only(), py::arg("frameworks") = py::none(),
       py::arg("scenarios") = py::none(), py::arg("batches") = py::none(),
@@ -113,10 +132,13 @@ void bind_evaluate(py::module_& m) {
       py::arg("queries") = py::none(), py::arg("seconds") = py::none(),
       py::arg("accuracy") = py::none(), py::arg("seed") = py::none(), py::arg("out") = py::none(),
       py::arg("resume") = false, py::arg("database") = py::none(), py::arg("steps") = false,
+      py::arg("locked") = false,
       "`d5 eval run`: a model by its manifest (a name that d5 carries, or a file), several, an "
       "evaluation's file, or its manifest as a dict. Keywords replace what the manifest says. Each "
       "model's accuracy in each framework first, then every scenario with every size of batch: one "
-      "row a number. `database`: an address where queries and answers are kept, too.");
+      "row a number. `database`: an address where queries and answers are kept, too. With "
+      "locked=True `what` is "
+      "the file of an evaluation_lock.");
   m.def("lint_manifest", &lint, py::arg("manifest"), py::kw_only(), py::arg("fetched") = false,
         "All that is wrong with a file or a dict, as (line, column, what); none if it is right.");
 }

@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <variant>
+#include <vector>
+
 #include "bindings.hpp"
+#include "d5/evaluation/asked_evaluation.hpp"
+#include "d5/evaluation/evaluate.hpp"
 
 namespace d5::python {
 
 // One function a file of this folder.
 void bind_evaluate(py::module_& m);
+void bind_evaluation_lock(py::module_& m);
+void bind_find_peak(py::module_& m);
+void bind_answer_audit(py::module_& m);
+void bind_choice(py::module_& m);
 void bind_database(py::module_& m);
 void bind_scenario(py::module_& m);
 void bind_analysis(py::module_& m);
+
+/// A manifest as a dict, or the words that name one.
+using Manifest = std::variant<Values, std::vector<std::string>, Path>;
+[[nodiscard]] EvaluationManifest manifest_of(const Manifest& what);
+/// With what a call says otherwise, and all that it names found.
+[[nodiscard]] FixedEvaluation fixed_evaluation(EvaluationManifest manifest,
+                                               const EvaluationChanges& changes);
 
 }  // namespace d5::python

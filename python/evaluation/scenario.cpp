@@ -1,50 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/scenario.hpp"
 
-#include <pybind11/typing.h>
-
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/evaluation/system_under_test.hpp"
 #include "evaluation/evaluation_module.hpp"
+#include "evaluation/python_system.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
 namespace {
-
-/// A function of a sample's number, in Python: it answers one query after the other.
-class PythonSystem final : public SystemUnderTest {
- public:
-  PythonSystem(const py::object& answer, std::string name, std::int64_t samples)
-      : answer_(answer), name_(std::move(name)), samples_(samples) {}
-  [[nodiscard]] std::string name() const override { return name_; }
-  [[nodiscard]] std::int64_t samples() const override { return samples_; }
-  void issue(std::span<const Query> queries) override {
-    for (const Query& query : queries) {
-      const std::int64_t begun = Trace::now_ns();
-      const std::string fault = call_python([&]() -> std::string {
-        try {
-          answer_.object(query.sample);
-          return {};
-        } catch (py::error_already_set& raised) {
-          if (!raised.matches(PyExc_Exception)) throw;
-          return raised.what();
-        }
-      });
-      complete({{.id = query.id,
-                 .begun = begun,
-                 .status = fault.empty() ? Status::passed : Status::failed,
-                 .reason = fault}});
-    }
-  }
-
- private:
-  PythonReference answer_;
-  std::string name_;
-  std::int64_t samples_;
-};
-
-using Answer = py::typing::Callable<py::object(std::int64_t)>;
 
 Measurements run_scenario(const std::string& which, const Answer& answer, std::int64_t samples,
                           const std::string& name, double seconds, std::int64_t queries,
@@ -60,18 +22,7 @@ Measurements run_scenario(const std::string& which, const Answer& answer, std::i
                                                            .deadline_seconds = deadline_seconds,
                                                            .interrupt = interrupt});
   });
-  for (Measurement& row : result.measurements) {
-    row.subject = name;
-    row.level = "evaluation";
-    row.framework = "python";
-    if (result.status == Status::failed) {
-      row.status = Status::failed;
-      row.reason = result.reason;
-    } else if (result.status != Status::passed) {
-      mistrust(row, result.reason);
-    }
-  }
-  return Measurements(result.measurements);
+  return Measurements(records_of(std::move(result), name));
 }
 
 }  // namespace

@@ -57,7 +57,14 @@ class PythonCommunicationEvent final : public CommunicationEvent {
   bool before_, after_, complete_, before_wait_, after_wait_;
 };
 
+/// One written in C++, such as an OverlapRecorder; null for one in Python.
+std::shared_ptr<CommunicationEvent> native_event(const Anything& event) {
+  if (!py::isinstance<Event>(event)) return nullptr;
+  return std::dynamic_pointer_cast<CommunicationEvent>(event.cast<std::shared_ptr<Event>>());
+}
+
 void add_communication_event(Communicator& ranks, const Anything& event) {
+  if (auto native = native_event(event)) return ranks.events().add(std::move(native));
   auto adapter = std::make_shared<PythonCommunicationEvent>(event);
   if (!adapter->listens()) {
     throw TypeError(
@@ -68,6 +75,7 @@ void add_communication_event(Communicator& ranks, const Anything& event) {
 }
 
 void remove_communication_event(Communicator& ranks, const Anything& event) {
+  if (const auto native = native_event(event)) return ranks.events().remove(native.get());
   for (const auto& known : ranks.events().all()) {
     const auto* adapter = dynamic_cast<const PythonCommunicationEvent*>(known.get());
     if (adapter && adapter->is(event)) return ranks.events().remove(adapter);

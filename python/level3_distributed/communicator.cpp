@@ -8,7 +8,9 @@
 
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/timeline.hpp"
 #include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/late_arrivals.hpp"
 #include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/level3_distributed/traced_run.hpp"
 #include "d5/level3_distributed/transport.hpp"
@@ -17,6 +19,7 @@
 #include "level3_distributed/job.hpp"
 #include "level3_distributed/started_calls.hpp"
 #include "long_call.hpp"
+#include "row_dicts.hpp"
 
 namespace d5::python {
 namespace {
@@ -84,10 +87,12 @@ void bind_level3_distributed(py::module_& m) {
   bind_blocking_calls(communicator);
   bind_communication_events(m, communicator);
   bind_started_calls(m, communicator);
+  bind_call_options(communicator);
   bind_communicator_decorators(m);
   bind_memory_window(m);
   bind_collective_checks(m);
   bind_communication_graph(m);
+  bind_scaling_study(m);
   m.def("world", &job_of_python,
         "All ranks of the job: under mpirun all of them, otherwise this process.");
   m.def("launch_words", &launch_words, py::arg("ranks"), py::arg("command"),
@@ -111,6 +116,19 @@ void bind_level3_distributed(py::module_& m) {
       py::arg("path"), py::arg("run"),
       "What `run` returns; what all ranks did meanwhile is a timeline in the file `path`, which "
       "ui.perfetto.dev opens: `--trace`.");
+  m.def(
+      "late_arrivals",
+      [](const Timeline& timeline) {
+        return rows_of(late_arrivals(timeline), [](Values& row, const LateArrival& one) {
+          row["late"] = one.late;
+          row["waiting"] = one.waiting;
+          row["calls"] = one.calls;
+          row["seconds"] = one.seconds;
+        });
+      },
+      py::arg("timeline"),
+      "Who waited in collectives for whom, of a trace of all ranks: a dict a pair, the longest "
+      "first.");
   m.def(
       "leave_world", &leave_world, py::arg("status"), released,
       "Waits until all ranks have come here; with a status other than 0 for 3 s, and ends the job "

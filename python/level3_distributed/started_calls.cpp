@@ -77,6 +77,14 @@ Started start_receive(Ranks ranks, Tensor tensor, int from, int tag) {
   return call;
 }
 
+using ResourcesUsed = std::optional<std::pair<std::string, std::string>>;
+
+ResourcesUsed resources_used(const StartedCall& call) {
+  const auto used = call.request->used();
+  if (!used) return std::nullopt;
+  return std::pair(to_words(used->resources), used->ignored);
+}
+
 }  // namespace
 
 StartedCall::~StartedCall() {  // without the GIL where its start has failed
@@ -100,7 +108,11 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
           [](const StartedCall& call) {
             return std::pair(call.received.from, call.received.elements);
           },
-          "Of a receive that is complete: the rank that sent, and how many elements.");
+          "Of a receive that is complete: the rank that sent, and how many elements.")
+      .def_property_readonly("used", &resources_used,
+                             "Of a call with resources (Communicator.with_options) that is "
+                             "complete: what it ran with, "
+                             "and what was ignored of them, with the reason; otherwise None.");
   communicator
       .def("start_all_reduce", &start_all_reduce, py::arg("tensor"), py::arg("reduction") = "sum",
            released, "In place; `reduction`: sum, maximum or minimum.")

@@ -37,5 +37,8 @@ using CommunicatorClass = py::class_<Communicator, std::shared_ptr<Communicator>
 
 /// The calls of a communicator that are under way when they return.
 void bind_started_calls(py::module_& m, CommunicatorClass& communicator);
+void bind_scaling_study(py::module_& m);
+/// What may be said of them: `with_options`.
+void bind_call_options(CommunicatorClass& communicator);
 
 }  // namespace d5::python

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <variant>
+
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/results.hpp"
 #include "d5/prediction/overlap_analysis.hpp"
@@ -9,7 +11,14 @@
 namespace d5::python {
 namespace {
 
-OverlapGrid grid_of(const std::string& file, const std::string& base) {
+/// A file, or the rows of a search.
+using GridSource = std::variant<std::vector<Measurement>, Path>;
+
+OverlapGrid grid_of(const GridSource& source, const std::string& base) {
+  if (const auto* rows = std::get_if<std::vector<Measurement>>(&source)) {
+    return overlap_grid_of(*rows);
+  }
+  const std::string file = std::get<Path>(source).string();
   constexpr std::size_t kMostBytes = std::size_t{1} << 24;
   if (file.ends_with(".json")) return overlap_grid_of(read_results(file).measurements);
   return overlap_grid_from_csv(read_file(file, kMostBytes), file, base);
@@ -20,17 +29,20 @@ OverlapGrid grid_of(const std::string& file, const std::string& base) {
 void bind_overlap(py::module_& m) {
   m.def(
       "overlap_report",
-      [](const Path& file, const std::string& base) {
-        const OverlapGrid grid = grid_of(file, base);
+      [](const GridSource& source, const std::string& base) {
+        const OverlapGrid grid = grid_of(source, base);
         return std::pair(best_settings_table(grid), single_settings_table(grid));
       },
-      py::arg("file"), py::arg("base") = "2x256",
-      "The best setting of each row of a table 'model,batch,SETTING,...', or of what `d5 overlap "
-      "search` wrote; and what one setting for all rows loses.");
+      py::arg("source"), py::arg("base") = "2x256",
+      "The best setting of each row of a table 'model,batch,SETTING,...', or of what an overlap "
+      "search found (its file, or its rows); and what one setting for all rows loses.");
   m.def(
       "overlap_map_table",
-      [](const Path& file) { return overlap_map_table(read_results(file).measurements); },
-      py::arg("file"), "Of what `d5 overlap map --out` wrote.");
+      [](const GridSource& source) {
+        const auto* rows = std::get_if<std::vector<Measurement>>(&source);
+        return overlap_map_table(rows ? *rows : read_results(std::get<Path>(source)).measurements);
+      },
+      py::arg("source"), "Of the rows of an overlap map, or of the file that holds them.");
   m.def(
       "compare_overlap_maps",
       [](const Path& first, const Path& second) {

@@ -2,13 +2,25 @@
 #pragma once
 
 #include "bindings.hpp"
+#include "d5/prediction/scaling_prediction.hpp"
 
 namespace d5::python {
 
 // One function a file of this folder, which has its name.
 void bind_training_profile(py::module_& m);
 void bind_scaling_prediction(py::module_& m);
+void bind_local_prediction(py::module_& m);
+void bind_network_calibration(py::module_& m);
+void bind_simulated_run(py::module_& m);
 void bind_operation_graph(py::module_& m);
 void bind_overlap(py::module_& m);
+void bind_overlap_map(py::module_& m);
+void bind_overlap_account(py::module_& m);
+
+using SharedRanks = std::shared_ptr<Communicator>;
+inline constexpr const char* kRingScheme = "consistent_decentralized:all_reduce=ring";
+
+/// "weak" or "strong". Throws: ValueError for another word.
+[[nodiscard]] PredictedScaling predicted_scaling(const std::string& word);
 
 }  // namespace d5::python

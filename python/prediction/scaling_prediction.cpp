@@ -13,15 +13,11 @@
 namespace d5::python {
 namespace {
 
-PredictedScaling scaling_of(const std::string& word) {
-  if (word == "weak") return PredictedScaling::weak;
-  if (word == "strong") return PredictedScaling::strong;
-  throw ValueError(fmt::format("scaling is '{}', expected weak or strong", printable(word)));
-}
-
-PredictedCurve predict(const TrainingProfile& profile, const NetworkDescription& network,
-                       std::vector<int> ranks, std::int64_t batch, const std::string& scheme,
-                       const std::vector<std::string>& strategies, const std::string& scaling) {
+PredictedCurve predict_cluster(const TrainingProfile& profile, const NetworkDescription& network,
+                               std::vector<int> ranks, std::int64_t batch,
+                               const std::string& scheme,
+                               const std::vector<std::string>& strategies,
+                               const std::string& scaling) {
   PlannedTraining plan{{.batch = batch}, network};
   plan.training.scheme = entry_of_words("distributed optimizer", scheme);
   PredictedCurve curve;
@@ -35,7 +31,7 @@ PredictedCurve predict(const TrainingProfile& profile, const NetworkDescription&
     curve.strategy += (curve.strategy.empty() ? "" : ",") + words;
   }
   ScalingPredictionOptions options{
-      .ranks = std::move(ranks), .scaling = scaling_of(scaling), .training = plan.training};
+      .ranks = std::move(ranks), .scaling = predicted_scaling(scaling), .training = plan.training};
   long_call([&](const Interrupt& interrupt) {
     options.interrupt = interrupt;
     curve.points = predict_scaling(profile, plan.network, options);
@@ -66,6 +62,10 @@ void bind_networks(py::module_& m) {
                              [](const NetworkDescription& one) { return one.bandwidth.value; })
       .def_property_readonly("most_ranks", &NetworkDescription::most_ranks)
       .def("yaml", [](const NetworkDescription& one) { return to_yaml(one); })
+      .def(py::pickle([](const NetworkDescription& one) { return to_yaml(one); },
+                      [](const std::string& yaml) {
+                        return parse_network_description(yaml, "a pickled network");
+                      }))
       .def("__repr__", [](const NetworkDescription& one) {
         return fmt::format("<d5.NetworkDescription {}>", printable(one.name));
       });
@@ -75,6 +75,12 @@ void bind_networks(py::module_& m) {
 }
 
 }  // namespace
+
+PredictedScaling predicted_scaling(const std::string& word) {
+  if (word == "weak") return PredictedScaling::weak;
+  if (word == "strong") return PredictedScaling::strong;
+  throw ValueError(fmt::format("scaling is '{}', expected weak or strong", printable(word)));
+}
 
 void bind_scaling_prediction(py::module_& m) {
   bind_networks(m);
@@ -94,6 +100,8 @@ void bind_scaling_prediction(py::module_& m) {
       .def_readonly("exposed", &PredictedPoint::exposed)
       .def_readonly("bytes", &PredictedPoint::bytes)
       .def_readonly("bound_by", &PredictedPoint::bound_by)
+      .def_readonly("measured", &PredictedPoint::measured,
+                    "Steps on so many real ranks; empty: none were measured.")
       .def_readonly("mistrusted", &PredictedPoint::mistrusted);
   py::class_<PredictedCurve>(m, "PredictedCurve", "A scaling curve.")
       .def_readonly("model", &PredictedCurve::model)
@@ -108,12 +116,11 @@ void bind_scaling_prediction(py::module_& m) {
         return fmt::format("<d5.PredictedCurve {} on {}: {} points>", printable(curve.model),
                            printable(curve.network), curve.points.size());
       });
-  m.def("predict", &predict, py::arg("profile"), py::arg("network"), py::arg("ranks"),
+  m.def("_predict", &predict_cluster, py::arg("profile"), py::arg("network"), py::arg("ranks"),
         py::arg("batch"), py::kw_only(),
         py::arg("scheme") = "consistent_decentralized:all_reduce=ring",
         py::arg("strategies") = std::vector<std::string>{}, py::arg("scaling") = "weak",
-        "Simulates each number of ranks. `strategies` change the plan one after the other: "
-        "\"compute:factor=2\".");
+        "On a cluster: d5.predict.");
   m.def("prediction_table", &prediction_table, py::arg("curves"), "Curves side by side.");
   m.def("prediction_plot", &prediction_plot, py::arg("curves"),
         "Samples a second over ranks: perfect, predicted, by formula, and measured where it was.");

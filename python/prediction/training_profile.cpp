@@ -15,10 +15,10 @@ namespace {
 
 TrainingProfile profile(const std::string& model, std::vector<std::int64_t> batches,
                         const std::string& framework, std::int64_t steps, std::int64_t warm_up,
-                        const std::string& optimizer) {
+                        const std::string& optimizer, const SharedRanks& group) {
   ProfileOptions options{
       .batches = std::move(batches), .steps = steps, .warm_up = warm_up, .optimizer = optimizer};
-  const auto ranks = job_of_python();
+  const SharedRanks ranks = group ? group : job_of_python();
   TrainingProfile result;
   long_call([&](const Interrupt& interrupt) {
     options.interrupt = interrupt;
@@ -72,14 +72,19 @@ void bind_training_profile(py::module_& m) {
             write_training_profile(profile, path);
           },
           py::arg("path"))
+      .def(py::pickle([](const TrainingProfile& profile) { return to_json(profile); },
+                      [](const std::string& json) {
+                        return training_profile_from_json(json, "a pickled profile");
+                      }))
       .def("__repr__", [](const TrainingProfile& profile) {
         return fmt::format("<d5.TrainingProfile {}: {} pieces>", printable(profile.model),
                            profile.pieces.size());
       });
   m.def("profile", &profile, py::arg("model"), py::arg("batches"), py::kw_only(),
         py::arg("framework") = "reference", py::arg("steps") = 30, py::arg("warm_up") = 3,
-        py::arg("optimizer") = ProfileOptions{}.optimizer,
-        "Observes training steps of a model or recipe, on every rank of the job at once.");
+        py::arg("optimizer") = ProfileOptions{}.optimizer, py::arg("group") = py::none(),
+        "Observes training steps of a model or recipe, on every rank of the job, or of a group, at "
+        "once.");
   m.def(
       "profile_from_cost",
       [](const std::string& model, std::int64_t batch, double step_seconds) {

@@ -5,6 +5,7 @@ green and blue pictures apart, whose answers can be told by hand."""
 import hashlib
 import struct
 import zlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -197,3 +198,79 @@ def test_a_scenario_asks_a_function():
 
     rows = d5.run_scenario("closed_loop", fails, samples=4, queries=5)
     assert {row.status for row in rows} == {"failed"} and "no answer" in rows[0].reason
+
+
+def test_the_best_that_will_do_is_chosen(colours, tmp_path):
+    d5.evaluate(colours(), scenarios=["closed_loop"], queries=10, out=tmp_path / "r.json")
+    table, [row] = d5.choose([tmp_path / "r.json"], {"accuracy": ">=0.9"}, minimise="p50")
+    assert row["will_do"] and row["value"] > 0 and len(table) == 1
+    _, [row] = d5.choose([tmp_path / "r.json"], {"p99": "<=1e-9"}, maximise="throughput")
+    assert not row["will_do"] and "p99" in row["why_not"]
+    with pytest.raises(d5.ValueError, match="what is best"):
+        d5.choose([tmp_path / "r.json"])
+    assert "accuracy" in d5.choice_numbers()
+
+
+def test_a_lock_runs_while_nothing_is_another(colours, tmp_path):
+    manifest = colours()
+    assert d5.evaluation_lock(manifest, scenarios=[], out=tmp_path / "e.lock") == (tmp_path / "e.lock").read_text()
+    rows = d5.evaluate(tmp_path / "e.lock", locked=True)
+    assert [row.value for row in rows.where(metric="top1")] == [1.0]
+    with pytest.raises(d5.ValueError, match="say nothing else"):
+        d5.evaluate(tmp_path / "e.lock", locked=True, queries=3)
+    manifest.write_text(manifest.read_text().replace('"mean": 127', '"mean": 126'))
+    with pytest.raises(d5.ValueError, match="another|differ"):
+        d5.evaluate(tmp_path / "e.lock", locked=True)
+
+
+def test_a_history_knows_the_best(colours, tmp_path):
+    for _ in range(2):
+        d5.evaluate(colours(), scenarios=[], database=tmp_path / "all.db")
+    history = d5.Database(tmp_path / "all.db").history(metric="top1")
+    first, second = history.rows()
+    assert first["value"] == second["value"] == 1 and first["series"] == second["series"]
+    assert first["is_best"] and first["is_record"] and not second["is_record"]  # it is no better
+    assert len(history.table()) == len(history) == 2 and len(history.plots()) == 1
+
+
+FAST: dict[str, Any] = {"first_rate": 2000, "highest_rate": 4000, "lowest_rate": 1000}
+
+
+def test_the_highest_rate_at_which_an_objective_holds():
+    peak = d5.find_peak(lambda sample: None, "p50<=20s", **FAST)
+    assert peak.rate == 4000 and {step["verdict"] for step in peak.steps()} == {"holds"}
+
+    def refuse(sample):
+        raise RuntimeError("no")
+
+    none = d5.find_peak(refuse, "p50<=20s", **FAST)
+    assert none.rate == 0 and {step["verdict"] for step in none.steps()} == {"misses"}
+    with pytest.raises(d5.ValueError, match="p99"):
+        d5.find_peak(refuse, "fast")
+
+
+def test_a_model_has_a_peak_too(colours):
+    rows = d5.evaluate_peak(colours(), "p50<=20s", **FAST)
+    [row] = rows.where(metric="peak_rate")
+    assert row.value == 4000 and rows.where(metric="latency_at_rate")
+
+
+def test_who_lies_and_who_remembers_is_found():
+    import time
+
+    honest = d5.audit_answers(lambda sample: np.array([sample], np.float32), samples=20)
+    assert honest.where(metric="answers_differ")[0].status == "passed"
+    random = np.random.default_rng(1)
+    liar = d5.audit_answers(lambda sample: random.bytes(8), samples=20)
+    [row] = liar.where(metric="answers_differ")
+    assert row.status == "failed" and row.value == 1
+    known = set()
+
+    def remember(sample):
+        if sample not in known:
+            time.sleep(0.003)
+        known.add(sample)
+        return str(sample)
+
+    [row] = d5.audit_answers(remember, samples=20).where(metric="repeat_ratio")
+    assert row.status == "failed" and "remembered" in row.reason

@@ -82,3 +82,42 @@ def test_a_grid_of_settings_is_reported(tmp_path):
     best, single = d5.overlap_report(tmp_path / "grid.csv", base="slow")
     assert "fast" in best.rows[0]
     assert len(single) == 2
+
+
+def test_simulated_ranks_take_what_formulas_say():
+    network = d5.NetworkDescription("made up", latency=0.001, bandwidth=1e9)
+
+    def seconds(work, ranks=4, **how):
+        return d5.run_simulated(ranks, network, work, model="closed", **how)["seconds"]
+
+    assert seconds(lambda rank, ranks: [("compute", 2.0 + rank)]) == pytest.approx(5)
+    # A ring: 2 (n - 1) messages of 1/n of the data, one after the other.
+    ring = seconds(lambda rank, ranks: [("all_reduce", 4e6)])
+    assert ring == pytest.approx(2 * 3 * (0.001 + 1e6 / 1e9), rel=1e-6)
+    message = seconds(lambda rank, ranks: [("send", 1e6, 1)] if rank == 0 else [("receive", 1e6, 0)], ranks=2)
+    assert message == pytest.approx(0.001 + 1e6 / 1e9, rel=1e-6)
+    with pytest.raises(d5.CommunicationError, match="receive"):
+        seconds(lambda rank, ranks: [("receive", 8, 1 - rank)], ranks=2)
+    with pytest.raises(d5.ValueError, match="'compute', seconds"):
+        seconds(lambda rank, ranks: [("sleep", 1)])
+
+
+def test_a_timeline_is_predicted():
+    network = d5.network_description("ethernet-10g")
+    timeline = d5.predicted_timeline(lenet(), network, 2, 8)
+    steps = [row for row in timeline.rows() if row["name"] == "step"]
+    assert {row["rank"] for row in steps} == {0, 1}
+    alone = d5.predicted_timeline(lenet(), network, 1, 8)
+    step = [row for row in alone.rows() if row["name"] == "step"][-1]
+    assert (step["end_ns"] - step["begin_ns"]) * 1e-9 == pytest.approx(0.010, rel=1e-6)
+    both = d5.measured_above_predicted(timeline, timeline)
+    assert len([row for row in both.rows() if row["name"] == "step"]) == 4
+
+
+def test_profiles_and_networks_can_be_sent():
+    import pickle
+
+    profile = pickle.loads(pickle.dumps(lenet()))
+    assert profile.step(8) == lenet().step(8)
+    network = d5.network_description("ethernet-10g")
+    assert pickle.loads(pickle.dumps(network)).yaml() == network.yaml()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions, and what they are held against: on the job's ranks, or on ranks that are started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from d5 import _d5
+from d5._on_ranks import on_ranks
+from d5.errors import TypeError, ValueError
+
+_SCHEME = "consistent_decentralized:all_reduce=ring"
+_OPTIMIZER = "sgd:learning_rate=1e-12"  # weights stay themselves, however many steps there are
+
+
+def calibrate(
+    name: str = "this-machine",
+    *,
+    ranks: int = 2,
+    repetitions: int = 50,
+    least_bytes: int = 64,
+    most_bytes: int = 1 << 24,
+) -> _d5.NetworkCalibration:
+    """Fits a network to messages between ranks: `d5 network calibrate`.
+
+    Its `network` is one for d5.predict; what was not fitted, every other size and all-reduces, is
+    held against it (`held_out()`, `table()`). Within a job (mpirun, d5.launch) between all of its
+    ranks, otherwise between `ranks` of this machine, which are started. Nothing else should run
+    meanwhile.
+    """
+    job = _d5.world().size
+    sizes = {"repetitions": repetitions, "least_bytes": least_bytes, "most_bytes": most_bytes}
+    return on_ranks("d5.calibrate", job if job > 1 else ranks, _calibrate, name, **sizes)
+
+
+def _calibrate(name: str, group: Any = None, **sizes: Any) -> _d5.NetworkCalibration:
+    return _d5._calibrate(name, group=group, **sizes)
+
+
+def predict(
+    profile: _d5.TrainingProfile | os.PathLike[str] | str,
+    network: _d5.NetworkDescription | str | None = None,
+    ranks: Sequence[int] = (),
+    batch: int = 0,
+    *,
+    measure: Sequence[int] = (),
+    scheme: str = _SCHEME,
+    strategies: Sequence[str] | str = (),
+    scaling: str = "weak",
+    framework: str = "reference",
+    optimizer: str = _OPTIMIZER,
+    steps: int = 30,
+    threads: int = 1,
+) -> _d5.PredictedCurve:
+    """The scaling curve of a training: `d5 predict`. `batch` is of a rank, with scaling="strong" of all.
+
+    Of a d5.profile on `network` (a description, its name or file) for each number of `ranks`, which
+    are simulated; `strategies` change the plan one after the other: "compute:factor=2".
+
+    With measure=[1, 2] of this machine's own ranks: `profile` is a model or recipe, which so many
+    copies train at once in `framework`; the network between them is calibrated; a curve is
+    predicted, and then so many ranks train (`points[i].measured`). Within a job the first of its
+    ranks do so, otherwise they are started, each with `threads` threads.
+
+        d5.predict(d5.profile("lenet", [32]), "ethernet-10g", [1, 2, 4], 32)
+        d5.predict("lenet", batch=16, measure=[1, 2])
+    """
+    if batch < 1:
+        raise ValueError(f"d5.predict: a batch of {batch}; expected 1 or more")
+    if not measure:
+        if not isinstance(profile, _d5.TrainingProfile) or network is None:
+            raise TypeError("d5.predict needs a d5.profile and a network, or a model and measure=[1, 2]")
+        place = _d5.network_description(network) if isinstance(network, str) else network
+        chain = strategies.split(",") if isinstance(strategies, str) else list(strategies)
+        return _d5._predict(profile, place, list(ranks), batch, scheme=scheme, strategies=chain, scaling=scaling)
+    if isinstance(profile, _d5.TrainingProfile) or network is not None or ranks or strategies:
+        raise TypeError(
+            "d5.predict: measure= trains a model or recipe on this machine as it is; it takes no profile, "
+            "network, ranks or strategies"
+        )
+    model = os.fspath(profile)
+    how = {"framework": framework, "optimizer": optimizer, "steps": steps}
+
+    def of_rank(n: int) -> int:
+        return max(1, batch // n) if scaling == "strong" else batch
+
+    def profiled(n: int) -> _d5.TrainingProfile:
+        return on_ranks("d5.predict", n, _profile, model, of_rank(n), threads, **how)
+
+    def joined(n: int) -> _d5.NetworkDescription:
+        return on_ranks("d5.predict", n, _calibrate, "this machine").network
+
+    def measured(n: int) -> list[float]:
+        return on_ranks("d5.predict", n, _measure, model, of_rank(n), threads, scheme=scheme, **how)
+
+    return _d5._predict_local(profiled, joined, measured, list(measure), batch, scheme, scaling)
+
+
+def _profile(
+    model: str, batch: int, threads: int, group: Any = None, **how: Any
+) -> _d5.TrainingProfile:
+    _take_threads(threads)
+    return _d5.profile(model, [batch], group=group, **how)
+
+
+def _measure(model: str, batch: int, threads: int, group: Any = None, **how: Any) -> list[float]:
+    _take_threads(threads)
+    return _d5.measure_steps(model, batch, group=group, **how)
+
+
+def _take_threads(threads: int) -> None:
+    _d5.set_threads(threads)
+    job = _d5.world()
+    if job.size * threads <= (os.cpu_count() or 1):
+        _d5.pin_threads(job.rank * threads)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a training scales on more and more ranks of this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Callable
+
+from d5 import _d5
+from d5._launching import _train_here, launch
+from d5._measurements import Measurements
+from d5.errors import Unsupported
+
+
+def scale(
+    recipe: _d5.Recipe | os.PathLike[str] | str,
+    *,
+    ranks: Sequence[int] = (1, 2),
+    schemes: Sequence[str] | str = ("consistent_decentralized",),
+    scalings: Sequence[str] | str = ("strong",),
+    runs: int = 3,
+    threads: int = 1,
+    set: Sequence[str] = (),
+    out: os.PathLike[str] | str = "",
+    resume: bool = False,
+    say: Callable[[str], object] | None = None,
+    **options: Any,
+) -> Measurements:
+    """Trains a recipe on each number of ranks, by each scheme, strong and weak, `runs` times: `d5 scale`.
+
+    All points in turn, each run on new processes of this machine with `threads` threads a rank.
+    Beside throughput stands efficiency over the fewest ranks, run by run (d5.scaling_summary,
+    d5.scaling_plot); more ranks than cores are mistrusted. A run that fails is a failed row. With
+    `out`, a results file, resume=True makes no run again that it holds. Further keywords are
+    those of d5.train.
+
+        rows = d5.scale("mnist-lenet-quick", ranks=[1, 2], scalings=["strong", "weak"])
+        print(d5.scaling_summary(rows))
+    """
+    if _d5.world().size > 1:
+        raise Unsupported("d5.scale starts ranks itself; call it without mpirun and d5.launch")
+    whole = (recipe if isinstance(recipe, _d5.Recipe) else _d5.recipe(recipe)).changed(*set)
+    options["metrics"] = [*options.get("metrics", ()), "throughput"]
+
+    def train(count: int, scheme: str, scaling: str, seed: int) -> list[_d5.Measurement]:
+        changes = [f"distributed.scaling={scaling}"] if scaling else []
+        one = whole.with_seed(seed)
+        return launch(_train_once, one, threads, ranks=count, distributed=scheme, set=changes, **options)[0]
+
+    how = f"scale, threads {threads}, {sorted(options.items(), key=str)}"
+    return Measurements(
+        _d5._scale(
+            train,
+            whole,
+            ranks=list(ranks),
+            schemes=_words(schemes),
+            scalings=_words(scalings),
+            runs=runs,
+            out=out,
+            resume=resume,
+            how=how,
+            say=say,
+        )
+    )
+
+
+def _words(text: Sequence[str] | str) -> list[str]:
+    return text.split(",") if isinstance(text, str) else list(text)
+
+
+def _train_once(recipe: _d5.Recipe, threads: int, **options: Any) -> list[_d5.Measurement]:
+    _d5.share_threads()  # once: what d5.train would do again is done
+    _d5.set_threads(threads)
+    return list(_train_here(recipe, **options)[0])

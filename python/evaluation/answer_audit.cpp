@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/answer_audit.hpp"
+
+#include "evaluation/evaluation_module.hpp"
+#include "evaluation/python_system.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+Measurements audit_of_python(const Answer& answer, std::int64_t samples, const std::string& name,
+                             std::int64_t audited, double most_different, double least_ratio,
+                             std::uint64_t seed) {
+  PythonSystem system(answer, name, samples, PythonSystem::Answers::kept);
+  ScenarioResult found;
+  long_call([&](const Interrupt& interrupt) {
+    found.measurements = audit_answers(system, {.run = {.seed = seed, .interrupt = interrupt},
+                                                .samples = audited,
+                                                .most_different = most_different,
+                                                .least_ratio = least_ratio});
+  });
+  return Measurements(records_of(std::move(found), name));
+}
+
+}  // namespace
+
+void bind_answer_audit(py::module_& m) {
+  m.def("audit_answers", &audit_of_python, py::arg("answer"), py::arg("samples"), py::kw_only(),
+        py::arg("name") = "python", py::arg("audited") = AuditOptions{}.samples,
+        py::arg("most_different") = AuditOptions{}.most_different,
+        py::arg("least_ratio") = AuditOptions{}.least_ratio, py::arg("seed") = 0,
+        "Whether answer(sample), which returns bytes, text or an array, computes what it answers: "
+        "the row answers_differ fails where more than `most_different` of the answers are others "
+        "when it is timed, repeat_ratio where a sample that was asked for before takes less than "
+        "`least_ratio` of a new one's time: it remembers. `audited` samples are asked for again. "
+        "After MLPerf's TEST01 and TEST04.");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/communication_resources.hpp"
+
+#include <pybind11/typing.h>
+
+#include "level3_distributed/started_calls.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+using Start = py::typing::Callable<py::object()>;
+
+Anything with_options(Communicator& ranks, const Start& start, const std::string& resources,
+                      int priority, const std::string& label) {
+  return ranks.with(
+      CallOptions{.resources = resources_of(resources), .priority = priority, .label = label},
+      [&] { return Anything(start()); });
+}
+
+}  // namespace
+
+void bind_call_options(CommunicatorClass& communicator) {
+  communicator.def(
+      "with_options", &with_options, py::arg("start"), py::kw_only(),
+      py::arg("resources") = "default", py::arg("priority") = 0, py::arg("label") = "",
+      "What `start` returns; what it starts may take these resources of its rank's processor, "
+      "\"threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us\" or of it what counts (threads=0: "
+      "the computing thread moves it on; waiting: usual, spin, yield, sleep; cores also shared or "
+      "apart). All ranks give the same threads and chunk. Of several under way one of higher "
+      "priority is moved on first; events are told the label. The call's `used` says what came of "
+      "it: ranks.with_options(lambda: ranks.start_all_reduce(g), resources=\"threads=1\").");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this machine's own ranks are predicted to take, beside what they take.
+#include "d5/prediction/local_prediction.hpp"
+
+#include <pybind11/typing.h>
+
+#include "d5/core/entry_words.hpp"
+#include "d5/prediction/measured_training.hpp"
+#include "d5/prediction/prediction_timeline.hpp"
+#include "level3_distributed/job.hpp"
+#include "long_call.hpp"
+#include "prediction/prediction.hpp"
+
+namespace d5::python {
+namespace {
+
+/// A function of a number of ranks, which may be destroyed anywhere.
+template <class Result>
+std::function<Result(int)> of_ranks(const py::typing::Callable<Result(int)>& function) {
+  const auto held = std::make_shared<PythonReference>(function);
+  return [held](int ranks) {
+    return call_python([&] { return held->object(ranks).template cast<Result>(); });
+  };
+}
+
+SimulatedTrainingOptions simulated(std::int64_t batch, const std::string& scheme) {
+  SimulatedTrainingOptions training;
+  training.batch = batch;
+  training.scheme = entry_of_words("distributed optimizer", scheme);
+  return training;
+}
+
+PredictedCurve predict_local(const py::typing::Callable<TrainingProfile(int)>& profile,
+                             const py::typing::Callable<NetworkDescription(int)>& network,
+                             const py::typing::Callable<std::vector<double>(int)>& steps,
+                             std::vector<int> ranks, std::int64_t batch, const std::string& scheme,
+                             const std::string& scaling) {
+  const LocalRanks here{.profile = of_ranks<TrainingProfile>(profile),
+                        .network = of_ranks<NetworkDescription>(network),
+                        .steps = of_ranks<std::vector<double>>(steps),
+                        .timeline = {}};
+  ScalingPredictionOptions options;
+  options.ranks = std::move(ranks);
+  options.scaling = predicted_scaling(scaling);
+  options.training = simulated(batch, scheme);
+  PredictedCurve curve;
+  long_call([&](const Interrupt& interrupt) {
+    options.interrupt = interrupt;
+    curve = predict_here(here, options);
+  });
+  return curve;
+}
+
+std::vector<double> measured_steps(const std::string& model, std::int64_t batch,
+                                   const std::string& scheme, const std::string& framework,
+                                   std::int64_t steps, std::int64_t warm_up,
+                                   const std::string& optimizer, const SharedRanks& group) {
+  const EntryChoice choice = entry_of_words("distributed optimizer", scheme);
+  const ProfileOptions how{
+      .batches = {batch}, .steps = steps, .warm_up = warm_up, .optimizer = optimizer};
+  const SharedRanks ranks = group ? group : job_of_python();
+  std::vector<double> seconds;
+  long_call([&](const Interrupt&) {  // a launcher ends all ranks by itself
+    seconds = measure_steps(model, framework, choice, how, {}, ranks);
+  });
+  return seconds;
+}
+
+}  // namespace
+
+void bind_local_prediction(py::module_& m) {
+  const ProfileOptions usual;
+  m.def("_predict_local", &predict_local, py::arg("profile"), py::arg("network"), py::arg("steps"),
+        py::arg("ranks"), py::arg("batch"), py::arg("scheme"), py::arg("scaling"),
+        "With measure=[...]: d5.predict.");
+  m.def("measure_steps", &measured_steps, py::arg("model"), py::arg("batch"), py::kw_only(),
+        py::arg("scheme") = kRingScheme, py::arg("framework") = "reference",
+        py::arg("steps") = usual.steps, py::arg("warm_up") = usual.warm_up,
+        py::arg("optimizer") = usual.optimizer, py::arg("group") = py::none(),
+        "Seconds of each step of training a model or recipe, of the slowest rank, on all ranks of "
+        "the job or of a group: what a prediction is held against. A collective.");
+  m.def(
+      "predicted_timeline",
+      [](const TrainingProfile& profile, const NetworkDescription& network, int ranks,
+         std::int64_t batch, const std::string& scheme) {
+        const SimulatedTrainingOptions training = simulated(batch, scheme);
+        const py::gil_scoped_release released;
+        return predicted_timeline(profile, ranks, network, training);
+      },
+      py::arg("profile"), py::arg("network"), py::arg("ranks"), py::arg("batch"), py::kw_only(),
+      py::arg("scheme") = kRingScheme,
+      "What simulated ranks do in a few steps, in virtual time, as a d5.Timeline: `d5 predict "
+      "--trace`.");
+  m.def("measured_above_predicted", &measured_above_predicted, py::arg("measured"),
+        py::arg("predicted"),
+        "One step of each timeline, of the ranks that both have, beginning at 0; each has spans "
+        "\"step\".");
+}
+
+}  // namespace d5::python

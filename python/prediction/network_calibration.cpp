@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/network_calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "level3_distributed/job.hpp"
+#include "long_call.hpp"
+#include "prediction/prediction.hpp"
+#include "row_dicts.hpp"
+
+namespace d5::python {
+namespace {
+
+NetworkCalibration calibrated(const std::string& name, int repetitions, std::int64_t least_bytes,
+                              std::int64_t most_bytes, const SharedRanks& group) {
+  CalibrationOptions options;
+  options.repetitions = repetitions;
+  options.least_bytes = least_bytes;
+  options.most_bytes = most_bytes;
+  options.ends.repetitions = std::min(options.ends.repetitions, repetitions);
+  const SharedRanks ranks = group ? group : job_of_python();
+  NetworkCalibration result;
+  long_call([&](const Interrupt&) {  // a launcher ends all ranks by itself
+    result = calibrate_network(time_network(*ranks, options), name);
+  });
+  return result;
+}
+
+/// A held-out time as Python's pickle keeps it.
+using HeldOutState = std::tuple<std::string, int, std::int64_t, double, double>;
+using CalibrationState = std::tuple<NetworkDescription, std::vector<HeldOutState>>;
+
+CalibrationState calibration_state(const NetworkCalibration& calibration) {
+  std::vector<HeldOutState> times;
+  for (const HeldOutTime& time : calibration.held_out) {
+    times.emplace_back(time.what, time.ranks, time.measured.bytes, time.measured.seconds,
+                       time.predicted);
+  }
+  return {calibration.network, times};
+}
+
+NetworkCalibration calibration_of_state(const CalibrationState& state) {
+  NetworkCalibration calibration{.network = std::get<0>(state)};
+  for (const auto& [what, ranks, bytes, seconds, predicted] : std::get<1>(state)) {
+    calibration.held_out.push_back({what, ranks, {bytes, seconds}, predicted});
+  }
+  return calibration;
+}
+
+RowDicts rows_of_calibration(const NetworkCalibration& calibration) {
+  return rows_of(calibration.held_out, [](Values& row, const HeldOutTime& time) {
+    row["what"] = time.what;
+    row["ranks"] = time.ranks;
+    row["bytes"] = time.measured.bytes;
+    row["measured"] = time.measured.seconds;
+    row["predicted"] = time.predicted;
+    row["error"] = time.error();
+  });
+}
+
+}  // namespace
+
+void bind_network_calibration(py::module_& m) {
+  const CalibrationOptions usual;
+  py::class_<NetworkCalibration>(m, "NetworkCalibration",
+                                 "A network that was fitted to messages between ranks.")
+      .def_readonly("network", &NetworkCalibration::network)
+      .def(
+          "held_out", &rows_of_calibration,
+          "A dict a measurement that the fit has not seen: what, ranks, bytes, the seconds that it "
+          "took (measured) and that the network says (predicted), error.")
+      .def_property_readonly(
+          "spread",
+          [](const NetworkCalibration& calibration) { return calibration.network.spread.value; },
+          "How far messages are off, as a share; above 0.5 something else ran meanwhile.")
+      .def("table",
+           [](const NetworkCalibration& calibration) { return calibration_table(calibration); })
+      .def(py::pickle(&calibration_state, &calibration_of_state))
+      .def("__repr__", [](const NetworkCalibration& calibration) {
+        return fmt::format("<d5.NetworkCalibration {}>", printable(calibration.network.name));
+      });
+  m.def("_calibrate", &calibrated, py::arg("name"), py::kw_only(),
+        py::arg("repetitions") = usual.repetitions, py::arg("least_bytes") = usual.least_bytes,
+        py::arg("most_bytes") = usual.most_bytes, py::arg("group") = py::none(), "d5.calibrate.");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/overlap_account.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/event.hpp"
+#include "prediction/prediction.hpp"
+#include "row_dicts.hpp"
+
+namespace d5::python {
+namespace {
+
+RowDicts buckets_of_step(const StepAccount& step) {
+  return rows_of(step.buckets, [](Values& row, const BucketTimes& bucket) {
+    row["id"] = bucket.id;
+    row["label"] = bucket.label;
+    row["asked_ns"] = bucket.asked_ns;
+    row["begun_ns"] = bucket.begun_ns;
+    row["ended_ns"] = bucket.ended_ns;
+    row["exposed_ns"] = bucket.exposed_ns;
+  });
+}
+
+}  // namespace
+
+void bind_overlap_account(py::module_& m) {
+  py::class_<StepAccount>(m, "StepAccount",
+                          "What a rank did in one step, in s; the four parts sum to the step.")
+      .def_readonly("compute", &StepAccount::compute, "It computed, and nothing was under way.")
+      .def_readonly("overlap", &StepAccount::overlap, "Both.")
+      .def_readonly("communication", &StepAccount::communication, "It waited for a call.")
+      .def_readonly("idle", &StepAccount::idle, "Neither: before its computation began.")
+      .def_property_readonly("step", &StepAccount::step)
+      .def("buckets", &buckets_of_step,
+           "A dict a call: label, when it was asked for, begun and ended, and how long the "
+           "computing thread waited for it (exposed_ns).")
+      .def("__repr__", [](const StepAccount& step) {
+        return fmt::format("<d5.StepAccount: {:.4g} s, {} calls>", step.step(),
+                           step.buckets.size());
+      });
+  py::class_<OverlapRecorder, Event, std::shared_ptr<OverlapRecorder>>(
+      m, "OverlapRecorder", py::multiple_inheritance(),
+      "Cuts each step of this rank into computation, communication and both at once: an event of a "
+      "trainer and of its ranks.\n\n"
+      "    recorder = d5.OverlapRecorder()\n"
+      "    d5.world().add_event(recorder)\n"
+      "    trainer.add_event(recorder)   # or begin_step, begin_compute and end_step by hand\n"
+      "    trainer.run()\n"
+      "    print(d5.account_table(recorder.steps))")
+      .def(py::init<>())
+      .def("begin_step", &OverlapRecorder::begin_step)
+      .def("begin_compute", &OverlapRecorder::begin_compute)
+      .def("end_step", &OverlapRecorder::end_step)
+      .def_property_readonly("steps",
+                             [](const OverlapRecorder& recorder) { return recorder.steps(); })
+      .def("clear", &OverlapRecorder::clear);
+  m.def("account_table", &account_table, py::arg("steps"), "The means over steps, a row.");
+}
+
+}  // namespace d5::python
