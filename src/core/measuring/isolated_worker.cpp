@@ -20,6 +20,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/files/send_all.hpp"
+#include "core/machine/signal_words.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
@@ -55,24 +57,13 @@ void enter(const Isolation& isolation, pid_t parent) {
   std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
 
-/// All of it; false if nobody listens any more.
-bool send_all(int socket, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = send(socket, text.data(), text.size(), MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    text.remove_prefix(std::size_t(count));
-  }
-  return true;
-}
-
 constexpr std::string_view kSampled = ".\n";  ///< a line while a piece runs
 
 /// One line: the records of a piece.
 std::string answer_of(const WorkPiece& piece, int socket) {
   std::vector<Measurement> records;
   try {
-    records = piece.run([socket] { (void)send_all(socket, kSampled); });
+    records = piece.run([socket] { (void)detail::send_all(socket, kSampled); });
   } catch (const Interrupted&) {  // so is the parent
     _exit(1);
   } catch (...) {
@@ -92,7 +83,7 @@ std::string answer_of(const WorkPiece& piece, int socket) {
     const ssize_t count = recv(socket, &number, sizeof number, MSG_WAITALL);
     if (count < 0 && errno == EINTR) continue;
     if (count != sizeof number || number >= pieces.size()) break;
-    if (!send_all(socket, answer_of(pieces[number], socket))) break;
+    if (!detail::send_all(socket, answer_of(pieces[number], socket))) break;
   }
   std::fflush(nullptr);
   _exit(0);
@@ -104,9 +95,7 @@ std::string end_of(int status) {
                        WEXITSTATUS(status));
   }
   const int signal = WTERMSIG(status);
-  const char* name = sigabbrev_np(signal);
-  return fmt::format("crashed: SIG{} ({}){}", name ? name : std::to_string(signal),
-                     strsignal(signal),
+  return fmt::format("crashed: {}{}", detail::signal_words(signal),
                      signal == SIGKILL ? ", which the system sends where memory runs out" : "");
 }
 
@@ -152,7 +141,7 @@ class IsolatedWorker::Process {
   }
   void ask(std::uint64_t number, double most_seconds) {
     deadline_ = now_seconds() + most_seconds;
-    (void)send_all(socket_, {reinterpret_cast<const char*>(&number), sizeof number});
+    (void)detail::send_all(socket_, {reinterpret_cast<const char*>(&number), sizeof number});
   }
   /// Its answer; cut short or empty where it ends, or the time is over, before.
   std::string listen(const std::function<void()>& sampled) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/tensor/shape_text.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/sample_step.hpp"
 #include "evaluation/pipeline/python_worker.hpp"
@@ -31,22 +32,9 @@ struct PythonStepOptions {
 };
 
 Shape shape_of(const std::string& text) {
-  std::vector<std::int64_t> dims;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('x', begin), text.size());
-    const std::string size = text.substr(begin, end - begin);
-    if (size == "?") {
-      dims.push_back(kUnknownDim);
-    } else if (!size.empty() && size.size() < 10 &&
-               size.find_first_not_of("0123456789") == std::string::npos) {
-      dims.push_back(std::stoll(size));
-    } else {
-      throw ValueError(fmt::format("step python: shape '{}', expected sizes as 3x224x224 or ?x?x3",
-                                   printable(text)));
-    }
-    begin = end + 1;
-  }
-  return Shape(std::move(dims));
+  if (const auto shape = detail::shape_in(text)) return *shape;
+  throw ValueError(fmt::format("step python: shape '{}', expected sizes as 3x224x224 or ?x?x3",
+                               printable(text)));
 }
 
 /// A function of the user's own.

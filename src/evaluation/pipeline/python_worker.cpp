@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/files/send_all.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 
@@ -89,15 +90,6 @@ void PythonWorker::end() {
   process_ = -1;
 }
 
-void PythonWorker::send_all(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) break;  // it ended: there will be no answer
-    bytes.remove_prefix(std::size_t(count));
-  }
-}
-
 void PythonWorker::receive(std::string& bytes, double deadline) {
   std::array<char, 1 << 16> some{};
   for (;;) {
@@ -145,8 +137,8 @@ PythonArray PythonWorker::call(DType dtype, const std::vector<std::int64_t>& dim
     const double deadline = now_seconds() + seconds_;
     const json head{
         {"dtype", std::string(name_of(dtype))}, {"shape", dims}, {"bytes", bytes.size()}};
-    send_all(head.dump() + "\n");
-    send_all(bytes);
+    // If it ended, there will be no answer.
+    if (send_all(socket_, head.dump() + "\n")) (void)send_all(socket_, bytes);
     const json reply = json::parse(receive_line(deadline));
     const auto size = reply.at("bytes").get<std::size_t>();
     if (size > kMostBytes) throw FormatError(fmt::format("{}: {} bytes are too many", who(), size));

@@ -40,7 +40,6 @@ class PythonWorker {
   void begin();
   void end();
   [[nodiscard]] std::string who() const;
-  void send_all(std::string_view bytes);
   /// Throws where there are none, or not in time.
   void receive(std::string& bytes, double deadline);
   [[nodiscard]] std::string receive_line(double deadline);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/statistics/ratio_estimate.hpp"
 #include "d5/core/geometric_mean.hpp"
 
 namespace d5 {
@@ -46,9 +47,8 @@ bool meet(const Interval& a, const Interval& b) { return a.low <= b.high && b.lo
 Estimate gain_over(const OverlapCell& cell, const OverlapCell& base) {
   if (cell.gain) return *cell.gain;
   if (&cell == &base) return {1, {1, 1}, kUnknown};
-  return {cell.throughput / base.throughput,
-          {cell.interval.low / base.interval.high, cell.interval.high / base.interval.low},
-          kUnknown};
+  return detail::ratio_estimate({cell.throughput, cell.interval, kUnknown},
+                                {base.throughput, base.interval, kUnknown});
 }
 
 BestSetting best_setting(const Row& row, const std::string& base_name) {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/machine/signal_words.hpp"
 #include "d5/core/error.hpp"
 #include "serving/agent/spawned_program.hpp"
 
@@ -121,10 +122,7 @@ bool ChildProcess::has_ended() {
   if (WIFEXITED(*status)) {
     exit_status_ = WEXITSTATUS(*status);
   } else {
-    const int signal = WTERMSIG(*status);
-    const char* name = sigabbrev_np(signal);
-    reason_ = fmt::format("it was ended by SIG{} ({})", name ? name : std::to_string(signal),
-                          strsignal(signal));
+    reason_ = "it was ended by " + signal_words(WTERMSIG(*status));
   }
   (void)listen();
   kill();

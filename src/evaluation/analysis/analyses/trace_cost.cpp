@@ -3,18 +3,12 @@
 
 #include <string>
 
+#include "core/statistics/ratio_estimate.hpp"
 #include "d5/evaluation/evaluation_cell.hpp"
 #include "evaluation/analysis/cell_plot.hpp"
 
 namespace d5 {
 namespace {
-
-/// b over a, for all that the two intervals allow.
-Estimate ratio_of(const Estimate& b, const Estimate& a) {
-  return {b.value / a.value,
-          {b.interval.low / a.interval.high, b.interval.high / a.interval.low},
-          b.confidence};
-}
 
 /// What recording takes: the median latency with each level of trace, over that without.
 class TraceCostAnalysis final : public Analysis {
@@ -31,7 +25,7 @@ class TraceCostAnalysis final : public Analysis {
       const EvaluationCell* without = without_trace(cells, cells[i]);
       const auto traced = cells[i].latency(0.5);
       if (!without || !traced || !without->latency(0.5)) continue;
-      const Estimate ratio = ratio_of(*traced, *without->latency(0.5));
+      const Estimate ratio = detail::ratio_estimate(*traced, *without->latency(0.5));
       result.table.add({names[i], cells[i].trace_level, detail::value_text(traced, "s"),
                         fmt::format("{:.4g}", ratio.value), detail::interval_text(ratio, "1")});
       rows.add(names[i], {ratio});

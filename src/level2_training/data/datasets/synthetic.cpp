@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <sstream>
 
+#include "core/tensor/shape_text.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/subset.hpp"
 #include "d5/level2_training/tensor_dataset.hpp"
@@ -111,26 +113,22 @@ class FieldWords {
     throw ValueError(fmt::format("dataset synthetic: field '{}': {}", printable(text_), what));
   }
 
-  template <class T>
-  [[nodiscard]] T parse(std::string_view word) const {
-    T value{};
+  [[nodiscard]] double number(std::string_view word) const {
+    double value = 0;
     const auto [rest, error] = std::from_chars(word.begin(), word.end(), value);
     if (error != std::errc() || rest != word.end()) {
       fail(fmt::format("'{}' is no number", printable(word)));
     }
     return value;
   }
-  [[nodiscard]] double number(std::string_view word) const { return parse<double>(word); }
 
   [[nodiscard]] Shape shape(std::string_view word) const {
-    std::vector<std::int64_t> dims;
-    for (std::size_t begin = 0; begin <= word.size();) {
-      const std::size_t end = std::min(word.find('x', begin), word.size());
-      dims.push_back(parse<std::int64_t>(word.substr(begin, end - begin)));
-      if (dims.back() < 1) fail("a dimension is at least 1");
-      begin = end + 1;
+    const auto shape = detail::shape_in(word);
+    if (!shape) fail(fmt::format("'{}' is no shape, expected sizes as 3x32x32", printable(word)));
+    if (std::ranges::any_of(*shape, [](std::int64_t dim) { return dim < 1; })) {
+      fail("a dimension is at least 1");
     }
-    return Shape(std::move(dims));
+    return *shape;
   }
 
   std::string text_;
