@@ -170,13 +170,14 @@ class RunningAgent {
   }
 
   std::unique_ptr<detail::ChildProcess> started(const std::vector<std::string>& command) {
+    const detail::ChildProcess::Limits limits{options_.most_bytes};
     try {
-      return std::make_unique<detail::ChildProcess>(
-          command, detail::ChildProcess::Limits{options_.most_bytes}, starter());
+      return std::make_unique<detail::ChildProcess>(command, limits, starter());
     } catch (const IoError&) {
-      starter_.reset();  // the next is another's
-      throw;
+      if (!starter_) throw;
+      starter_.reset();  // it has ended: another
     }
+    return std::make_unique<detail::ChildProcess>(command, limits, starter());
   }
 
   void watch() {
