@@ -39,7 +39,7 @@ Tensor tensor_of(const d5_tensor* given) {
   return Tensor::borrow(TensorDesc{DType(given->dtype), shape}, given->data);
 }
 
-Reduction reduction_of(std::int32_t number) {
+Reduction reduction_numbered(std::int32_t number) {
   switch (number) {
     case D5_SUM:
       return Reduction::sum;
@@ -73,7 +73,7 @@ d5_status all_reduce(const d5_communicator* group, const d5_tensor* data, std::i
                      d5_error* error) {
   return answer_in_c(error, [&] {
     Tensor tensor = tensor_of(data);
-    ranks_of(group).all_reduce(tensor, reduction_of(reduction));
+    ranks_of(group).all_reduce(tensor, reduction_numbered(reduction));
   });
 }
 
@@ -97,7 +97,7 @@ d5_status reduce_scatter(const d5_communicator* group, const d5_tensor* all, con
                          std::int32_t reduction, d5_error* error) {
   return answer_in_c(error, [&] {
     Tensor result = tensor_of(mine);
-    ranks_of(group).reduce_scatter(tensor_of(all), result, reduction_of(reduction));
+    ranks_of(group).reduce_scatter(tensor_of(all), result, reduction_numbered(reduction));
   });
 }
 
@@ -129,7 +129,7 @@ d5_status receive(const d5_communicator* group, const d5_tensor* data, std::int3
 d5_status start_all_reduce(const d5_communicator* group, const d5_tensor* data,
                            std::int32_t reduction, d5_request** request, d5_error* error) {
   return start(data, request, error, [&](Tensor& tensor) {
-    return ranks_of(group).start_all_reduce(tensor, reduction_of(reduction));
+    return ranks_of(group).start_all_reduce(tensor, reduction_numbered(reduction));
   });
 }
 
