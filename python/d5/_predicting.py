@@ -52,6 +52,7 @@ def predict(
     framework: str = "reference",
     optimizer: str = _OPTIMIZER,
     steps: int = 30,
+    repetitions: int = 50,
     threads: int = 1,
 ) -> _d5.PredictedCurve:
     """The scaling curve of a training: `d5 predict`. `batch` is of a rank, with scaling="strong" of all.
@@ -60,8 +61,8 @@ def predict(
     are simulated; `strategies` change the plan one after the other: "compute:factor=2".
 
     With measure=[1, 2] of this machine's own ranks: `profile` is a model or recipe, which so many
-    copies train at once in `framework`; the network between them is calibrated; a curve is
-    predicted, and then so many ranks train (`points[i].measured`). Within a job the first of its
+    copies train at once in `framework`; the network between them is calibrated by as many
+    `repetitions` of each message; a curve is predicted, and then so many ranks train (`points[i].measured`). Within a job the first of its
     ranks do so, otherwise they are started, each with `threads` threads.
 
         d5.predict(d5.profile("lenet", [32]), "ethernet-10g", [1, 2, 4], 32)
@@ -90,7 +91,7 @@ def predict(
         return on_ranks("d5.predict", n, _profile, model, of_rank(n), threads, **how)
 
     def joined(n: int) -> _d5.NetworkDescription:
-        return on_ranks("d5.predict", n, _calibrate, "this machine").network
+        return on_ranks("d5.predict", n, _calibrate, "this machine", repetitions=repetitions).network
 
     def measured(n: int) -> list[float]:
         return on_ranks("d5.predict", n, _measure, model, of_rank(n), threads, scheme=scheme, **how)

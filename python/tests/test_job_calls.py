@@ -61,7 +61,7 @@ def measure_all(folder):
         "network": d5.calibrate("here", repetitions=2, least_bytes=1024, most_bytes=16384),
         "curve": [
             (point.ranks, point.batch, point.step, point.measured)
-            for point in d5.predict("lenet", batch=2, measure=[1, 2], steps=2).points
+            for point in d5.predict("lenet", batch=2, measure=[1, 2], steps=2, repetitions=2).points
         ],
         "map": d5.overlap_map({"busy": busy}, resources=["threads=0"], bytes=4096, pairs=6),
         "search": d5.overlap_search("lenet", batch=2, resources=["default"], rounds=2, steps_per_block=1),
@@ -136,7 +136,7 @@ def test_settings_of_communication_are_searched(measured):
 
 @needs_mpirun
 def test_ranks_are_started_where_there_is_no_job():
-    curve = d5.predict("lenet", batch=4, measure=[2], scaling="strong", steps=2)
+    curve = d5.predict("lenet", batch=4, measure=[2], scaling="strong", steps=2, repetitions=2)
     [point] = curve.points
     assert point.batch == 2 and len(point.measured) == 2 and curve.network == "this machine"
 
