@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills `d5 eval run` at many moments of a matrix and goes on with --resume: what is missing is run, nothing twice.
 
-usage: killed_evaluations.py --evaluation FILE.yaml [--d5 build/release/bin/d5] [--moments 200] [--seed 0]
+usage: killed_evaluations.py [--evaluation FILE.yaml] [--d5 build/release/bin/d5] [--moments 200] [--seed 0]
+
+Without a file the matrix is EfficientNet-Lite0 in `null` and `sleep`, asked in two ways with three sizes of batch (`scripts/models
+efficientnet-lite0` comes first, and D5_DATA_DIR has imagenet-sample).
 
 Each round begins anew, is killed (SIGKILL) at one moment drawn over the length of a whole run, and resumed to its end.
 Then the results file, and the database, must hold each piece of the matrix once. Exit status 1 at the first fault. `tests/apps/eval_run_test.cpp` does it at ten moments.
@@ -17,6 +20,18 @@ import subprocess
 import sys
 import tempfile
 import time
+
+
+MATRIX = """kind: evaluation
+name: killed
+version: 1.0.0-dev
+models: [efficientnet-lite0]
+frameworks: ["null", "sleep:seconds=0.001"]
+scenarios: [closed_loop, batched]
+batches: [1, 2, 4]
+queries: 3
+accuracy: false
+"""
 
 
 def whole(line):
@@ -43,16 +58,20 @@ def fault_of(out, database, pieces):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--d5", default="build/release/bin/d5")
-    parser.add_argument("--evaluation", required=True, help="its manifest: some cells of a few milliseconds each")
+    parser.add_argument("--evaluation", help="its manifest: some cells of a few milliseconds each")
     parser.add_argument("--moments", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
-    listed = subprocess.run([arguments.d5, "eval", "run", arguments.evaluation, "--list", "--format", "csv"], check=True,
-                            capture_output=True, text=True).stdout
-    pieces = [name.strip('"') for name in listed.splitlines()[1:]]
     with tempfile.TemporaryDirectory() as folder:
-        line = [arguments.d5, "eval", "run", arguments.evaluation, "--quiet"]
+        evaluation = arguments.evaluation or os.path.join(folder, "killed.yaml")
+        if not arguments.evaluation:
+            with open(evaluation, "w", encoding="utf-8") as file:
+                file.write(MATRIX)
+        listed = subprocess.run([arguments.d5, "eval", "run", evaluation, "--list", "--format", "csv"], check=True,
+                                capture_output=True, text=True).stdout
+        pieces = [name.strip('"') for name in listed.splitlines()[1:]]
+        line = [arguments.d5, "eval", "run", evaluation, "--quiet"]
         length = whole([*line, "--out", os.path.join(folder, "first.json")])
         for moment in range(arguments.moments):
             out, database = os.path.join(folder, f"{moment}.json"), os.path.join(folder, f"{moment}.db")
