@@ -11,6 +11,7 @@
 #include "d5/evaluation/canonical_json.hpp"
 #include "d5/evaluation/dataset_manifest.hpp"
 #include "d5/evaluation/dataset_samples.hpp"
+#include "d5/evaluation/described_folder.hpp"
 #include "d5/evaluation/evaluate.hpp"
 #include "d5/evaluation/evaluation_cell.hpp"
 #include "d5/evaluation/evaluation_choice.hpp"

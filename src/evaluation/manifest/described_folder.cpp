@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/described_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "core/files/sha256.hpp"
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What stands in a folder, by name, but for what is hidden.
+std::vector<fs::path> visible_in(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (!at->path().filename().string().starts_with('.')) paths.push_back(at->path());
+  }
+  if (error) {
+    throw IoError(fmt::format("{}: {}; expected a folder of samples", printable(folder.string()),
+                              error.message()));
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+/// A double-quoted scalar, which YAML reads as JSON does.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// As `DatasetManifest::folder` names it.
+std::string below_data(const fs::path& folder) {
+  const fs::path whole = fs::weakly_canonical(folder);
+  if (const char* data = std::getenv("D5_DATA_DIR")) {
+    const fs::path below = whole.lexically_relative(fs::weakly_canonical(data));
+    if (!below.empty() && *below.begin() != "..") return below.generic_string();
+  }
+  return whole.filename().string();
+}
+
+std::string sample_line(const fs::path& path, const fs::path& folder, std::size_t label) {
+  const std::string digest = detail::sha256_of_file(path.string());
+  return fmt::format("- {{file: {}, label: {}, bytes: {}, sha256: {}}}\n",
+                     quoted(path.lexically_relative(folder).generic_string()), label,
+                     fs::file_size(path), digest);
+}
+
+}  // namespace
+
+std::string described_folder(const std::string& folder, const std::string& name) {
+  std::string labels, samples;
+  std::size_t label = 0;
+  for (const fs::path& one : visible_in(folder)) {
+    if (!fs::is_directory(one)) continue;
+    labels += (labels.empty() ? "" : ", ") + quoted(one.filename().string());
+    for (const fs::path& file : visible_in(one)) {
+      if (fs::is_directory(file)) {
+        throw ValueError(fmt::format("{} is a folder within a class's; expected files",
+                                     printable(file.string())));
+      }
+      samples += sample_line(file, folder, label);
+    }
+    ++label;
+  }
+  if (labels.empty()) {
+    for (const fs::path& file : visible_in(folder)) samples += sample_line(file, folder, 0);
+  }
+  if (samples.empty()) {
+    throw ValueError(fmt::format("{} has no files; expected samples, in a folder for each class",
+                                 printable(folder)));
+  }
+  return fmt::format(
+      "kind: dataset\nname: {}\nversion: 1.0.0-dev\ntask: image classification\nlicence: "
+      "LicenseRef-unknown\nfolder: {}\n{}samples:\n{}",
+      name, quoted(below_data(folder)), labels.empty() ? "" : fmt::format("labels: [{}]\n", labels),
+      samples);
+}
+
+}  // namespace d5

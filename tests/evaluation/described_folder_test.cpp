@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/described_folder.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/evaluation/dataset_manifest.hpp"
+#include "d5/evaluation/manifest.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace d5 {
+namespace {
+
+TEST_CASE("a folder of folders is a data set's manifest, a class each, with digests") {
+  const testing::TemporaryFolder folder;
+  for (const char* name : {"b", "a: \"x\"", ".hidden"}) {
+    std::filesystem::create_directories(folder / (std::string("kinds/") + name));
+  }
+  const std::string kinds = folder / "kinds";
+  write_file(kinds + "/b/one.png", "abc");
+  write_file(kinds + "/a: \"x\"/two.png", "");
+  write_file(kinds + "/b/.DS_Store", "not one");
+  const auto manifest =
+      parse_manifest<DatasetManifest>(described_folder(kinds + "/", "kinds"), "kinds.yaml");
+  CHECK(manifest.folder == "kinds");
+  CHECK(manifest.labels == std::vector<std::string>{"a: \"x\"", "b"});
+  REQUIRE(manifest.samples.size() == 2);
+  CHECK(manifest.samples[0].file == "a: \"x\"/two.png");
+  CHECK(manifest.samples[0].label == 0);
+  CHECK(manifest.samples[1].label == 1);
+  CHECK(manifest.samples[1].bytes == 3);
+  // FIPS 180-2, appendix B.1
+  CHECK(manifest.samples[1].sha256 ==
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST_CASE("a folder without files, within a class's, or not there is refused") {
+  const testing::TemporaryFolder folder;
+  CHECK_THROWS_AS(described_folder(folder / "nowhere", "n"), IoError);
+  std::filesystem::create_directories(folder / "a");
+  CHECK_THROWS_WITH(described_folder(folder / "", "n"), Catch::Contains("has no files"));
+  std::filesystem::create_directories(folder / "a/b");
+  CHECK_THROWS_WITH(described_folder(folder / "", "n"), Catch::Contains("within a class's"));
+}
+
+}  // namespace
+}  // namespace d5
