@@ -66,6 +66,7 @@ TEST_CASE("a model is answered, judged and timed as its manifest says") {
   CHECK(record_of(results, "cold_start").samples.size() == 1);
   REQUIRE(sink.answered.size() == 12);
   CHECK_THAT(sink.answered[4].answer, Catch::Contains("\"classes\":[1,"));
+  CHECK_THAT(sink.answered[4].answer, Catch::Contains("\"labels\":[\"green\","));
   REQUIRE(sink.asked.size() == 10);
   for (const auto& query : sink.asked) CHECK(query.ended >= query.issued);
 }

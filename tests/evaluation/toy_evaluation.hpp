@@ -37,7 +37,8 @@ class ToyEvaluation {
     save_network();
     write_file(folder_ / "colours.yaml",
                "kind: dataset\nname: colours\nversion: 1.0.0-dev\ntask: colours\nlicence: "
-               "CC0-1.0\nfolder: colours\nsplits:\n- {name: half, count: 6}\nsamples:\n" +
+               "CC0-1.0\nfolder: colours\nlabels: [red, green, blue]\nsplits:\n- {name: half, "
+               "count: 6}\nsamples:\n" +
                    samples_);
     write_model("");
   }

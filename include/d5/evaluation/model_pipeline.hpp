@@ -35,10 +35,11 @@ struct PipelineInput {
 /// Thread safety: all but `load` and `unload` may be called from several threads at once.
 class ModelPipeline {
  public:
-  /// Throws: NotFound, ValueError for steps that there are none of, or with settings that they do
-  /// not have; what steps throw at a data set whose samples they cannot take.
+  /// `labels` are what classes are called, by number: an answer with `classes` has their `labels`,
+  /// too. Throws: NotFound, ValueError for steps that there are none of, or with settings that they
+  /// do not have; what steps throw at a data set whose samples they cannot take.
   ModelPipeline(std::shared_ptr<const Dataset> samples, std::vector<PipelineInput> inputs,
-                const std::vector<EntryChoice>& answer);
+                const std::vector<EntryChoice>& answer, std::vector<std::string> labels = {});
   ~ModelPipeline();
 
   [[nodiscard]] std::int64_t size() const { return samples_->size(); }

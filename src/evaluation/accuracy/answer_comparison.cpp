@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "d5/core/error.hpp"
 
@@ -34,12 +35,30 @@ std::vector<std::int64_t> samples_right_by(const AnswerComparison& comparison,
   return samples;
 }
 
-std::string samples_text(const std::vector<std::int64_t>& samples) {
-  constexpr std::size_t kMost = 20;
-  const std::size_t shown = std::min(samples.size(), kMost);
-  return fmt::format("{}{}",
-                     fmt::join(samples.begin(), samples.begin() + std::ptrdiff_t(shown), " "),
-                     shown < samples.size() ? " ..." : "");
+/// The word of the first class of an answer; empty where it has none.
+std::string first_label(const std::string& answer) {
+  const auto json = nlohmann::json::parse(answer, nullptr, false);
+  if (!json.is_object() || !json.contains("labels")) return "";
+  const auto& labels = json["labels"];
+  if (!labels.is_array() || labels.empty() || !labels[0].is_string()) return "";
+  return labels[0].get<std::string>();
+}
+
+/// Samples that one has right, each with what the other, `wrong`, says in place of it.
+std::string samples_text(const AnswerComparison& comparison,
+                         const std::vector<std::int64_t>& samples,
+                         std::string AnswerComparison::Flip::* wrong) {
+  constexpr std::size_t kMost = 20, kMostWithWords = 6;
+  std::size_t most = kMost;
+  std::vector<std::string> words;
+  for (const auto& flip : comparison.flips) {
+    if (words.size() >= most || !std::ranges::binary_search(samples, flip.sample)) continue;
+    const std::string label = first_label(flip.*wrong);
+    if (!label.empty()) most = kMostWithWords;
+    words.push_back(std::to_string(flip.sample) +
+                    (label.empty() ? "" : fmt::format(" (not {})", printable(label))));
+  }
+  return fmt::format("{}{}", fmt::join(words, " "), words.size() < samples.size() ? " ..." : "");
 }
 
 }  // namespace
@@ -92,8 +111,9 @@ TextTable to_table(std::span<const NamedAnswerComparison> comparisons) {
     table.add({name, std::to_string(one.both), std::to_string(one.neither),
                std::to_string(one.only_a), std::to_string(one.only_b),
                one.not_in_both > 0 ? std::to_string(one.not_in_both) : "",
-               fmt::format("{:.2g}", one.p_value), samples_text(one.right_in_a_alone()),
-               samples_text(one.right_in_b_alone())});
+               fmt::format("{:.2g}", one.p_value),
+               samples_text(one, one.right_in_a_alone(), &AnswerComparison::Flip::b),
+               samples_text(one, one.right_in_b_alone(), &AnswerComparison::Flip::a)});
   }
   table.drop_empty_columns();
   return table;

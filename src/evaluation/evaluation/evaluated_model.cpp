@@ -66,7 +66,7 @@ ModelPipeline& EvaluatedModel::pipeline() {
   }
   auto samples = open_samples(dataset_.manifest, evaluation_.manifest.split, interrupt_);
   pipeline_ = std::make_unique<ModelPipeline>(std::move(samples), std::move(inputs),
-                                              model_.manifest.answer);
+                                              model_.manifest.answer, dataset_.manifest.labels);
   return *pipeline_;
 }
 

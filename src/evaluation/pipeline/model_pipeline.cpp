@@ -10,6 +10,7 @@
 #include <shared_mutex>
 
 #include "d5/core/error.hpp"
+#include "evaluation/pipeline/class_words.hpp"
 #include "evaluation/pipeline/network_answer.hpp"
 #include "evaluation/pipeline/step_stage.hpp"
 
@@ -81,7 +82,8 @@ class ModelPipeline::HeldSamples final : public Dataset {
 
 ModelPipeline::ModelPipeline(std::shared_ptr<const Dataset> samples,
                              std::vector<PipelineInput> inputs,
-                             const std::vector<EntryChoice>& answer)
+                             const std::vector<EntryChoice>& answer,
+                             std::vector<std::string> labels)
     : samples_(std::move(samples)),
       held_(std::make_shared<HeldSamples>(samples_)),
       inputs_(std::move(inputs)) {
@@ -93,6 +95,7 @@ ModelPipeline::ModelPipeline(std::shared_ptr<const Dataset> samples,
     auto step = answer_steps().at(choice.name).make(choice.settings);
     answer_.push_back({choice.name, std::move(step)});
   }
+  if (!labels.empty()) answer_.push_back({"labels", detail::class_words(std::move(labels))});
 }
 
 ModelPipeline::~ModelPipeline() = default;
