@@ -100,7 +100,10 @@ void add_evaluation_options(CLI::App& command, EvaluationOptions& options) {
       .add_option("--longest-wait", options.longest_wait,
                   "that a query waits for others to fill its batch")
       ->option_text("S");
-  command.add_option("--queries", options.queries, "of a scenario, at least")->option_text("N");
+  command
+      .add_option("--queries", options.queries,
+                  "of a scenario, at least; as many as its verdict needs if left out")
+      ->option_text("N");
   command.add_option("--seconds", options.seconds, "of a scenario, at least")->option_text("S");
   command
       .add_option("--trace-level", options.trace_levels,

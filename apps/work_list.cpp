@@ -75,7 +75,8 @@ int run_list(const std::vector<WorkPiece>& pieces, const ListOptions& options,
     print(names, output.format);
     return kPassed;
   }
-  WorkRows rows(chosen, output);
+  using enum WorkRows::Blocks;
+  WorkRows rows(chosen, output, options.summary ? apart : together);
   const auto show = [&](const std::vector<Measurement>& records) { rows.add(records); };
   const WorkDone done = options.dry_run ? plan_work(chosen, show)
                                         : run_work(chosen, {.what = words_of(*options.command),
@@ -87,6 +88,11 @@ int run_list(const std::vector<WorkPiece>& pieces, const ListOptions& options,
   if (done.was_done) say_nothing_is_left(output);
   if (done.written) say_written(output);
   rows.end(done.results);
+  if (options.summary && is_for_people(output.format) && output.pivot.empty()) {
+    const TextTable summary = options.summary(done.results);
+    if (summary.size() > 0) print("\n", output.format);
+    if (summary.size() > 0) print(summary, output.format);
+  }
   if (done.unwritten) std::rethrow_exception(done.unwritten);
   if (done.bad_input) return kBadUsage;
   return exit_status(done.results.measurements, output.if_unsupported);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "apps/options.hpp"
+#include "d5/core/text_table.hpp"
 #include "d5/core/work_list.hpp"
 
 namespace d5::app {
@@ -16,6 +18,9 @@ struct ListOptions {
   bool resume = false;   ///< go on from a journal
   std::string filter;    ///< regular expression; empty: all
   const CLI::App* command = nullptr;
+  /// A table of what all pieces say together, for people, below the rows. With it each piece's rows
+  /// are a block of their own, with the columns that it needs.
+  std::function<TextTable(const Results&)> summary = {};
 };
 void add_list_options(CLI::App& command, ListOptions& options);
 /// Of options that say which pieces there are, and change no result of one.

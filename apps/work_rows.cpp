@@ -20,9 +20,17 @@ std::vector<std::string> subjects_of(const std::vector<WorkPiece>& pieces) {
 
 }  // namespace
 
-WorkRows::WorkRows(const std::vector<WorkPiece>& pieces, const OutputOptions& output)
+WorkRows::WorkRows(const std::vector<WorkPiece>& pieces, const OutputOptions& output, Blocks blocks)
     : output_(output),
-      printer_(environment(), output.format, screen_of(STDOUT_FILENO), subjects_of(pieces)) {}
+      blocks_(is_for_people(output.format) ? blocks : Blocks::together),
+      subjects_(blocks_ == Blocks::together ? subjects_of(pieces) : std::vector<std::string>()) {}
+
+ResultPrinter& WorkRows::printer() {
+  if (!printer_) {
+    printer_.emplace(environment(), output_.format, screen_of(STDOUT_FILENO), subjects_);
+  }
+  return *printer_;
+}
 
 /// A network's parts have too many records for rows: people get tables of what matters most.
 void WorkRows::add(std::vector<Measurement> records) {
@@ -34,12 +42,19 @@ void WorkRows::add(std::vector<Measurement> records) {
   };
   print_parts(is_profile_record, profile_tables);
   print_parts(is_node_comparison, node_comparison_tables);
-  print(printer_.add(records), output_.format);
+  const bool apart = blocks_ == Blocks::apart;
+  if (apart && records.empty()) return;
+  print((apart && printed_ ? "\n" : "") + printer().add(records), output_.format);
+  printed_ = true;
+  if (!apart) return;
+  print(printer().end(environment()), output_.format);
+  printer_.reset();
 }
 
 void WorkRows::end(const Results& all) {
   if (!output_.pivot.empty()) return print(all, output_);
-  if (!only_tables(all)) print(printer_.end(all.environment), output_.format);
+  const bool all_said = blocks_ == Blocks::apart && printed_;
+  if (!all_said && !only_tables(all)) print(printer().end(all.environment), output_.format);
 }
 
 /// Whether all rows stood in tables of their own.

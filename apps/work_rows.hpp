@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "apps/options.hpp"
@@ -13,7 +15,12 @@ namespace d5::app {
 class WorkRows {
  public:
   /// Both outlive it.
-  WorkRows(const std::vector<WorkPiece>& pieces, const OutputOptions& output);
+  enum class Blocks {
+    together,  ///< as many as fit into one table
+    apart  ///< each piece's, for people, with the columns that it needs, and why it did not pass
+  };
+  WorkRows(const std::vector<WorkPiece>& pieces, const OutputOptions& output,
+           Blocks blocks = Blocks::together);
 
   /// Of a piece.
   void add(std::vector<Measurement> records);
@@ -21,10 +28,14 @@ class WorkRows {
   void end(const Results& all);
 
  private:
+  ResultPrinter& printer();
   [[nodiscard]] bool only_tables(const Results& all) const;
 
   const OutputOptions& output_;
-  ResultPrinter printer_;
+  Blocks blocks_;
+  std::vector<std::string> subjects_;
+  std::optional<ResultPrinter> printer_;  ///< none: the next piece has another
+  bool printed_ = false;
 };
 
 }  // namespace d5::app

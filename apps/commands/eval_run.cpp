@@ -19,6 +19,7 @@
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/evaluation/analysis.hpp"
 #include "d5/evaluation/evaluate.hpp"
 #include "d5/evaluation/evaluation_lock.hpp"
 #include "d5/evaluation/run_sink.hpp"
@@ -78,6 +79,16 @@ std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
   add("--dataset", options.dataset);
   add("--split", options.split);
   add("--trace-level", fmt::format("{}", fmt::join(options.trace_levels, ",")));
+  const auto add_number = [&](const char* name, auto number, bool told) {
+    if (told) line.option(name, number);
+  };
+  add_number("--queries", options.queries, options.queries > 0);
+  add_number("--seconds", options.seconds, options.seconds >= 0);
+  add_number("--stage-threads", options.stage_threads, options.stage_threads > 0);
+  add_number("--instances", options.instances, options.instances > 0);
+  add_number("--longest-wait", options.longest_wait, options.longest_wait >= 0);
+  add_number("--repetitions", options.repetitions, options.repetitions > 0);
+  if (options.no_accuracy) line.word("--no-accuracy");
   if (options.locked.empty()) {
     const bool told = options.frameworks != app::RunOptions{}.frameworks;
     if (told) line.runs_in(options.frameworks);  // else as the evaluation says
@@ -127,6 +138,9 @@ int run_eval_run(EvalRunOptions options) {
       .interrupt = app::ctrl_c()};
   Kept keeping = kept(evaluation, options, how);
   if (keeping.run) how.sink = &*keeping.run;
+  options.summary = [](const Results& results) {
+    return analyses().at("summary").make()->analyse(std::vector<AnalysedRun>{{"", results}}).table;
+  };
   const int status = app::run_list(evaluation_work(evaluation, how), options, options);
   if (keeping.run) {
     keeping.run->end();

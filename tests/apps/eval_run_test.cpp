@@ -41,7 +41,9 @@ TEST_CASE("an evaluation is printed with accuracy, latency and cost, and its loc
   CHECK(
       run_d5("eval lock " + toy.model() + " --framework reference --scenario batched --out " + lock)
           .status == 0);
-  CHECK(run_d5("eval run --locked " + lock).status == 0);
+  const auto locked = run_d5("eval run --locked " + lock);
+  CHECK(locked.status == 0);
+  CHECK_THAT(locked.out, Contains("for a million") && Contains("verdict"));  // the last table's
   toy.write_model("deviation: 128", "deviation: 127");
   const auto drifted = run_d5("eval run --locked " + lock);
   CHECK(drifted.status == 2);

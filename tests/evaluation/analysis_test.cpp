@@ -111,6 +111,31 @@ TEST_CASE("a million predictions cost the hours that they take") {
   CHECK(analyse("cost", {sample_run(kThreeCells)}).table.size() == 0);  // nobody knows the price
 }
 
+TEST_CASE("a summary has a line a cell, with LoadGen's verdict and why it is none") {
+  AnalysedRun run = sample_run(kThreeCells);
+  for (Measurement& record : run.results.measurements) {
+    if (record.metric != "latency") continue;
+    const bool held = record.framework == "torch";
+    record.conditions["loadgen_result"] = held ? "VALID" : "INVALID";
+    if (held) continue;
+    record.status = Status::failed;
+    record.reason = "LoadGen: INVALID: too late; LoadGen: INVALID: too few";
+  }
+  // 50 samples/s: 20,000 s, 5.56 hours.
+  Measurement time = run.results.measurements.back();
+  time.metric = "machine_time";
+  time.unit = "s";
+  time.samples = {20000};
+  run.results.measurements.push_back(time);
+  const auto summary = analyse("summary", {run}).table;
+  REQUIRE(summary.size() == 3);
+  CHECK(cell_of(summary, 0, "accuracy") == "top1 0.9");
+  CHECK(cell_of(summary, 1, "throughput") == "300 sample/s");
+  CHECK(cell_of(summary, 0, "verdict") == "VALID");
+  CHECK(cell_of(summary, 2, "verdict") == "INVALID: too late; too few");
+  CHECK(cell_of(summary, 2, "for a million") == "5.56 h");
+}
+
 TEST_CASE("layers are sorted by their time, alone and by type, and stand below the roof") {
   AnalysedRun run;
   add_layer(run, "conv1", "Conv", 2e-3, 1e9, 1e6);
@@ -245,6 +270,7 @@ TEST_CASE("answers are compared sample by sample, by McNemar's exact test") {
     a.push_back({i, "x", i < 12 ? 1.0 : 0.0});
     b.push_back({i, "x", i < 10 || i >= 16 ? 1.0 : 0.0});
   }
+  b[11].answer = R"({"classes":[3,1],"labels":["a cat","a dog"]})";
   b.push_back({99, "x", 1});
   const auto difference = compare_answers(a, b);
   CHECK(difference.both == 10);
@@ -255,7 +281,7 @@ TEST_CASE("answers are compared sample by sample, by McNemar's exact test") {
   // 2 sum of C(6, k) / 2^6 for k = 0, 1, 2.
   CHECK(difference.p_value == Approx(2 * (1 + 6 + 15) / 64.0));
   const std::vector<NamedAnswerComparison> named = {{"top1", difference}};
-  CHECK(cell_of(to_table(named), 0, "samples of A alone") == "10 11");
+  CHECK(cell_of(to_table(named), 0, "samples of A alone") == "10 11 (not a cat)");
   CHECK(cell_of(to_table(named), 0, "McNemar's p") == "0.69");  // 0.6875
   a.push_back({0, "x", 1});
   CHECK_THROWS_AS(compare_answers(a, b), ValueError);
