@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -125,6 +126,33 @@ TEST_CASE("an accuracy run by LoadGen asks for every sample, and keeps each answ
     CHECK(answer.bytes == std::vector{std::byte{std::uint8_t(answer.sample)}});
   }
   CHECK(samples.size() == 20);
+}
+
+TEST_CASE("a server's rate and bound are found by asking, and told") {
+  if (absent()) return;
+  const auto slow = [](Numbers& numbers, const Query& query) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    numbers.say(query);
+  };
+  const auto result = ask("server", {}, {.least_queries = 20}, slow);
+  const auto told = [&](const char* metric) {
+    const auto place = std::ranges::find(result.measurements, metric, &Measurement::metric);
+    REQUIRE(place != result.measurements.end());
+    return place->samples.at(0);
+  };
+  // Sleeping takes 20 ms or more.
+  CHECK(told("offered_rate") <= 25);
+  CHECK(told("offered_rate") * told("target_latency") == Approx(5));  // 0.5 of one, 10 times that
+}
+
+TEST_CASE("a server is asked as often as LoadGen needs to be sure with one late answer") {
+  // Of n answers, each late with probability 0.01, one or none is: less likely than 0.01.
+  const auto unlikely = [](std::int64_t n) {
+    return std::pow(0.99, n) + double(n) * 0.01 * std::pow(0.99, n - 1) <= 0.01;
+  };
+  const auto usual = scenarios().at("server").make()->usual_length().queries;
+  CHECK(unlikely(usual));
+  CHECK_FALSE(unlikely(usual - 1));
 }
 
 TEST_CASE("a run that LoadGen calls invalid is failed, with its reason") {

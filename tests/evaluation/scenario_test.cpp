@@ -77,6 +77,19 @@ TEST_CASE("a system that holds its asker up is late all the same: no omission is
   CHECK_THAT(result.reason, Catch::Contains("asked late"));
 }
 
+TEST_CASE("a rate that nobody tells is half of what the system answers one after the other") {
+  const std::string name = GENERATE("constant", "poisson", "gamma", "bursts");
+  const auto clock = std::make_shared<VirtualLoadClock>();
+  SimulatedSystem system(clock, [](auto) { return 20 * kMillisecond; });
+  const auto result = run(name, {}, system, {.least_queries = 5000, .clock = clock});
+  const auto told = std::ranges::find(result.measurements, "offered_rate", &Measurement::metric);
+  REQUIRE(told != result.measurements.end());
+  CHECK(told->samples.at(0) == Approx(25));
+  // So many come, and the queue that is half empty answers as many.
+  CHECK(throughput(result) == Approx(25).epsilon(name == "bursts" ? 0.2 : 0.1));
+  CHECK(result.queries.front().scheduled >= result.queries.front().begun - 20 * kMillisecond);
+}
+
 TEST_CASE("waiting in front of one server is as long as Pollaczek and Khinchine say") {
   const auto clock = std::make_shared<VirtualLoadClock>();
   const double rate = 100, load = 0.7;
@@ -274,7 +287,7 @@ TEST_CASE("options that do not fit are refused") {
   refuse({.keep_answers = 2});
   system.sample_count = 0;
   refuse({});
-  CHECK_THROWS_AS(scenarios().at("constant").make({{"rate", 0}}), ValueError);
+  CHECK_THROWS_AS(scenarios().at("constant").make({{"rate", -1}}), ValueError);
   CHECK_THROWS_WITH(scenarios().at("closed-loop"), Catch::Contains("closed_loop"));
 }
 

@@ -73,7 +73,7 @@ test('by clicks from a task to an answer on two machines', async () => {
   await page.getByText("it has no framework 'torch'").waitFor(); // why one of three does not fit
   assert.equal(await page.locator('.machines .fits').count(), 2);
   assert.match(await page.getByRole('region', { name: 'As a manifest' }).innerText(), /^models: \[efficientnet-lite0@1\.0\.0\]$/m);
-  assert.match(await page.getByRole('region', { name: 'As a command' }).innerText(), /^d5 eval run efficientnet-lite0@1\.0\.0 --framework torch --scenario single_stream --batch 1 --queries 100 --server http:/);
+  assert.match(await page.getByRole('region', { name: 'As a command' }).innerText(), /^d5 eval run efficientnet-lite0@1\.0\.0 --framework torch --scenario single_stream --batch 1 --server http:/);
   await page.getByRole('button', { name: 'Run it' }).click();
   await page.getByRole('link', { name: 'Compare the machines' }).waitFor();
   assert.equal(await page.locator('.way .now').innerText(), '✓done');

@@ -31,8 +31,10 @@ struct EvaluationManifest : ManifestIdentity {
   std::int64_t instances = 1;      ///< of the predictor, which share the threads
   double longest_wait = 0;         ///< s that a query may wait for others to fill its batch
   std::int64_t stage_threads = 1;  ///< of each step before the network
-  std::int64_t queries = 100;      ///< of a scenario, at least
-  double seconds = 0;              ///< of a scenario, at least
+  /// Of a scenario, at least; both 0: as long as each needs for a verdict
+  /// (`Scenario::usual_length`).
+  std::int64_t queries = 0;
+  double seconds = 0;
   std::int64_t seed = 0;
   bool accuracy = true;  ///< all samples are answered and judged before anything is timed
 

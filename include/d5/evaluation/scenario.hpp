@@ -77,6 +77,12 @@ class Scenario {
   /// Whether it may ask before the last query is answered. If not, a system that answers on the
   /// thread that asks loses nothing.
   [[nodiscard]] virtual bool overlaps() const { return true; }
+  /// How long a run lasts at least where nobody says it: as its verdict needs.
+  struct Length {
+    std::int64_t queries = 100;
+    double seconds = 0;
+  };
+  [[nodiscard]] virtual Length usual_length() const { return {}; }
 };
 
 using ScenarioEntry = Entry<std::shared_ptr<Scenario>()>;

@@ -146,6 +146,11 @@ void add_step_records(const Measurement& record, const PipelineReport& report,
   records.push_back(std::move(overlap));
 }
 
+Scenario::Length length_of(const Scenario& scenario, const EvaluationManifest& manifest) {
+  if (manifest.queries == 0 && manifest.seconds == 0) return scenario.usual_length();
+  return {.queries = std::max<std::int64_t>(manifest.queries, 1), .seconds = manifest.seconds};
+}
+
 std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifest& manifest,
                                   const Cell& cell, Measurement record,
                                   const EvaluateOptions& options, const std::string& piece) {
@@ -155,9 +160,10 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifes
   record.framework_version = predictor_version(model.word());
   record.conditions["threads"] = std::to_string(instance_threads(manifest));
   trace.begin();
+  const Scenario::Length length = length_of(*scenario, manifest);
   const ScenarioResult run =
-      scenario->run(*system, {.least_seconds = manifest.seconds,
-                              .least_queries = manifest.queries,
+      scenario->run(*system, {.least_seconds = length.seconds,
+                              .least_queries = length.queries,
                               .seed = std::uint64_t(manifest.seed + cell.repetition),
                               .interrupt = options.interrupt});
   const auto timeline = trace.end();

@@ -31,6 +31,10 @@ struct Cell {
                                                          std::int64_t batch,
                                                          const Scenario& scenario);
 
+/// At least, as the manifest says, or else as the scenario needs.
+[[nodiscard]] Scenario::Length length_of(const Scenario& scenario,
+                                         const EvaluationManifest& manifest);
+
 /// The model under the scenario, which asks on this thread. `record` has what all its records
 /// share; `piece` is its name for the sink. Throws: what opening throws, and Interrupted.
 [[nodiscard]] std::vector<Measurement> run_cell(EvaluatedModel& model,

@@ -33,7 +33,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-std::optional<double> number_of(std::string_view text) {
+std::optional<double> decimal_in(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -49,8 +49,8 @@ std::optional<TraceRecord> span_of(std::string_view line, std::int64_t clock_ns)
   const auto exec = std::ranges::find(parts, "exec");
   if (parts.end() - exec < 5) return std::nullopt;
   std::optional<double> moment;
-  for (auto part = parts.begin() + 1; part != exec && !moment; ++part) moment = number_of(*part);
-  const auto took = number_of(parts.back());
+  for (auto part = parts.begin() + 1; part != exec && !moment; ++part) moment = decimal_in(*part);
+  const auto took = decimal_in(parts.back());
   if (!moment || !took) return std::nullopt;
   TraceRecord record;
   record.kind = TraceRecord::Kind::overlapping;

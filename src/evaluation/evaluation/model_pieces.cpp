@@ -96,11 +96,15 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
     piece.name += fmt::format(" repetition {}", cell.repetition + 1);
   }
   piece.record.command = line.append(options_.command_options).text();
+  // As many as its queries, which all cost a predict, as accuracy's samples do.
+  const auto made = scenarios().at(cell.scenario.name).make(cell.scenario.settings);
+  piece.samples = length_of(*made, manifest_).queries;
   piece.run = [&manifest = manifest_, &options = options_, model = model_, cell,
-               record = piece.record, name = piece.name](const std::function<void()>& sampled) {
+               record = piece.record, name = piece.name,
+               count = piece.samples](const std::function<void()>& sampled) {
     auto records = run_cell(*model, manifest, cell, record, options, name);
     if (options.sink) options.sink->measurements(options.run, name, records);
-    sampled();
+    for (std::int64_t i = 0; i < count; ++i) sampled();
     return records;
   };
   return piece;

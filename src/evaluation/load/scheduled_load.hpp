@@ -3,6 +3,7 @@
 
 #include "d5/evaluation/arrival_stream.hpp"
 #include "d5/evaluation/scenario.hpp"
+#include "evaluation/load/usual_load.hpp"
 
 namespace d5::detail {
 
@@ -12,18 +13,46 @@ namespace d5::detail {
                                              const ScenarioOptions& options,
                                              ArrivalStream& arrivals);
 
-/// The scenario of an arrival stream: `O` is its options, and `arrivals(seed)` makes the stream.
+/// Of the option `rate`.
+constexpr const char* kRateHelp =
+    "queries a second; 0: half of those that it answers one after the other, found by asking a few";
+
+/// The scenario of an arrival stream: `O` is its options, and `arrivals(seed)` makes the stream. A
+/// `rate` of 0 is found by asking; `rate_within(mean)` and `usual_length()` are its where it has
+/// them.
 template <class O>
 class ScheduledScenario final : public Scenario {
  public:
   using Options = O;
   explicit ScheduledScenario(const Options& options) : options_(options) {}
   ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
-    const auto arrivals = options_.arrivals(options.seed);
-    return ask_on_schedule(system, options, *arrivals);
+    O chosen = options_;
+    if constexpr (requires { chosen.rate; }) {
+      if (chosen.rate == 0) {
+        const double mean = usual_load(system, options).rate;
+        chosen.rate = mean;
+        if constexpr (requires { chosen.rate_within(mean); }) {
+          chosen.rate = chosen.rate_within(mean);
+        }
+        ScenarioResult result = run_at(chosen, system, options);
+        tell_usual(result, "offered_rate", "query/s", mean);
+        return result;
+      }
+    }
+    return run_at(chosen, system, options);
+  }
+  [[nodiscard]] Length usual_length() const override {
+    if constexpr (requires { options_.usual_length(); }) return options_.usual_length();
+    return {};
   }
 
  private:
+  static ScenarioResult run_at(const O& chosen, SystemUnderTest& system,
+                               const ScenarioOptions& options) {
+    const auto arrivals = chosen.arrivals(options.seed);
+    return ask_on_schedule(system, options, *arrivals);
+  }
+
   Options options_;
 };
 

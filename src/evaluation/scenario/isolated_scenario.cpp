@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "evaluation/load/usual_load.hpp"
 #include "evaluation/load/verdict.hpp"
 #include "evaluation/scenario/shared_bytes.hpp"
 
@@ -30,6 +31,14 @@ std::string bytes_of(const ScenarioResult& result) {
   for (const auto& [name, value] : result.conditions) {
     out.all(name);
     out.all(value);
+  }
+  // Behind those that follow from all this: what the scenario found out before it began.
+  const std::size_t following = detail::measurements_of(result).size();
+  out.one(result.measurements.size() - following);
+  for (std::size_t i = following; i < result.measurements.size(); ++i) {
+    out.all(result.measurements[i].metric);
+    out.all(result.measurements[i].unit);
+    out.one(result.measurements[i].samples.at(0));
   }
   return std::move(out.bytes);
 }
@@ -57,6 +66,14 @@ ScenarioResult result_in(const std::string& bytes) {
     in.all(result.conditions[name]);
   }
   result.measurements = detail::measurements_of(result);
+  in.one(count);
+  for (std::string metric, unit; count-- > 0;) {
+    double value = 0;
+    in.all(metric);
+    in.all(unit);
+    in.one(value);
+    detail::tell_usual(result, metric.c_str(), unit.c_str(), value);
+  }
   return result;
 }
 

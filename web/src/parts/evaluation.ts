@@ -11,6 +11,7 @@ export interface Chosen {
   systems: string[];
   batches: number[];
   trace: string;
+  /** Of a scenario, at least; 0: as its verdict needs. */
   queries: number;
 }
 
@@ -43,7 +44,7 @@ export function manifestOf(chosen: Chosen): string {
     `scenarios: [${scenario}]`,
     `batches: [${chosen.batches.join(', ')}]`,
     `trace_levels: ${sequence([chosen.trace])}`,
-    `queries: ${chosen.queries}`,
+    chosen.queries > 0 && `queries: ${chosen.queries}`,
   ];
   return `${lines.filter(Boolean).join('\n')}\n`;
 }
@@ -61,7 +62,7 @@ export function commandOf(chosen: Chosen, server: string): string {
     `--scenario ${shellWord([chosen.scenario, ...options.map(([name, value]) => `${name}=${value}`)].join(':'))}`,
     `--batch ${chosen.batches.join(',')}`,
     chosen.trace !== 'none' && `--trace-level ${shellWord(chosen.trace)}`,
-    `--queries ${chosen.queries}`,
+    chosen.queries > 0 && `--queries ${chosen.queries}`,
     `--server ${shellWord(server)}`,
   ];
   return words.filter(Boolean).join(' ');

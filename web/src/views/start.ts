@@ -35,7 +35,7 @@ function read(query: URLSearchParams): Chosen & { task: string; on: string } {
     systems: many('system'),
     batches: many('batch').map(Number).filter((n) => n >= 1),
     trace: query.get('trace') ?? 'none',
-    queries: Number(query.get('queries')) || 100,
+    queries: Number(query.get('queries')) || 0,
     on: query.get('on') ?? 'one',
   };
 }
@@ -93,7 +93,7 @@ class Form {
       system: systems.join(','),
       batch: batches.join(','),
       trace: trace === 'none' ? '' : trace,
-      queries: queries === 100 ? '' : String(queries),
+      queries: queries === 0 ? '' : String(queries),
       on: on === 'one' ? '' : on,
       ...Object.fromEntries(Object.entries(options).map(([name, value]) => [`option.${name}`, value])),
     });
@@ -198,7 +198,7 @@ class Form {
         { class: 'fields' },
         select('dataset', 'Data set', [['', 'the one of the claim'], ...known.datasets.map((entry): [string, string] => [nameOf(entry), nameOf(entry)])], chosen.dataset, (value) => (chosen.dataset = value)),
         this.field('Batches', 'batches', chosen.batches.join(','), (text) => (chosen.batches = text.split(',').map(Number).filter((n) => Number.isInteger(n) && n >= 1)), '1,8'),
-        this.field('Queries', 'queries', String(chosen.queries), (text) => (chosen.queries = Math.max(1, Math.floor(Number(text)) || 100)), '100'),
+        this.field('Queries', 'queries', chosen.queries ? String(chosen.queries) : '', (text) => (chosen.queries = Math.max(0, Math.floor(Number(text)) || 0)), 'as many as its verdict needs'),
         select('trace', 'Trace level', kTraceLevels.map((level): [string, string] => [level, level]), chosen.trace, (value) => (chosen.trace = value)),
       ),
     );

@@ -42,7 +42,8 @@ void EvaluationManifest::declare(ManifestFields& fields) {
              {.range = {.least = 0, .most = 3600}});
   fields.add("stage_threads", stage_threads, "of each step before the network",
              {.range = {.least = 1, .most = 256}});
-  fields.add("queries", queries, "of a scenario, at least", {.range = {.least = 1}});
+  fields.add("queries", queries, "of a scenario, at least; 0: as its verdict needs",
+             {.range = {.least = 0}});
   fields.add("seconds", seconds, "of a scenario, at least", {.range = {.least = 0}});
   fields.add("seed", seed, "of samples and arrivals", {.range = {.least = 0}});
   fields.add("accuracy", accuracy, "all samples are answered and judged before anything is timed");

@@ -22,7 +22,7 @@
 #include "d5/core/error.hpp"
 #include "d5/evaluation/loadgen.hpp"
 #include "d5/evaluation/query_summary.hpp"
-#include "evaluation/load/load_run.hpp"
+#include "evaluation/load/usual_load.hpp"
 #include "evaluation/load/verdict.hpp"
 #include "evaluation/scenario/loadgen/loadgen_adapter.hpp"
 #include "evaluation/scenario/loadgen/loadgen_report.hpp"
@@ -38,6 +38,8 @@ namespace detail {
 namespace {
 
 constexpr std::int64_t kMultiStreamSamples = 8;  // of a query, by LoadGen's default
+constexpr double kUsualTarget = 0.1;             // s, LoadGen's own for server
+constexpr double kTargetOverAlone = 10;  // of a slower system: a queue that does not grow meets it
 
 /// Two runs at once end the process: LoadGen has one logger and one controller.
 class OnlyRun {
@@ -94,33 +96,21 @@ void take_report(const LoadGenReport& report, bool accuracy, ScenarioResult& res
   }
 }
 
-/// How long a query takes at least, found by asking a few: LoadGen makes queries ready for twice
-/// its time, and a run that outlasts them is invalid. Zero if none is answered.
-double probe_latency(SystemUnderTest& system, const ScenarioOptions& scenario,
-                     std::int64_t samples_per_query) {
-  constexpr std::int64_t kQueries = 10;
-  ScenarioOptions options;
-  options.least_queries = kQueries;
-  options.performance_samples = scenario.performance_samples;
-  options.seed = scenario.seed;
-  options.answer_seconds = scenario.answer_seconds;
-  options.interrupt = scenario.interrupt;
-  LoadRun run(system, options,
-              {.samples_per_query = samples_per_query, .latency_from = LatencyFrom::issue});
-  while (run.asked() < kQueries && run.wait_for(0)) run.ask(run.now());
-  const std::vector<double> latencies = query_latencies(run.end());
-  return latencies.empty() ? 0 : *std::ranges::min_element(latencies);
-}
-
 /// Leaves nothing open that only running tells.
 LoadGenOptions with_expectations(LoadGenOptions loadgen, SystemUnderTest& system,
                                  const ScenarioOptions& options) {
   using Which = LoadGenOptions::Scenario;
   const bool by_files = !loadgen.model.empty() || !loadgen.user_conf.empty();
   const bool offline = loadgen.scenario == Which::offline;
-  const bool told = offline ? loadgen.rate > 0 : loadgen.expected_latency > 0;
-  if (by_files || told || loadgen.scenario == Which::server ||
-      options.mode == ScenarioOptions::Mode::accuracy) {
+  const bool by_rate = offline || loadgen.scenario == Which::server;
+  const bool told = by_rate ? loadgen.rate > 0 : loadgen.expected_latency > 0;
+  if (by_files || told || options.mode == ScenarioOptions::Mode::accuracy) return loadgen;
+  if (loadgen.scenario == Which::server) {
+    const UsualLoad usual = usual_load(system, options);
+    loadgen.rate = usual.rate;
+    if (loadgen.target_latency == 0) {
+      loadgen.target_latency = std::max(kUsualTarget, kTargetOverAlone * usual.alone);
+    }
     return loadgen;
   }
   const bool multi = loadgen.scenario == Which::multi_stream;
@@ -129,7 +119,10 @@ LoadGenOptions with_expectations(LoadGenOptions loadgen, SystemUnderTest& system
                                                             : kMultiStreamSamples;
   // A fast system is expected to be no faster than queries can be made ready for.
   const double affordable = 4 * options.least_seconds * double(size) / double(options.most_queries);
-  const double latency = std::max({probe_latency(system, options, size), affordable, 1e-9});
+  // The quickest: LoadGen makes queries ready for twice its time, and a run that outlasts them is
+  // invalid.
+  const std::vector<double> alone = latencies_alone(system, options, size);
+  const double latency = std::max({alone.empty() ? 0 : alone.front(), affordable, 1e-9});
   if (offline) {
     loadgen.rate = 2 / latency;  // threads of its own and larger batches may make it faster
   } else {
@@ -174,6 +167,11 @@ ScenarioResult run_loadgen(const LoadGenOptions& told, SystemUnderTest& system,
   check_deadline(options, result);
   take_report(read_loadgen_report(folder.path()), accuracy, result);
   conclude(result, options);
+  if (loadgen.scenario == LoadGenOptions::Scenario::server && loadgen.rate != told.rate) {
+    tell_usual(result, "offered_rate", "query/s", chosen.settings.server_target_qps);
+    tell_usual(result, "target_latency", "s",
+               double(chosen.settings.server_target_latency_ns) * 1e-9);
+  }
   return result;
 }
 

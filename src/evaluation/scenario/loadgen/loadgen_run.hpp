@@ -49,6 +49,12 @@ class LoadGenScenario final : public Scenario {
     using enum LoadGenOptions::Scenario;
     return options_.scenario == server || options_.scenario == offline;
   }
+  /// LoadGen is 99% sure of server's 99th percentile from 459 queries on, if none is late, and from
+  /// 662 on, if one is.
+  [[nodiscard]] Length usual_length() const override {
+    if (options_.scenario != LoadGenOptions::Scenario::server) return {};
+    return {.queries = 662};
+  }
 
  private:
   Options options_;

@@ -7,8 +7,8 @@ namespace {
 
 /// A metronome: what a camera or a sensor asks.
 struct ConstantOptions {
-  double rate = 10;
-  void declare(OptionList& options) { options.add("rate", rate, "queries a second", {.above = 0}); }
+  double rate = 0;
+  void declare(OptionList& options) { options.add("rate", rate, detail::kRateHelp, {.least = 0}); }
   [[nodiscard]] auto arrivals(std::uint64_t) const { return constant_arrivals(rate); }
 };
 

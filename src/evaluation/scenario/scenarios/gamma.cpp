@@ -7,9 +7,9 @@ namespace {
 
 /// Users who come in clusters, or keep their distance.
 struct GammaOptions {
-  double rate = 10, variation = 2;
+  double rate = 0, variation = 2;
   void declare(OptionList& options) {
-    options.add("rate", rate, "queries a second", {.above = 0});
+    options.add("rate", rate, detail::kRateHelp, {.least = 0});
     options.add("variation", variation, "of the gaps: standard deviation over mean", {.above = 0});
   }
   [[nodiscard]] auto arrivals(std::uint64_t seed) const {

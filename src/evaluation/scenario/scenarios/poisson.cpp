@@ -7,8 +7,8 @@ namespace {
 
 /// Many users who know nothing of each other.
 struct PoissonOptions {
-  double rate = 10;
-  void declare(OptionList& options) { options.add("rate", rate, "queries a second", {.above = 0}); }
+  double rate = 0;
+  void declare(OptionList& options) { options.add("rate", rate, detail::kRateHelp, {.least = 0}); }
   [[nodiscard]] auto arrivals(std::uint64_t seed) const { return poisson_arrivals(rate, seed); }
 };
 

@@ -9,8 +9,15 @@ namespace {
 struct ServerOptions : detail::LoadGenOptions {
   ServerOptions() : LoadGenOptions{Scenario::server} {}
   void declare(OptionList& options) {
-    options.add("rate", rate, "queries a second; 0: 10, or as the files say", {.least = 0});
-    options.add("target_latency", target_latency, "s; 0: 0.1, or as the files say", {.least = 0});
+    options.add("rate", rate,
+                "queries a second; 0: half of those that it answers one after the other, found by "
+                "asking a few, or as the files say",
+                {.least = 0});
+    options.add(
+        "target_latency", target_latency,
+        "s; 0: 0.1, or ten times what a query takes alone where that is longer and the rate "
+        "is found, or as the files say",
+        {.least = 0});
     declare_files(options);
   }
 };
