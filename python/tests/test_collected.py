@@ -26,11 +26,15 @@ def sampler() -> d5.Sampler:
 
 
 class Hook(d5.Event):
+    keeps: Any
+
     def before_pass(self, direction):
         self.keeps.framework
 
 
 class Epochs(d5.Event):
+    keeps: Any
+
     def after_epoch(self, trainer, epoch):
         assert trainer is self.keeps
 
@@ -41,6 +45,8 @@ class Losses(d5.Metric):
 
 
 class Sgd(d5.ThreeStepOptimizer):
+    keeps: Any
+
     def update_rule(self, gradient, parameter):
         return parameter.value.numpy() - 0.1 * gradient.numpy()
 
@@ -104,6 +110,8 @@ def test_a_hook_stays_where_cpp_alone_calls_it():
     calls: list[str] = []
 
     class Calls(d5.Event):
+        keeps: Any
+
         def before_pass(self, direction):
             calls.append(self.keeps.framework)
 

@@ -123,7 +123,7 @@ TEST_CASE("a damaged file is refused with place, given and expected") {
   check_refused(with("\"reason\": \"a sample", "\"reason\": \"\", \"x\": \"a"),
                 "measurements[1].reason is empty, expected a reason for the status mistrusted");
   check_refused(with("1.2345e-07", "1e999"), "too large");
-  check_refused(std::string(100000, '['), "no JSON at byte");
+  check_refused(std::string(100000, '['), "deeper than 100 levels");
   CHECK_THROWS_AS(read_results("/nowhere/a.json"), IoError);
 }
 
