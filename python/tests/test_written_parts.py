@@ -16,11 +16,12 @@ SECTION = PAGE[PAGE.index("### Ten lines each") : PAGE.index("### All of them")]
 @pytest.fixture(scope="module")
 def written():
     names = {"d5": d5, "np": np}
-    blocks = re.findall(r"```python\n(.*?)```", SECTION, re.S)
-    assert len(blocks) == 5
-    for block in blocks:
-        assert len(re.findall(r"^\s*\S", block, re.M)) <= 13, block
-        exec(block, names)
+    *parts, use = re.findall(r"```python\n(.*?)```", SECTION, re.S)
+    assert len(parts) == 5
+    for part in parts:
+        assert len(re.findall(r"^\s*\S", part, re.M)) <= 13, part
+        exec(part, names)
+    exec(use, names)
     return names
 
 
