@@ -160,7 +160,7 @@ void bind_database(py::module_& m) {
             });
           },
           py::arg("measurements"), py::arg("command") = "",
-          "RowDicts as one run, whose id is returned.")
+          "Rows as one run, whose id is returned.")
       .def("runs", &runs_of_python,
            "A dict a run, the newest first; keywords choose, as of measurements.")
       .def("measurements", &stored_measurements,

@@ -37,8 +37,8 @@ struct OverlapMapOptions {
 /// What computation and communication take from each other, kernel by kernel and resource by
 /// resource: "kernel_slowdown", the kernel's time beside all-reduces over its time alone, and
 /// "all_reduce_slowdown", the other way round. A sample is a pair, alone and beside it one after
-/// the other, each the slowest rank's; the median is the slowdown. Cells take turns, some pairs
-/// each time, so that a busy moment of the machine is no cell's alone.
+/// the other, each the slowest rank's; the median is the slowdown. Cells take turns, a pair each
+/// time, so that a busy moment of the machine is no cell's alone.
 ///
 /// All-reduces follow each other so that they cover the kernel wholly. A pair where they did not is
 /// taken again with more of them; a cell that keeps such pairs is mistrusted, and so is one whose

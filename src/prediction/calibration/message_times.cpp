@@ -57,8 +57,11 @@ double seconds_of(Communicator& ranks, const std::function<void()>& work) {
   return now_seconds() - begin;
 }
 
+/// Medians of what `once` returns for each size, which take turns, of the slowest rank.
+template <class Once>
 std::vector<TimedMessage> slowest_medians(Communicator& ranks, std::span<const std::int64_t> sizes,
-                                          const std::vector<std::vector<double>>& seconds) {
+                                          int repetitions, const Once& once) {
+  const auto seconds = in_turns(ranks, sizes.size(), repetitions, once);
   std::vector<TimedMessage> times;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     times.push_back({sizes[i], slowest_median(ranks, seconds[i])});
@@ -137,23 +140,21 @@ int pieces_beside(Communicator& ranks, const Tensor& out, Tensor& in,
 std::vector<TimedMessage> time_messages(Communicator& ranks, std::span<const std::int64_t> sizes,
                                         int repetitions) {
   const Buffers buffers(ranks, sizes, repetitions);
-  return slowest_medians(ranks, sizes,
-                         in_turns(ranks, sizes.size(), repetitions, [&](std::size_t i) {
-                           if (ranks.rank() >= 2) return 0.0;
-                           Tensor data = buffers.in(i);
-                           return round_trip(ranks, data) / 2;
-                         }));
+  return slowest_medians(ranks, sizes, repetitions, [&](std::size_t i) {
+    if (ranks.rank() >= 2) return 0.0;
+    Tensor data = buffers.in(i);
+    return round_trip(ranks, data) / 2;
+  });
 }
 
 std::vector<TimedMessage> time_all_reduces(Communicator& ranks, const std::string& algorithm,
                                            std::span<const std::int64_t> sizes, int repetitions) {
   const Buffers buffers(ranks, sizes, repetitions);
   const auto all_reduce = all_reduces().at(algorithm).make();
-  return slowest_medians(
-      ranks, sizes, in_turns(ranks, sizes.size(), repetitions, [&](std::size_t i) {
-        Tensor data = buffers.in(i);
-        return seconds_of(ranks, [&] { all_reduce->start(ranks, data)->wait(); });
-      }));
+  return slowest_medians(ranks, sizes, repetitions, [&](std::size_t i) {
+    Tensor data = buffers.in(i);
+    return seconds_of(ranks, [&] { all_reduce->start(ranks, data)->wait(); });
+  });
 }
 
 std::vector<TimedMessage> time_message_ends(Communicator& ranks,
@@ -206,17 +207,16 @@ double time_looks(Communicator& ranks, int repetitions) {
 std::vector<TimedMessage> time_shifts(Communicator& ranks, std::span<const std::int64_t> sizes,
                                       int repetitions) {
   Buffers buffers(ranks, sizes, repetitions);
-  return slowest_medians(ranks, sizes,
-                         in_turns(ranks, sizes.size(), repetitions, [&](std::size_t i) {
-                           buffers.swap();
-                           const Tensor out = buffers.out(i);
-                           Tensor in = buffers.in(i);
-                           return seconds_of(ranks, [&] {
-                             const auto received = ranks.start_receive(in, left_of(ranks));
-                             ranks.send(out, right_of(ranks));
-                             received->wait();
-                           });
-                         }));
+  return slowest_medians(ranks, sizes, repetitions, [&](std::size_t i) {
+    buffers.swap();
+    const Tensor out = buffers.out(i);
+    Tensor in = buffers.in(i);
+    return seconds_of(ranks, [&] {
+      const auto received = ranks.start_receive(in, left_of(ranks));
+      ranks.send(out, right_of(ranks));
+      received->wait();
+    });
+  });
 }
 
 }  // namespace d5
