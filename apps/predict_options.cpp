@@ -36,6 +36,12 @@ NetworkDescription network_of_wire(const std::string& words) {
 }
 
 constexpr std::int64_t kProfiledSteps = 30;  // fewer are mistrusted
+constexpr std::int64_t kLaunchedSteps = 6;   // of each of several launches, at least
+
+/// A launch's part of a time that is for all of them.
+std::string part_of_launch(const std::string& time, int launches) {
+  return fmt::format("{:.9f}s", duration_seconds(time) / launches);
+}
 
 /// Of one rank: "16", or "16,8" where 1 and 2 ranks share the batch.
 std::string profiled_batches(const PredictOptions& options) {
@@ -95,6 +101,13 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
                   "so many ranks of this machine: predicted from as many copies and their network, "
                   "then measured")
       ->option_text("N,...");
+  command
+      .add_option(
+          "--launches", options.launches,
+          "of each number of ranks that is measured: the median of each launch is a sample, "
+          "since processes differ by more than their steps do; 1: each step is")
+      ->transform(app::whole_number(1, 1000))
+      ->option_text("N");
   command
       .add_option("--budget", options.budget,
                   "time and memory for one simulation, as 30s or 30s,2GiB; where one is over, the "
@@ -195,6 +208,7 @@ LocalCommands local_commands(const PredictOptions& options) {
                          .measure = {program, "predict"},
                          .keep = options.keep,
                          .profile_name = fmt::format("{}-batch-{}", options.model, batches),
+                         .launches = options.launches,
                          .threads = threads(),
                          .misfit = options.force ? Misfit::mistrust : Misfit::refuse};
   for (auto* words : {&commands.profile, &commands.measure}) {
@@ -204,11 +218,15 @@ LocalCommands local_commands(const PredictOptions& options) {
       commands.profile.end(),
       {"--batch", batches, "--steps", std::to_string(std::max(kProfiledSteps, options.steps)),
        "--budget", options.step_budget, "--least-time", options.least_time});
+  const std::int64_t steps = options.launches == 1
+                                 ? options.steps
+                                 : std::max(kLaunchedSteps, options.steps / options.launches);
   commands.measure.insert(
       commands.measure.end(),
-      {"--batch", std::to_string(options.batch), "--steps", std::to_string(options.steps),
-       "--step-budget", options.step_budget, "--least-time", options.least_time, "--measure-here",
-       "--distributed", options.scheme});
+      {"--batch", std::to_string(options.batch), "--steps", std::to_string(steps), "--step-budget",
+       part_of_launch(options.step_budget, options.launches), "--least-time",
+       part_of_launch(options.least_time, options.launches), "--measure-here", "--distributed",
+       options.scheme});
   if (options.strong) commands.measure.emplace_back("--strong");
   if (!options.wire.empty()) {
     for (auto* words : {&commands.calibrate, &commands.measure}) {

@@ -20,6 +20,7 @@ struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::string optimizer = "sgd:learning_rate=1e-12";
   std::vector<std::string> networks, strategies;
   std::int64_t batch = 16, steps = 30;
+  int launches = 6;
   bool strong = false, force = false;
 
   [[nodiscard]] bool is_of_profile() const { return model.ends_with(".json"); }

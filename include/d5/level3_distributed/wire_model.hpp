@@ -37,8 +37,8 @@ struct WireOptions {
 /// ceil(log2 n) L + b / W; barrier ceil(log2 n) L. Algorithms over send and receive, such as
 /// `ring`, are modelled message by message.
 ///
-/// Waits stay awake, as MPI's do, where the ranks of this machine have a core each; else they sleep.
-/// What messages really cost comes on top: see that it is small beside the model.
+/// Waits stay awake, as MPI's do, where the ranks of this machine have a core each; else they
+/// sleep. What messages really cost comes on top: see that it is small beside the model.
 ///
 ///     auto slow = std::make_shared<WireModel>(world(), wire_of("50us,1GB/s"));
 class WireModel final : public CommunicatorDecorator {

@@ -16,8 +16,8 @@ namespace d5 {
 struct LocalRanks {
   std::function<TrainingProfile(int)> profile;     ///< of so many copies at once
   std::function<NetworkDescription(int)> network;  ///< between so many
-  std::function<std::vector<double>(int)>
-      steps;                              ///< of training on so many, in s; none: unmeasured
+  /// Of training on so many, in s: `PredictedPoint::measured`. None: unmeasured.
+  std::function<std::vector<double>(int)> steps;
   std::function<Timeline(int)> timeline;  ///< of a few steps more, with spans "step"
 };
 
@@ -38,6 +38,10 @@ struct LocalCommands {
   /// taken from there; empty: they do not.
   std::string keep = {};
   std::string profile_name = "training", network_name = "this machine";
+  /// Times that `measure` is started anew for one number of ranks: a process is some percent faster
+  /// or slower than the next (Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM
+  /// 2013).
+  int launches = 1;
   int threads = 0;                 ///< of a profile that is taken from there; 0: any
   Misfit misfit = Misfit::refuse;  ///< of such a profile
   std::function<void(const std::string&)> say = {};  ///< what is begun: "profile of 2 copies"

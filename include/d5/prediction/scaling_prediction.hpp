@@ -39,11 +39,12 @@ struct PredictedPoint {
   double throughput = 0;  ///< of all ranks
   double efficiency = 1;  ///< throughput over ranks times that of the smallest number
   double alpha = 1, computed = 0, exposed = 0;
-  std::int64_t bytes = 0;        ///< that rank 0 sends in a step
-  std::string bound_by;          ///< "computing", "bandwidth", "latency": what would help most
-  double gain = 0;               ///< of a step, were that twice as good; 0: not tried
-  std::string mistrusted;        ///< why; empty: no reason
-  std::vector<double> measured;  ///< steps on so many real ranks; empty: none
+  std::int64_t bytes = 0;  ///< that rank 0 sends in a step
+  std::string bound_by;    ///< "computing", "bandwidth", "latency": what would help most
+  double gain = 0;         ///< of a step, were that twice as good; 0: not tried
+  std::string mistrusted;  ///< why; empty: no reason
+  /// Steps on so many real ranks, in s; of several launches the median of each. Empty: none.
+  std::vector<double> measured;
 };
 
 /// The scaling curve of a profiled training on a network, point by point. An interrupt, and a

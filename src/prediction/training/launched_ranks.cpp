@@ -9,6 +9,7 @@
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
+#include "d5/core/statistics.hpp"
 #include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/prediction/local_prediction.hpp"
 
@@ -37,7 +38,7 @@ class LaunchedCommands {
     const std::string file =
         in_folder(fmt::format("profile-{}-{}.json", file_word(commands_.profile_name), copies));
     const bool is_kept = std::filesystem::exists(file);
-    if (!is_kept) run(copies, commands_.profile, file, "profile of {} copies");
+    if (!is_kept) run(copies, commands_.profile, file, fmt::format("profile of {} copies", copies));
     TrainingProfile profile = read_training_profile(file);
     if (is_kept) {
       expect_fit(profile, "", machine_words(environment()), commands_.threads, commands_.misfit);
@@ -49,7 +50,7 @@ class LaunchedCommands {
     const std::string file =
         in_folder(fmt::format("network-{}-{}.yaml", file_word(commands_.network_name), ranks));
     if (!std::filesystem::exists(file)) {
-      run(ranks, commands_.calibrate, file, "network of {} ranks");
+      run(ranks, commands_.calibrate, file, fmt::format("network of {} ranks", ranks));
     }
     NetworkDescription network = load_network_description(file);
     network.name = commands_.network_name;
@@ -57,29 +58,40 @@ class LaunchedCommands {
   }
 
   std::vector<double> steps(int ranks) const {
-    const detail::ScratchFolder folder("measure");
-    run(ranks, commands_.measure, folder / "steps.json", "steps of {} ranks");
-    const auto records = read_results(folder / "steps.json").measurements;
-    if (records.size() == 1) return records.front().samples;
-    throw FormatError(fmt::format("measured steps are {} records; expected one", records.size()));
+    if (commands_.launches == 1) return steps_of_launch(ranks, "");
+    std::vector<double> medians;
+    for (int i = 1; i <= commands_.launches && !interrupt_.due(); ++i) {
+      const auto which = fmt::format(", launch {} of {}", i, commands_.launches);
+      medians.push_back(summarise(steps_of_launch(ranks, which)).median);
+    }
+    return medians;
   }
 
   Timeline timeline(int ranks) const {
     const detail::ScratchFolder folder("trace");
     auto words = commands_.measure;
     words.insert(words.end(), {"--trace", folder / "trace.json"});
-    run(ranks, words, folder / "steps.json", "trace of {} ranks");
+    run(ranks, words, folder / "steps.json", fmt::format("trace of {} ranks", ranks));
     return read_timeline(folder / "trace.json");
   }
 
  private:
+  std::vector<double> steps_of_launch(int ranks, const std::string& which) const {
+    const detail::ScratchFolder folder("measure");
+    run(ranks, commands_.measure, folder / "steps.json",
+        fmt::format("steps of {} ranks{}", ranks, which));
+    const auto records = read_results(folder / "steps.json").measurements;
+    if (records.size() == 1) return records.front().samples;
+    throw FormatError(fmt::format("measured steps are {} records; expected one", records.size()));
+  }
+
   [[nodiscard]] std::string in_folder(const std::string& name) const {
     return scratch_ ? *scratch_ / name : (std::filesystem::path(commands_.keep) / name).string();
   }
 
   void run(int ranks, std::vector<std::string> words, const std::string& file,
-           const char* what) const {
-    if (commands_.say) commands_.say(fmt::format(fmt::runtime(what), ranks));
+           const std::string& what) const {
+    if (commands_.say) commands_.say(what);
     words.insert(words.end(), {"--out", file});
     const LaunchedRun done = run_ranks(ranks, words, interrupt_);
     if (done.status == 0 && std::filesystem::exists(file)) return;
