@@ -10,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
 #include "d5/evaluation/query_summary.hpp"
+#include "evaluation/load/usual_load.hpp"
 #include "tests/evaluation/simulated_system.hpp"
 
 using namespace d5;
@@ -21,6 +22,17 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 ScenarioResult run(const std::string& name, const Settings& settings, SystemUnderTest& system,
                    const ScenarioOptions& options) {
   return scenarios().at(name).make(settings)->run(system, options);
+}
+
+/// Times of service in ns with a mean of 20 ms: all the same, anything up to twice that,
+/// exponential.
+std::function<std::int64_t(std::int64_t)> service_times(const std::string& law,
+                                                        std::uint64_t seed) {
+  return [law, random = RandomStream(seed)](auto) mutable {
+    const double draw = random.uniform_double();
+    const double factor = law == "fixed" ? 1 : law == "uniform" ? 2 * draw : -std::log1p(-draw);
+    return std::int64_t(20e6 * factor);
+  };
 }
 
 double mean(const std::vector<double>& values) {
@@ -88,6 +100,54 @@ TEST_CASE("a rate that nobody tells is half of what the system answers one after
   // So many come, and the queue that is half empty answers as many.
   CHECK(throughput(result) == Approx(25).epsilon(name == "bursts" ? 0.2 : 0.1));
   CHECK(result.queries.front().scheduled >= result.queries.front().begun - 20 * kMillisecond);
+}
+
+TEST_CASE("an M/G/1 queue that is asked as usual keeps the usual bound, run by run") {
+  constexpr std::int64_t kQueries = 662;  // of a server: one late answer may be among them
+  constexpr int kRuns = 200;
+  int kept = 0;
+  const std::string law = GENERATE("fixed", "uniform", "exponential");
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const auto clock = std::make_shared<VirtualLoadClock>();
+    SimulatedSystem system(clock, service_times(law, seed));
+    const auto usual = detail::usual_load(system, {.seed = seed, .clock = clock});
+    const double target = detail::usual_target(usual.service, double(kQueries));
+    const auto result = run("poisson", {{"rate", usual.rate}}, system,
+                            {.least_queries = kQueries, .seed = seed, .clock = clock});
+    const auto is_late = [&](double latency) { return latency > target; };
+    kept += std::ranges::count_if(query_latencies(result), is_late) <= 1;
+  }
+  CAPTURE(law);
+  CHECK(kept > 0.99 * kRuns);
+}
+
+TEST_CASE("a bound is no wider than an M/M/1 queue needs") {
+  // Its latency T has P(T > t) = exp(-t / (2 E)) at load 1/2: Kleinrock, "Queueing Systems"
+  // I, 5.12.
+  const double needed = -2 * std::log(0.005 / 662), usual = detail::usual_target(1, 662);
+  CHECK(usual >= needed);
+  CHECK(usual < 1.1 * needed);
+}
+
+TEST_CASE("of a hundred usual runs of an honest system one at most is mistrusted") {
+  constexpr int kRuns = 60;
+  int mistrusted = 0, all = 0;
+  for (const std::string name : {"constant", "poisson", "gamma", "bursts", "closed_loop"}) {
+    for (const std::string law : {"fixed", "uniform", "exponential"}) {
+      for (std::uint64_t seed = 0; seed < kRuns; ++seed, ++all) {
+        const auto clock = std::make_shared<VirtualLoadClock>();
+        SimulatedSystem system(clock, service_times(law, seed));
+        const auto length = scenarios().at(name).make()->usual_length();
+        const auto result = run(name, {}, system,
+                                {.least_seconds = length.seconds,
+                                 .least_queries = length.queries,
+                                 .seed = seed,
+                                 .clock = clock});
+        mistrusted += result.status != Status::passed;
+      }
+    }
+  }
+  CHECK(mistrusted <= all / 100);
 }
 
 TEST_CASE("waiting in front of one server is as long as Pollaczek and Khinchine say") {

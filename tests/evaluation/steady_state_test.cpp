@@ -47,7 +47,16 @@ TEST_CASE("a transient is left out until it has sunk into the noise") {
 TEST_CASE("a series that grows to its end never settles") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CHECK_FALSE(steady_from(series(2000, seed, [](double i) { return i / 100; })));
+    CHECK_FALSE(steady_from(series(100, seed, [](double i) { return i / 20; })));
   }
+}
+
+TEST_CASE("a short series that is the same throughout is not called unsettled") {
+  int unsettled = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    unsettled += !steady_from(series(100, seed, [](double) { return 1; }));
+  }
+  CHECK(unsettled <= 10);  // one in a hundred; MSER-5 alone says it of 20 or more
 }
 
 TEST_CASE("too short a series, and one without any change, are taken as settled") {

@@ -2,40 +2,50 @@
 #include "evaluation/load/usual_load.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <string_view>
 
-#include "d5/core/statistics.hpp"
+#include "d5/core/student.hpp"
 #include "d5/evaluation/query_summary.hpp"
 #include "evaluation/load/load_run.hpp"
 
 namespace d5::detail {
+namespace {
+
+constexpr double kLoad = 0.5;  // of what it reaches: a queue that grows tells nothing of it
+
+}  // namespace
 
 std::vector<double> latencies_alone(SystemUnderTest& system, const ScenarioOptions& options,
-                                    std::int64_t samples_per_query) {
-  constexpr std::int64_t kQueries = 10;
+                                    std::int64_t queries, std::int64_t samples_per_query) {
   LoadRun run(system,
-              {.least_queries = kQueries,
+              {.least_queries = queries,
                .performance_samples = options.performance_samples,
                .seed = options.seed,
                .answer_seconds = options.answer_seconds,
                .clock = options.clock,
                .interrupt = options.interrupt},
               {.samples_per_query = samples_per_query, .latency_from = LatencyFrom::issue});
-  while (run.asked() < kQueries && run.wait_for(0)) run.ask(run.now());
-  std::vector<double> latencies = query_latencies(run.end());
-  std::ranges::sort(latencies);
-  return latencies;
+  while (run.asked() < queries && run.wait_for(0)) run.ask(run.now());
+  return query_latencies(run.end());
 }
 
 UsualLoad usual_load(SystemUnderTest& system, const ScenarioOptions& options) {
-  constexpr double kShare = 0.5;  // of what it reaches: a queue that grows tells nothing of it
+  constexpr std::int64_t kQueries = 30;
   constexpr double kMost = 1000;  // above it a generator's own times count
-  const std::vector<double> latencies = latencies_alone(system, options);
-  if (latencies.empty()) return {};
-  const double alone = estimate(latencies).value;
+  const std::vector<double> latencies = latencies_alone(system, options, 1 + kQueries);
+  if (latencies.size() < 3) return {};
+  const Estimate mean = mean_with_interval(std::span(latencies).subspan(1));
   const double affordable =
       double(options.most_queries) / (4 * std::max(1., options.least_seconds));
-  return {.rate = std::min({kShare / std::max(alone, 1e-9), kMost, affordable}), .alone = alone};
+  const double service = std::max(mean.interval.high, 1e-9);
+  return {.rate = std::min({kLoad / service, kMost, affordable}), .service = service};
+}
+
+double usual_target(double service, double queries) {
+  constexpr double kMissed = 0.005;  // of runs
+  return service * std::log(std::max(queries, 1.) / (kLoad * kMissed)) / (1 - kLoad);
 }
 
 void tell_usual(ScenarioResult& result, const char* metric, const char* unit, double value) {

@@ -38,8 +38,7 @@ namespace detail {
 namespace {
 
 constexpr std::int64_t kMultiStreamSamples = 8;  // of a query, by LoadGen's default
-constexpr double kUsualTarget = 0.1;             // s, LoadGen's own for server
-constexpr double kTargetOverAlone = 10;  // of a slower system: a queue that does not grow meets it
+constexpr double kLeastTarget = 0.1;             // s, LoadGen's own for server
 
 /// Two runs at once end the process: LoadGen has one logger and one controller.
 class OnlyRun {
@@ -109,7 +108,9 @@ LoadGenOptions with_expectations(LoadGenOptions loadgen, SystemUnderTest& system
     const UsualLoad usual = usual_load(system, options);
     loadgen.rate = usual.rate;
     if (loadgen.target_latency == 0) {
-      loadgen.target_latency = std::max(kUsualTarget, kTargetOverAlone * usual.alone);
+      const double queries =
+          std::max(double(options.least_queries), options.least_seconds * usual.rate);
+      loadgen.target_latency = std::max(kLeastTarget, usual_target(usual.service, queries));
     }
     return loadgen;
   }
@@ -121,8 +122,9 @@ LoadGenOptions with_expectations(LoadGenOptions loadgen, SystemUnderTest& system
   const double affordable = 4 * options.least_seconds * double(size) / double(options.most_queries);
   // The quickest: LoadGen makes queries ready for twice its time, and a run that outlasts them is
   // invalid.
-  const std::vector<double> alone = latencies_alone(system, options, size);
-  const double latency = std::max({alone.empty() ? 0 : alone.front(), affordable, 1e-9});
+  const std::vector<double> alone = latencies_alone(system, options, 10, size);
+  const double quickest = alone.empty() ? 0 : std::ranges::min(alone);
+  const double latency = std::max({quickest, affordable, 1e-9});
   if (offline) {
     loadgen.rate = 2 / latency;  // threads of its own and larger batches may make it faster
   } else {

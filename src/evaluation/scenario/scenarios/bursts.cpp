@@ -18,7 +18,7 @@ struct BurstsOptions {
   }
   /// Of bursts that make such a rate together with the silences.
   [[nodiscard]] double rate_within(double mean) const { return mean * (on + off) / on; }
-  [[nodiscard]] Scenario::Length usual_length() const { return {.seconds = 10 * (on + off)}; }
+  [[nodiscard]] Scenario::Length usual_length() const { return {.seconds = 20 * (on + off)}; }
   [[nodiscard]] auto arrivals(std::uint64_t seed) const {
     return burst_arrivals({.rate = rate, .on_seconds = on, .off_seconds = off}, seed);
   }

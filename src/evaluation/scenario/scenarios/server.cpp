@@ -15,8 +15,8 @@ struct ServerOptions : detail::LoadGenOptions {
                 {.least = 0});
     options.add(
         "target_latency", target_latency,
-        "s; 0: 0.1, or ten times what a query takes alone where that is longer and the rate "
-        "is found, or as the files say",
+        "s; 0: 0.1, or where the rate is found what a queue at half its load keeps (some 25 times "
+        "what a query takes alone), if that is longer, or as the files say",
         {.least = 0});
     declare_files(options);
   }
