@@ -13,29 +13,19 @@ each counts: neither computes while the other is timed. Prints the median of the
 the same round, with the range in which 95% of such medians lie (order statistics).
 """
 
-import argparse
-import os
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
 
 import torch
 import torch.distributed
-import torch.multiprocessing
-
-SAMPLES = 3
+from beside_torch import Ways, options_of, ratio, sizes, times_in_turns
 
 
-def torchs(rank: int, ranks: int, place: str, orders, answers) -> None:
-    torch.set_num_threads(1)
-    torch.distributed.init_process_group("gloo", init_method=f"file://{place}", rank=rank, world_size=ranks)
-    sizes = [size for i in range(80) for size in (256 * (1 + i % 8), 7690 * (i + 1))]
-    whole = torch.zeros(sum(sizes))
+def ways(ranks: int) -> Ways:
+    whole = torch.full((sum(sizes()),), 1e-3)
     buckets = list(whole.split((25 << 20) // 4))
-    parameters = [torch.nn.Parameter(torch.zeros(size)) for size in sizes]
-    for parameter, gradient in zip(parameters, whole.split(sizes)):
+    parameters = [torch.nn.Parameter(torch.zeros(size)) for size in sizes()]
+    for parameter, gradient in zip(parameters, whole.split(sizes())):
         parameter.grad = gradient
     adam = torch.optim.Adam(parameters, fused=True)
 
@@ -51,62 +41,22 @@ def torchs(rank: int, ranks: int, place: str, orders, answers) -> None:
         sweeps()
 
     sweeps()  # makes what it keeps
-    while orders.get() == "sample":
-        for name, run in (("torch-step", step), ("torch-sweeps", sweeps)):
-            for _ in range(SAMPLES):
-                whole.fill_(1e-3)
-                torch.distributed.barrier()
-                begin = time.perf_counter()
-                run()
-                seconds = torch.tensor(time.perf_counter() - begin, dtype=torch.float64)
-                torch.distributed.all_reduce(seconds, torch.distributed.ReduceOp.MAX)
-                if rank == 0:
-                    answers.put((name, float(seconds)))
-        if rank == 0:
-            answers.put(None)
+    return {"torch-step": step, "torch-sweeps": sweeps}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=7)
-    options = parser.parse_args()
-    context = torch.multiprocessing.get_context("spawn")
-    answers = context.Queue()
-    orders = [context.Queue() for _ in range(options.ranks)]
-    times: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        place = os.path.join(folder, "meeting")
-        peers = [context.Process(target=torchs, args=(rank, options.ranks, place, orders[rank], answers))
-                 for rank in range(options.ranks)]
-        for peer in peers:
-            peer.start()
-        for _ in range(options.rounds):
-            samples: dict[str, list[float]] = {}
-            for order in orders:
-                order.put("sample")
-            while (answer := answers.get()) is not None:
-                samples.setdefault(answer[0], []).append(answer[1])
-            command = ["mpirun", "--oversubscribe", "-np", str(options.ranks), options.program, "--plain", "--samples",
-                       str(SAMPLES)]
-            for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines():
-                name, *seconds = line.split()
-                samples[name] = [float(word) for word in seconds]
-            for name, seconds in samples.items():
-                times.setdefault(name, []).append(statistics.median(seconds))
-        for order in orders:
-            order.put("end")
-        for peer in peers:
-            peer.join()
+    options = options_of(__doc__)
+    times = times_in_turns(options, ways)
     print(f"{options.ranks} ranks, {options.rounds} rounds")
     for name, seconds in times.items():
         print(f"{name:16} {statistics.median(seconds) * 1e3:8.1f} ms")
-    for name, peer in (("step", "torch-step"), ("step", "step-in-passes"), ("sweeps", "torch-sweeps"),
-                       ("sweeps", "sweeps-in-passes")):
-        ratios = sorted(base / own for base, own in zip(times[peer], times[name]))
-        ends = f"[{ratios[0]:.2f}, {ratios[-1]:.2f}]" if len(ratios) >= 6 else ""  # six: the fewest for 95%
-        print(f"{name} is {statistics.median(ratios):.2f} {ends} times as fast as {peer}")
+    for name, peer in (
+        ("step", "torch-step"),
+        ("step", "step-in-passes"),
+        ("sweeps", "torch-sweeps"),
+        ("sweeps", "sweeps-in-passes"),
+    ):
+        print(f"{name} is {ratio(times[peer], times[name])} times as fast as {peer}")
     return 0
 
 
