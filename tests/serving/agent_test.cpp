@@ -142,6 +142,14 @@ TEST_CASE("what cannot be run fails with what the program said") {
   CHECK(place.runs().empty());
 }
 
+TEST_CASE("what cannot be run fails with the reason that its results give") {
+  Place place;
+  place.start(place.agent(place.giving_results() + "echo '0/3 samples' >&2\nexit 2\n"));
+  const Job job = place.when_over(place.submit());
+  CHECK(job.state == JobState::failed);
+  CHECK_THAT(job.parts[0].reason, Contains("A is 3x4 but B is 5x2"));
+}
+
 TEST_CASE("a job whose model would be read from a place of this machine is not run") {
   Place place;
   place.start(place.agent(place.giving_results()));

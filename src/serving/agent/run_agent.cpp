@@ -11,6 +11,7 @@
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/evaluation/evaluation_database.hpp"
 #include "d5/serving/agent.hpp"
 #include "evaluation/database/open_database.hpp"
 #include "serving/agent/agent_spool.hpp"
@@ -29,6 +30,20 @@ constexpr int kLookMilliseconds = 100;    // for a wish to end, and a child's de
 constexpr double kProgressSeconds = 0.5;  // between two lines of a child that are told
 constexpr double kPatienceSeconds = 10;   // for the server, of an agent that is to end
 constexpr int kNothingRan = 2;            // exit status: bad usage or input
+constexpr const char* kError = "d5: error: ";
+
+/// Why it did not run, by its results; empty where they do not say.
+std::string first_failure(const std::string& database) {
+  if (database.empty()) return {};
+  try {
+    const auto results =
+        EvaluationDatabase::open(database, {.access = EvaluationDatabase::Access::read});
+    const auto failed = results->measurements({.status = "failed"});
+    return failed.empty() ? std::string() : printable_message(failed[0].record.reason);
+  } catch (const Error&) {
+    return {};
+  }
+}
 
 /// All that an agent does, on one thread; only news and heartbeats are others'.
 class RunningAgent {
@@ -203,8 +218,10 @@ class RunningAgent {
     if (child.exit_status() < 0) {
       return {AgentOutcome::End::lost, lease, fmt::format("{}; {}", child.reason(), said)};
     }
-    if (child.exit_status() >= kNothingRan || spool_.results(lease).empty()) {
-      return {AgentOutcome::End::failed, lease, said};
+    const std::string results = spool_.results(lease);
+    if (child.exit_status() >= kNothingRan || results.empty()) {
+      const std::string why = said.starts_with(kError) ? std::string() : first_failure(results);
+      return {AgentOutcome::End::failed, lease, why.empty() ? said : why};
     }
     return {AgentOutcome::End::done, lease, child.exit_status() == 0 ? "" : "not all passed"};
   }
