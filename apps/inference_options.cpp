@@ -2,6 +2,10 @@
 #include "apps/inference_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "d5/core/byte_count.hpp"
+#include "d5/core/error.hpp"
 
 namespace d5::app {
 
@@ -40,6 +44,19 @@ void add_inference_options(CLI::App& command, InferenceServing& serving) {
       ->option_text("MS")
       ->group(kGroup);
   command
+      .add_option("--isolate", serving.isolate,
+                  "each instance runs in a process of its own, which has this long for an answer "
+                  "(60): one that crashes or hangs fails its request, and is begun again; 0: in "
+                  "the server's, where it ends the server")
+      ->check(CLI::Range(0.0, 86'400.0))
+      ->option_text("S")
+      ->group(kGroup);
+  command
+      .add_option("--memory", serving.memory,
+                  "of each such process, as address space: more is refused to it")
+      ->option_text("SIZE")
+      ->group(kGroup);
+  command
       .add_option("--inference-grpc", serving.grpc_port,
                   "over gRPC on this port of the same address, too; 0: any that is free")
       ->check(CLI::Range(0, kMostPort))
@@ -48,12 +65,19 @@ void add_inference_options(CLI::App& command, InferenceServing& serving) {
 }
 
 std::shared_ptr<InferenceModels> open_inference(const InferenceServing& serving) {
-  auto models = std::make_shared<InferenceModels>(
-      InferenceOptions{.framework = serving.framework,
-                       .threads = serving.threads,
-                       .served = {.instances = serving.instances,
-                                  .largest_batch = serving.largest_batch,
-                                  .longest_wait = serving.longest_wait / 1000}});
+  InferenceOptions options{.framework = serving.framework,
+                           .threads = serving.threads,
+                           .served = {.instances = serving.instances,
+                                      .largest_batch = serving.largest_batch,
+                                      .longest_wait = serving.longest_wait / 1000},
+                           .most_seconds = serving.isolate};
+  if (!serving.memory.empty()) options.most_bytes = byte_count(serving.memory);
+  if (serving.isolate > 0) {
+    options.alone = {std::filesystem::read_symlink("/proc/self/exe").string(), kAnswerAlone};
+  } else if (options.most_bytes > 0) {
+    throw ValueError("--memory is of processes of their own, which --isolate 0 takes from models");
+  }
+  auto models = std::make_shared<InferenceModels>(options);
   for (const std::string& word : serving.models) (void)models->add(word);
   return models;
 }

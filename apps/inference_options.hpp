@@ -15,6 +15,10 @@ class App;
 
 namespace d5::app {
 
+/// The word that makes this program a process of one model's own. It is no command: nobody types
+/// it.
+inline constexpr const char* kAnswerAlone = "answer-alone";
+
 /// Which models a server answers with, and how.
 struct InferenceServing {
   std::vector<std::string> models;
@@ -23,6 +27,8 @@ struct InferenceServing {
   std::int64_t largest_batch = 1;
   double longest_wait = 0;  ///< ms
   int grpc_port = -1;       ///< below 0: none
+  double isolate = 60;      ///< s for an answer of a process of its own; 0: none has one
+  std::string memory;       ///< of such a process
 };
 
 void add_inference_options(CLI::App& command, InferenceServing& serving);

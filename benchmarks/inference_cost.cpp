@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the way to a model costs that computes nothing: asked directly, through the line of a server
-// in this process, and through a server on loopback over HTTP and over gRPC; in turns, for the
-// inputs of LeNet (3 KiB) and of a photograph (588 KiB).
+// in this process, through such a line to a process of the model's own, and through a server on
+// loopback over HTTP and over gRPC; in turns, for the inputs of LeNet (3 KiB) and of a photograph
+// (588 KiB).
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "apps/inference_options.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/results.hpp"
@@ -57,12 +59,17 @@ void measure_sample(const Shape& sample) {
   server.begin();
 
   std::vector<Subject> subjects = {asking("direct", open_predictor("null", assets), inputs)};
-  Subject line{.run = [&] {
-    (void)models->infer({.model = "asked", .inputs = {{"x", inputs.at("x").tensor()}}});
-  }};
-  line.record = subjects[0].record;
-  line.record.conditions["way"] = "a line in this process";
-  subjects.push_back(line);
+  InferenceModels isolated({.framework = "null", .alone = {D5_PROGRAM, app::kAnswerAlone}});
+  (void)isolated.add(file);
+  for (InferenceModels* const asked : {models.get(), &isolated}) {
+    Subject line{.run = [&inputs, asked] {
+      (void)asked->infer({.model = "asked", .inputs = {{"x", inputs.at("x").tensor()}}});
+    }};
+    line.record = subjects[0].record;
+    line.record.conditions["way"] =
+        asked == &isolated ? "a line to a process of its own" : "a line in this process";
+    subjects.push_back(line);
+  }
   subjects.push_back(asking("HTTP", open_predictor("remote:" + server.address(), assets), inputs));
   std::unique_ptr<InferenceService> grpc;
   try {

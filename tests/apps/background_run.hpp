@@ -24,6 +24,7 @@ class BackgroundRun {
       _exit(127);
     }
   }
+  [[nodiscard]] pid_t process() const { return child_; }
   /// Waits until `there`, sends the signal, and returns how the run ended.
   int end(int signal, const std::function<bool()>& there) const {
     using namespace std::chrono_literals;

@@ -42,6 +42,15 @@ std::string doubling_model(const std::string& file, onnx::Dim rows) {
   return folder / file;
 }
 
+std::string words_of(const std::exception_ptr& fault) {
+  try {
+    if (fault) std::rethrow_exception(fault);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
 TEST_CASE("a model is described as the network is") {
   InferenceModels models;
   CHECK(models.add("lenet") == "lenet");
@@ -185,8 +194,8 @@ TEST_CASE("requests are answered together where they are alike, and a bad one fa
   CHECK(answers[0].outputs.at("y").tensor().span<float>()[1] == -3);
   CHECK(answers[1].outputs.at("y").tensor().span<float>()[0] == -4);
   CHECK(answers[2].outputs.at("y").tensor().shape() == Shape{1, 2});
-  CHECK(answers[3].fault == "below 0");
-  CHECK(answers[4].fault.empty());
+  CHECK(words_of(answers[3].fault) == "below 0");
+  CHECK(!answers[4].fault);
 }
 
 TEST_CASE("outputs that are no rows of samples are not cut") {
@@ -197,7 +206,7 @@ TEST_CASE("outputs that are no rows of samples are not cut") {
     return detail::answer_rows(ranges, summed).at(0);
   };
   CHECK(ask({{&two, 0, 2}}).outputs.at("sum").tensor().shape() == Shape{});
-  CHECK_THAT(ask({{&two, 0, 1}}).fault, Contains("no samples"));
+  CHECK_THAT(words_of(ask({{&two, 0, 1}}).fault), Contains("no samples"));
 }
 
 }  // namespace

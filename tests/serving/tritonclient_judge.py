@@ -7,6 +7,7 @@ usage: tritonclient_judge.py D5_PROGRAM [efficientnet-lite0.onnx]
 Exit status 4 where tritonclient is not installed.
 """
 
+import contextlib
 import os
 import pathlib
 import re
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -117,6 +119,44 @@ def judge(library, client, folder: pathlib.Path, hows: list[dict], real: pathlib
         client.get_model_metadata("lenett")
 
 
+def judge_losses(library, client, state: str) -> None:
+    """A model that crashes whenever it is asked. `state`: what a client is told then."""
+    image = inputs_of(library, "image", np.zeros([1, 1, 28, 28], np.float32), "FP32")
+    check("a model is ready that was not asked", client.is_model_ready("lenet"))
+    for _ in range(3):
+        with refused("a model that crashes", "SIGSEGV"):
+            client.infer("lenet", image)
+    states = []
+    for _ in range(4):  # it may be begun again meanwhile; the wait for that doubles
+        try:
+            client.infer("lenet", image)
+        except InferenceServerException as error:
+            states.append(error.status())
+        if not client.is_model_ready("lenet"):
+            break
+    check(f"one that crashes again and again answers {states}", set(states) == {state})
+    check("it is not ready", not client.is_model_ready("lenet"))
+    check("the server is", client.is_server_live() and client.is_server_ready())
+
+
+@contextlib.contextmanager
+def served(program: str, folder: pathlib.Path, *words: str) -> Iterator[tuple[str, str]]:
+    """A server's places over HTTP and gRPC."""
+    command = [program, "serve", "--bind", "127.0.0.1:0", "--inference-grpc", "0", "--database", str(folder / "r.db"),
+               "--threads", "1", *words]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+    try:
+        lines = [server.stdout.readline().strip() for _ in range(3)]  # itself, for agents, for inference
+        places = dict(re.findall(r"(http|grpc)://(\S+)", " ".join(lines)))
+        if places.keys() != {"http", "grpc"}:
+            sys.exit(f"the server did not begin: it said {lines}")
+        yield places["http"], places["grpc"]
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+    check(f"the server ended in order: {server.returncode}", server.returncode in (0, 128 + signal.SIGTERM))
+
+
 def main() -> int:
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as made:
@@ -126,25 +166,16 @@ def main() -> int:
         real = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 and os.path.exists(sys.argv[2]) else None
         if not real:
             print(f"without {REAL}: scripts/models {REAL} makes it")
-        command = [program, "serve", "--bind", "127.0.0.1:0", "--inference-grpc", "0", "--database", str(folder / "r.db"),
-                   "--model", f"{folder / 'lenet.onnx'},{folder / 'words.onnx'}", "--framework", "onnxruntime:session",
-                   "--threads", "1"]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
-        try:
-            lines = [server.stdout.readline().strip() for _ in range(3)]  # itself, for agents, for inference
-            places = dict(re.findall(r"(http|grpc)://(\S+)", " ".join(lines)))
-            if places.keys() != {"http", "grpc"}:
-                sys.exit(f"the server did not begin: it said {lines}")
-            http, grpc = places["http"], places["grpc"]
+        with served(program, folder, "--model", f"{folder / 'lenet.onnx'},{folder / 'words.onnx'}", "--framework",
+                    "onnxruntime:session") as (http, grpc):
             print("HTTP")
             judge(tritonclient.http, tritonclient.http.InferenceServerClient(http), folder,
                   [{"binary_data": True}, {"binary_data": False}], real)
             print("gRPC")
             judge(tritonclient.grpc, tritonclient.grpc.InferenceServerClient(grpc), folder, [{}], real)
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
-        check(f"the server ended in order: {server.returncode}", server.returncode in (0, 128 + signal.SIGTERM))
+        for library, way, state in ((tritonclient.http, 0, "503"), (tritonclient.grpc, 1, "StatusCode.UNAVAILABLE")):
+            with served(program, folder, "--model", "lenet", "--framework", "faulty:how=crash:after=1") as places:
+                judge_losses(library, library.InferenceServerClient(places[way]), state)
     print(f"{len(FAULTS)} wrong" if FAULTS else "all right")
     return 1 if FAULTS else 0
 

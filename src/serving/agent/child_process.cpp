@@ -3,20 +3,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "core/machine/signal_words.hpp"
 #include "d5/core/error.hpp"
-#include "serving/agent/spawned_program.hpp"
+#include "serving/process/spawned_program.hpp"
 
 namespace d5::detail {
 namespace {
@@ -44,45 +38,22 @@ struct Ends {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const Limits& limits,
-                           ChildStarter* starter)
-    : starter_(starter) {
+                           ChildStarter* starter) {
   Ends output, error;
-  process_ = starter ? starter->start(command, output.write, error.write)
-                     : spawn(command, {.output = output.write, .error = error.write});
-  if (limits.most_bytes > 0) {
-    const rlimit space{limits.most_bytes, limits.most_bytes};
-    (void)::prlimit(process_, RLIMIT_AS, &space, nullptr);
-  }
-  end_ = int(::syscall(SYS_pidfd_open, process_, 0));  // glibc 2.36's is C++ by mistake
+  const pid_t process = starter ? starter->start(command, output.write, error.write)
+                                : spawn(command, {.output = output.write, .error = error.write});
+  process_.emplace(
+      process, starter ? std::function<int()>([=] { return starter->end_of_child(); }) : nullptr);
+  if (limits.most_bytes > 0) process_->limit_memory(limits.most_bytes);
   output_.descriptor = std::exchange(output.read, -1);
   error_.descriptor = std::exchange(error.read, -1);
 }
 
 ChildProcess::~ChildProcess() {
-  if (!ended_) {
-    kill();
-    (void)take_end(0);
-  }
-  for (const int descriptor : {end_, output_.descriptor, error_.descriptor}) {
+  process_.reset();
+  for (const int descriptor : {output_.descriptor, error_.descriptor}) {
     if (descriptor >= 0) ::close(descriptor);
   }
-}
-
-std::optional<int> ChildProcess::take_end(int options) const {
-  if (starter_) {
-    pollfd end{end_, POLLIN, 0};
-    if (options == WNOHANG && ::poll(&end, 1, 0) != 1) return std::nullopt;
-    return starter_->end_of_child();
-  }
-  int status = 0;
-  pid_t ended = -1;
-  do ended = ::waitpid(process_, &status, options);
-  while (ended < 0 && errno == EINTR);
-  return ended == process_ ? std::optional(status) : std::nullopt;
-}
-
-void ChildProcess::kill() {
-  ::kill(-process_, SIGKILL);  // what it began ends with it, also after it ended
 }
 
 bool ChildProcess::Pipe::take() {
@@ -115,17 +86,8 @@ bool ChildProcess::listen() {
 }
 
 bool ChildProcess::has_ended() {
-  if (ended_) return true;
-  const std::optional<int> status = take_end(WNOHANG);
-  if (!status) return false;
-  ended_ = true;
-  if (WIFEXITED(*status)) {
-    exit_status_ = WEXITSTATUS(*status);
-  } else {
-    reason_ = "it was ended by " + signal_words(WTERMSIG(*status));
-  }
+  if (!process_->has_ended()) return false;
   (void)listen();
-  kill();
   return true;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "serving/agent/child_starter.hpp"
+#include "serving/process/owned_process.hpp"
 
 namespace d5::detail {
 
@@ -30,7 +29,7 @@ class ChildProcess {
 
   /// What can be waited for by poll: its end, and what it says.
   [[nodiscard]] std::array<int, 3> descriptors() const {
-    return {end_, output_.descriptor, error_.descriptor};
+    return {process_->descriptor(), output_.descriptor, error_.descriptor};
   }
 
   /// Takes in what it has said; does not wait. True where there was something.
@@ -41,9 +40,9 @@ class ChildProcess {
 
   /// Whether it has ended, and how: `exit_status` or, where a signal did it, `reason`.
   bool has_ended();
-  [[nodiscard]] int exit_status() const { return exit_status_; }  ///< -1: by a signal
-  [[nodiscard]] const std::string& reason() const { return reason_; }
-  void kill();
+  [[nodiscard]] int exit_status() const { return process_->exit_status(); }  ///< -1: by a signal
+  [[nodiscard]] const std::string& reason() const { return process_->reason(); }
+  void kill() { process_->kill(); }
 
  private:
   struct Pipe {
@@ -51,15 +50,7 @@ class ChildProcess {
     std::string all, part, last_line;
     bool take();
   };
-  /// How it ended; nothing, by WNOHANG, where it has not.
-  [[nodiscard]] std::optional<int> take_end(int options) const;
-
-  ChildStarter* starter_;
-  pid_t process_ = -1;
-  int end_ = -1;
-  bool ended_ = false;
-  int exit_status_ = -1;
-  std::string reason_;
+  std::optional<OwnedProcess> process_;
   Pipe output_, error_;
 };
 

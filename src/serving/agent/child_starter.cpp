@@ -16,7 +16,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/serving/agent.hpp"
-#include "serving/agent/spawned_program.hpp"
+#include "serving/process/spawned_program.hpp"
 
 namespace d5 {
 namespace {

@@ -22,6 +22,8 @@ grpc::StatusCode code_of(const std::exception& error) {
       return grpc::StatusCode::INVALID_ARGUMENT;
     case 501:
       return grpc::StatusCode::UNIMPLEMENTED;
+    case 503:
+      return grpc::StatusCode::UNAVAILABLE;
     default:
       return grpc::StatusCode::INTERNAL;
   }
@@ -86,8 +88,7 @@ class InferenceServing final : public inference::GRPCInferenceService::Service,
   grpc::Status ModelReady(grpc::ServerContext* context, const inference::ModelReadyRequest* request,
                           inference::ModelReadyResponse* response) override {
     return allowed(*context, ServingRole::run, [&] {
-      (void)models_.model(request->name(), request->version());
-      response->set_ready(true);
+      response->set_ready(models_.why_not_ready(request->name(), request->version()).empty());
     });
   }
   grpc::Status ModelMetadata(grpc::ServerContext* context,

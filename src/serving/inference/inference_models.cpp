@@ -131,6 +131,10 @@ InferenceModelInfo InferenceModels::model(const std::string& name, const std::st
   return opened_->at(name, version)->info();
 }
 
+std::string InferenceModels::why_not_ready(const std::string& name, const std::string& version) {
+  return opened_->at(name, version)->why_not_ready();
+}
+
 InferenceResponse InferenceModels::infer(const InferenceRequest& request) {
   return opened_->at(request.model, request.version)->infer(request);
 }

@@ -93,9 +93,9 @@ std::vector<RangeAnswer> answer_rows(
     ranges = ranges.subspan(batch.size());
     try {
       add(cut(batch, predict(inputs_of(batch))));
-    } catch (const std::exception& error) {
+    } catch (...) {
       if (batch.size() == 1) {
-        answers.push_back({.range = batch[0], .fault = error.what()});
+        answers.push_back({.range = batch[0], .fault = std::current_exception()});
         continue;
       }
       for (const RowRange& one : batch) add(answer_rows({&one, 1}, predict));
@@ -106,7 +106,7 @@ std::vector<RangeAnswer> answer_rows(
 
 ValueMap outputs_of(std::vector<RangeAnswer> answers) {
   for (const RangeAnswer& answer : answers) {
-    if (!answer.fault.empty()) throw Error(answer.fault);
+    if (answer.fault) std::rethrow_exception(answer.fault);
   }
   if (answers.size() == 1) return std::move(answers[0].outputs);
   std::ranges::sort(answers, {}, [](const RangeAnswer& answer) { return answer.range.begin; });

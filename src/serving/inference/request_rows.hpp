@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <span>
 #include <string>
@@ -27,7 +28,7 @@ struct RowRange {
 struct RangeAnswer {
   RowRange range;
   ValueMap outputs = {};
-  std::string fault = {};
+  std::exception_ptr fault = {};
 };
 
 /// Joins ranges that go on where the one before ends.
@@ -40,7 +41,7 @@ struct RangeAnswer {
     const std::function<const ValueMap&(const ValueMap&)>& predict);
 
 /// What all ranges of one request say, in the order of its rows.
-/// Throws: Error where one has a fault; ShapeError where they do not fit each other.
+/// Throws: the fault of one that has any; ShapeError where they do not fit each other.
 [[nodiscard]] ValueMap outputs_of(std::vector<RangeAnswer> answers);
 
 /// Tensors behind each other along dimension 0; they agree in all else.

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
+#include <chrono>
+#include <iterator>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/core/thread_share.hpp"
@@ -33,11 +35,30 @@ ServedModel::ServedModel(std::string name, std::string version, const ModelAsset
     served.largest_batch = 1;
   }
   served_ = std::make_unique<ServedPredictor>(
-      info_.name, 1, [&](int) { return open_instance(assets, options); }, served);
+      info_.name, 1,
+      [&](int) {
+        return options.alone.empty() ? open_instance(assets, options)
+                                     : open_isolated(assets, options);
+      },
+      served);
   served_->on_complete([this](std::span<const QueryAnswer> answers) { hear(answers); });
 }
 
-ServedModel::~ServedModel() = default;
+ServedModel::~ServedModel() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+    for (const Isolated& one : isolated_) one.predictor->stop();
+  }
+  ending_.notify_all();
+  served_.reset();
+}
+
+PredictorOptions ServedModel::options_of(const InferenceOptions& options) const {
+  const int share = std::max(1, d5::threads() / std::max(1, options.served.instances));
+  return {.threads = options.threads > 0 ? options.threads : share,
+          .largest_batch = rows_a_query_ > 1 ? rows_a_query_ : options.served.largest_batch};
+}
 
 AnswerBatch ServedModel::open_instance(const ModelAssets& assets, const InferenceOptions& options) {
   struct Instance {
@@ -45,56 +66,121 @@ AnswerBatch ServedModel::open_instance(const ModelAssets& assets, const Inferenc
     ThreadShare share;
     std::shared_ptr<Predictor> predictor;
   };
-  const int threads = options.threads > 0
-                          ? options.threads
-                          : std::max(1, d5::threads() / std::max(1, options.served.instances));
-  auto instance = std::make_shared<Instance>(threads);
-  instance->predictor = open_predictor(
-      options.framework, assets,
-      {.largest_batch = rows_a_query_ > 1 ? rows_a_query_ : options.served.largest_batch});
-  return [this, instance](std::span<const std::int64_t> samples) {
-    keep(answer_rows(taken(samples), [&](const ValueMap& inputs) -> const ValueMap& {
-      return instance->predictor->predict(inputs);
-    }));
-    return BatchAnswers(samples.size());  // what they say is kept already
+  PredictorOptions how = options_of(options);
+  auto instance = std::make_shared<Instance>(std::exchange(how.threads, 0));
+  instance->predictor = open_predictor(options.framework, assets, how);
+  return [this, instance](std::span<const std::int64_t> ids) {
+    answer(ids, *instance->predictor);
+    return BatchAnswers(ids.size());  // what they say is kept already
   };
 }
 
-std::vector<RowRange> ServedModel::taken(std::span<const std::int64_t> samples) {
+AnswerBatch ServedModel::open_isolated(const ModelAssets& assets, const InferenceOptions& options) {
+  auto predictor = std::make_shared<IsolatedPredictor>(
+      options.framework, assets, options_of(options),
+      ModelCommand{options.alone, options.most_seconds, options.most_bytes, options.first_wait});
+  const std::lock_guard lock(mutex_);
+  isolated_.push_back({.predictor = predictor});
+  return [this, predictor, number = isolated_.size() - 1](std::span<const std::int64_t> ids) {
+    answer(ids, *predictor);
+    bring_back(number);  // others take what comes meanwhile
+    return BatchAnswers(ids.size());
+  };
+}
+
+void ServedModel::bring_back(std::size_t instance) {
+  std::unique_lock lock(mutex_);
+  Isolated& one = isolated_[instance];
+  IsolatedPredictor& predictor = *one.predictor;
+  while (!predictor.is_open() && !is_ending_) {
+    one.loss = predictor.loss();
+    one.is_waiting = predictor.wait() > 0;
+    if (const std::string why = why_nobody_answers(); !why.empty()) refuse_waiting(why);
+    ending_.wait_for(lock, std::chrono::duration<double>(predictor.wait()),
+                     [&] { return is_ending_; });
+    one.is_waiting = false;
+    lock.unlock();
+    predictor.begin_again();
+    lock.lock();
+  }
+  one.loss.clear();
+}
+
+std::string ServedModel::why_nobody_answers() const {
+  const bool somebody = isolated_.empty() || !std::ranges::all_of(isolated_, &Isolated::is_waiting);
+  return somebody ? std::string() : isolated_[0].predictor->loss();
+}
+
+std::string ServedModel::why_not_ready() {
+  const std::lock_guard lock(mutex_);
+  const auto is_open = [](const Isolated& one) { return one.loss.empty(); };
+  if (isolated_.empty() || std::ranges::any_of(isolated_, is_open)) return {};
+  return isolated_[0].loss;
+}
+
+void ServedModel::answer(std::span<const std::int64_t> ids, Predictor& predictor) {
+  keep(ids, answer_rows(taken(ids), [&](const ValueMap& inputs) -> const ValueMap& {
+         return predictor.predict(inputs);
+       }));
+}
+
+std::vector<RowRange> ServedModel::taken(std::span<const std::int64_t> ids) {
   std::vector<RowRange> ranges;
   const std::lock_guard lock(mutex_);
-  for (const std::int64_t id : samples) ranges.push_back(waiting_.at(id));
+  for (const std::int64_t id : ids) {
+    const auto place = waiting_.find(id);
+    if (place == waiting_.end()) continue;  // it was refused
+    place->second.is_taken = true;
+    ranges.push_back(place->second.range);
+  }
   return joined(ranges);
 }
 
-void ServedModel::keep(std::vector<RangeAnswer> answers) {
+void ServedModel::keep(std::span<const std::int64_t> ids, std::vector<RangeAnswer> answers) {
   const std::lock_guard lock(mutex_);
   for (RangeAnswer& answer : answers) {
     asked_.at(answer.range.request)->answers.push_back(std::move(answer));
   }
+  for (const std::int64_t id : ids) {
+    if (const auto place = waiting_.find(id); place != waiting_.end()) end_query(place);
+  }
 }
 
+/// Of those that were not kept: the line was closed, or there was no memory.
 void ServedModel::hear(std::span<const QueryAnswer> answers) {
   const std::lock_guard lock(mutex_);
   for (const QueryAnswer& answer : answers) {
     const auto place = waiting_.find(answer.id);
-    Asked& asked = *asked_.at(place->second.request);
-    if (answer.status != Status::passed) {
-      asked.answers.push_back({.range = place->second, .fault = std::string(answer.reason)});
-    }
-    // Under the lock: without it the owner may have gone.
-    if (--asked.left == 0) asked.done.notify_all();
-    waiting_.erase(place);
+    if (place == waiting_.end()) continue;
+    end_query(place, std::make_exception_ptr(Error(std::string(answer.reason))));
   }
+}
+
+void ServedModel::refuse_waiting(const std::string& why) {
+  for (auto place = waiting_.begin(); place != waiting_.end();) {
+    const bool is_left = !place->second.is_taken;
+    place = is_left ? end_query(place, std::make_exception_ptr(CommunicationError(why)))
+                    : std::next(place);
+  }
+}
+
+ServedModel::Place ServedModel::end_query(Place place, std::exception_ptr fault) {
+  const RowRange& range = place->second.range;
+  Asked& asked = *asked_.at(range.request);
+  if (fault) asked.answers.push_back({.range = range, .fault = std::move(fault)});
+  // Under the lock: without it the owner may have gone.
+  if (--asked.left == 0) asked.done.notify_all();
+  return waiting_.erase(place);
 }
 
 ValueMap ServedModel::ask(const RequestRows& rows) {
   Asked asked;
   std::vector<Query> queries;
   std::unique_lock lock(mutex_);
+  if (const std::string why = why_nobody_answers(); !why.empty()) throw CommunicationError(why);
   for (std::int64_t begin = 0; begin < rows.rows; begin += rows_a_query_) {
     queries.push_back({.id = next_, .sample = next_});
-    waiting_[next_++] = {&rows, begin, begin + rows_a_query_};
+    waiting_[next_++].range = {&rows, begin, begin + rows_a_query_};
   }
   asked.left = queries.size();
   asked_[&rows] = &asked;

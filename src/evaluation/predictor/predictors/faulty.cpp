@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "d5/core/error.hpp"
 #include "evaluation/predictor/zero_scores.hpp"
@@ -13,13 +16,14 @@ namespace d5::predictor {
 namespace {
 
 struct FaultyOptions : detail::ZeroScoresOptions {
-  enum class How { crash, end, hang, fail, nan, batch } how = How::fail;
+  enum class How { crash, end, hang, memory, fail, nan, batch } how = How::fail;
   std::int64_t after = 0;
   void declare(OptionList& options) {
-    options.add("how", how,
-                "a signal, the process's end, never an answer, an exception, no number, another "
-                "batch",
-                {"crash", "end", "hang", "fail", "nan", "batch"});
+    options.add(
+        "how", how,
+        "a signal, the process's end, never an answer, memory without end, an exception, no "
+        "number, another batch",
+        {"crash", "end", "hang", "memory", "fail", "nan", "batch"});
     options.add("after", after, "calls that it answers before", {.least = 0});
     ZeroScoresOptions::declare(options);
   }
@@ -43,6 +47,10 @@ class FaultyPredictor final : public Predictor {
     if (options_.how == crash) std::raise(SIGSEGV);
     if (options_.how == end) std::_Exit(3);
     while (options_.how == hang) std::this_thread::sleep_for(std::chrono::hours(1));
+    constexpr std::size_t kBlock = std::size_t{1} << 26;
+    while (options_.how == memory) {
+      eaten_.push_back(std::make_unique_for_overwrite<std::byte[]>(kBlock));
+    }
     if (options_.how == fail) throw ContractError("faulty: it was asked to fail");
     outputs_ = scores;
     Tensor first = outputs_.begin()->second.tensor().copy();
@@ -60,6 +68,7 @@ class FaultyPredictor final : public Predictor {
   detail::ZeroScores scores_;
   ValueMap outputs_;
   std::int64_t asked_ = 0;
+  std::vector<std::unique_ptr<std::byte[]>> eaten_;
 };
 
 }  // namespace

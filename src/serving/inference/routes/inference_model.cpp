@@ -16,8 +16,10 @@ HttpResponse describe(const HttpRequest& request, InferenceModels& models) {
 
 HttpResponse tell_ready(const HttpRequest& request, InferenceModels& models) {
   const auto [name, version] = detail::asked_model(request);
-  const InferenceModelInfo model = models.model(name, version);
-  return HttpResponse::json(nlohmann::json{{"name", model.name}, {"ready", true}}.dump());
+  const std::string why = models.why_not_ready(name, version);
+  nlohmann::json told{{"name", name}, {"ready", why.empty()}};
+  if (!why.empty()) told["error"] = why;
+  return HttpResponse::json(told.dump(), why.empty() ? 200 : 503);
 }
 
 /// With a version in the path and without. All three open a model that is not open yet, and so are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serving/agent/spawned_program.hpp"
+#include "serving/process/spawned_program.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-/// How the program is started: its group, its signals, what it reads and writes.
+/// How the program is started: its group, its signals, what it reads and writes, nothing else open.
 struct SpawnOrders {
   posix_spawn_file_actions_t files{};
   posix_spawnattr_t attributes{};
@@ -31,6 +31,7 @@ struct SpawnOrders {
     stream(streams.input, STDIN_FILENO, O_RDONLY);
     stream(streams.output, STDOUT_FILENO, O_WRONLY);
     stream(streams.error, STDERR_FILENO, O_WRONLY);
+    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(
         &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);

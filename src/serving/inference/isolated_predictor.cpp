@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/inference/isolated_predictor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "d5/core/clock.hpp"
+
+namespace d5::detail {
+namespace {
+
+constexpr int kAtOnce = 2;         // losses in a row after which it is begun again without a wait
+constexpr int kMostDoublings = 6;  // of the wait
+constexpr double kOpening = 600;   // s that opening may take: it loads a framework, compiles
+
+double wait_after(int losses, double first_wait) {
+  if (losses <= kAtOnce) return 0;
+  return std::ldexp(first_wait, std::min(losses - kAtOnce - 1, kMostDoublings));
+}
+
+nlohmann::json opening_of(const std::string& framework, const ModelAssets& assets,
+                          const PredictorOptions& options) {
+  return {{"framework", framework},     {"model", assets.model},
+          {"network", assets.network},  {"files", assets.files},
+          {"threads", options.threads}, {"largest_batch", options.largest_batch}};
+}
+
+}  // namespace
+
+IsolatedPredictor::IsolatedPredictor(const std::string& framework, const ModelAssets& assets,
+                                     const PredictorOptions& options, ModelCommand command)
+    : name_(framework),
+      model_(fmt::format("model '{}'", printable(assets.model))),
+      command_(std::move(command)),
+      opening_(opening_of(framework, assets, options)) {
+  try {
+    open();
+  } catch (const ModelProcess::Lost& lost) {
+    throw CommunicationError(fmt::format("{} was not opened in a process of its own: {}", model_,
+                                         printable_message(lost.what())));
+  }
+}
+
+void IsolatedPredictor::open() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stopped_) throw CommunicationError(model_ + ": it is closed");
+    process_ = std::make_unique<ModelProcess>(command_);
+  }
+  try {
+    (void)process_->ask(opening_, {}, kOpening);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    process_.reset();
+    throw;
+  }
+}
+
+void IsolatedPredictor::lose(const std::string& how) {
+  how_ = how;
+  again_ = now_seconds() + wait_after(++losses_, command_.first_wait);
+  const std::lock_guard lock(mutex_);
+  process_.reset();
+}
+
+double IsolatedPredictor::wait() const { return std::max(0.0, again_ - now_seconds()); }
+
+std::string IsolatedPredictor::loss() const {
+  if (how_.empty()) return {};
+  const double left = wait();
+  return fmt::format("{}: {}; it is begun again{}", model_, printable_message(how_),
+                     left > 0 ? fmt::format(" in {} s", std::ceil(left)) : "");
+}
+
+void IsolatedPredictor::begin_again() {
+  try {
+    open();
+  } catch (const std::exception& error) {
+    lose(fmt::format("when it was begun again, {}", error.what()));
+  }
+}
+
+const ValueMap& IsolatedPredictor::predict(const ValueMap& inputs) {
+  if (is_open() && process_->has_ended()) lose("while nobody asked, " + process_->how_it_ended());
+  if (!is_open() && wait() == 0) begin_again();
+  if (!is_open()) throw CommunicationError(loss());
+  try {
+    outputs_ = process_->ask({}, inputs, command_.most_seconds);
+    losses_ = 0;
+    return outputs_;
+  } catch (const ModelProcess::Lost& lost) {
+    lose(lost.what());
+    throw CommunicationError(loss());
+  }
+}
+
+void IsolatedPredictor::stop() {
+  const std::lock_guard lock(mutex_);
+  is_stopped_ = true;
+  if (process_) process_->kill();
+}
+
+}  // namespace d5::detail
