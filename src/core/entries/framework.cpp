@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/entries/loaded_plugins.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/plugin.hpp"
 #include "d5/core/registry.hpp"
@@ -226,6 +227,13 @@ std::vector<FrameworkInfo> frameworks() {
   }
   std::vector<FrameworkInfo> result;
   for (auto& [name, info] : found) result.push_back(std::move(info));
+  return result;
+}
+
+std::vector<const Framework*> detail::loaded_plugins() {
+  const std::lock_guard lock(state().mutex);
+  std::vector<const Framework*> result;
+  for (const auto& [file, framework] : state().by_file) result.push_back(framework);
   return result;
 }
 

@@ -18,6 +18,7 @@
 #include <mutex>
 #include <set>
 
+#include "core/files/files_read.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
@@ -212,8 +213,13 @@ std::string read_file(const std::string& path, std::size_t most_bytes, const Int
   if (S_ISDIR(status.st_mode)) {
     throw IoError(fmt::format("cannot read '{}': it is a folder", printable(path)));
   }
+  detail::FilesRead::note(path, status);
+  // A block that is larger than the file would be filled and faulted in for nothing; one byte more
+  // than it has tells its end.
+  constexpr std::size_t kLargestBlock = std::size_t{1} << 20, kSmallestBlock = 4096;
+  const auto promised = std::size_t(std::max<off_t>(status.st_size, 0));
   std::string content;
-  std::string block(1 << 20, '\0');
+  std::string block(std::clamp(promised + 1, kSmallestBlock, kLargestBlock), '\0');
   for (;;) {
     interrupt.check(fmt::format("reading '{}'", printable(path)));
     const ssize_t n = ::read(file.get(), block.data(), block.size());
@@ -223,9 +229,7 @@ std::string read_file(const std::string& path, std::size_t most_bytes, const Int
     if (content.size() + std::size_t(n) > most_bytes) {
       throw IoError(fmt::format("'{}' is larger than {} bytes", printable(path), most_bytes));
     }
-    if (content.empty() && status.st_size > 0) {
-      content.reserve(std::min<std::size_t>(std::size_t(status.st_size), most_bytes));
-    }
+    if (content.empty() && promised > 0) content.reserve(std::min(promised, most_bytes));
     content.append(block.data(), std::size_t(n));
   }
 }

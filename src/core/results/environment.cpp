@@ -16,6 +16,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "core/entries/loaded_plugins.hpp"
 #include "core/machine/control_group.hpp"
 #include "core/machine/instruction_sets.hpp"
 #include "core/machine/machine.hpp"
@@ -134,10 +135,8 @@ std::map<std::string, std::string> libraries() {
                                 BOOST_VERSION % 100);
   result["fmt"] =
       fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100);
-  for (const auto& info : frameworks()) {
-    if (info.loaded && !info.path.empty()) {
-      result["framework " + info.name] = framework(info.name).version();
-    }
+  for (const Framework* framework : detail::loaded_plugins()) {
+    result["framework " + framework->name()] = framework->version();
   }
   return result;
 }
