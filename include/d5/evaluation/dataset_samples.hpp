@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "d5/evaluation/dataset_manifest.hpp"
 #include "d5/level2_training/dataset.hpp"
@@ -16,5 +17,11 @@ namespace d5 {
 [[nodiscard]] std::shared_ptr<const Dataset> open_samples(const DatasetManifest& manifest,
                                                           const std::string& split = {},
                                                           const Interrupt& interrupt = {});
+
+/// Opens what the readers of these manifests read, and holds it, in the place of what was held
+/// before: for a minute `open_samples` takes it from there, in this process and in those that are
+/// forked from it, if all files are as they were read. What cannot be opened, may fetch its files,
+/// or was read in another way than by `read_file`, is not held.
+void hold_samples(const std::vector<DatasetManifest>& manifests);
 
 }  // namespace d5

@@ -69,11 +69,8 @@ void fix(FixedEvaluation& fixed) {
 
 template <class Manifest>
 FoundManifest<Manifest> found_in(const json& content, const std::string& file) {
-  FoundManifest<Manifest> found;
+  auto found = detail::read_once<Manifest>(content.dump(), file);
   found.file = file;
-  found.manifest = parse_manifest<Manifest>(content.dump(), file);
-  found.canonical = canonical_json(found.manifest);
-  found.digest = canonical_digest_of(found.canonical);
   return found;
 }
 

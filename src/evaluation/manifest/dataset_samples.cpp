@@ -13,6 +13,7 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/subset.hpp"
+#include "evaluation/manifest/held_samples.hpp"
 
 namespace d5 {
 namespace {
@@ -102,7 +103,8 @@ std::shared_ptr<const Dataset> all_samples(const DatasetManifest& manifest,
     return std::make_shared<ManifestSamples>(manifest, sample_folder(manifest));
   }
   const EntryChoice& reader = manifest.reader.front();
-  const DatasetPair pair = open_dataset(reader.name, reader.settings, interrupt);
+  const auto held = detail::held_samples(reader);
+  const DatasetPair pair = held ? *held : open_dataset(reader.name, reader.settings, interrupt);
   auto part = manifest.part == "train" ? pair.train : pair.test;
   if (part) return part;
   throw NotFound(fmt::format("data set {}: {} has no part '{}'", manifest.reference(),

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/carried_file.hpp"
+#include "d5/evaluation/dataset_samples.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace d5 {
+namespace {
+
+DatasetManifest manifest_of(const Settings& settings) {
+  DatasetManifest manifest;
+  manifest.name = "digits";
+  manifest.version = "1.0.0";
+  manifest.reader = {{"mnist", settings}};
+  return manifest;
+}
+
+TEST_CASE("samples that are held are opened once, until something else is") {
+  const DatasetManifest sample = manifest_of({{"subset", "sample"}});
+  CHECK(open_samples(sample) != open_samples(sample));
+  hold_samples({sample});
+  const auto held = open_samples(sample);
+  CHECK(held == open_samples(sample));
+  CHECK(held->size() == 1000);
+  const DatasetManifest scaled = manifest_of({{"subset", "sample"}, {"mean", 0.5}});
+  CHECK(open_samples(scaled) != held);
+  hold_samples({sample});
+  CHECK(held == open_samples(sample));
+  hold_samples({scaled});
+  CHECK(held != open_samples(sample));
+  CHECK(open_samples(scaled) == open_samples(scaled));
+  hold_samples({});
+}
+
+TEST_CASE("samples whose file is another by now are opened anew") {
+  const testing::TemporaryFolder folder;
+  const std::string files = folder / "mnist";
+  std::filesystem::copy(carried_file("data/mnist-sample"), files);
+  const DatasetManifest manifest = manifest_of({{"data", files}});
+  hold_samples({manifest});
+  const auto held = open_samples(manifest);
+  CHECK(held == open_samples(manifest));
+  const std::string labels = files + "/t10k-labels-idx1-ubyte.gz";
+  write_file(labels, read_file(labels));
+  CHECK(held != open_samples(manifest));
+  hold_samples({manifest});
+  CHECK(held != open_samples(manifest));
+  CHECK(open_samples(manifest) == open_samples(manifest));
+  hold_samples({});
+}
+
+TEST_CASE(
+    "what cannot be opened, or might be fetched, is not held, and says so when it is opened") {
+  hold_samples({manifest_of({{"data", "/nowhere"}}), manifest_of({{"download", true}})});
+  CHECK_THROWS(open_samples(manifest_of({{"data", "/nowhere"}})));
+}
+
+}  // namespace
+}  // namespace d5
