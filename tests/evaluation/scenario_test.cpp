@@ -234,6 +234,27 @@ TEST_CASE("samples are drawn alike among those that were loaded, and by the seed
   for (int i = 0; i < 3; ++i) CHECK(std::abs(std::ranges::count(samples, i) - 1000) < 130);
 }
 
+TEST_CASE("a run of few queries loads the samples that it will ask for, and no other") {
+  const auto clock = std::make_shared<VirtualLoadClock>();
+  const auto loads = [&](const char* name, double least_seconds) {
+    SimulatedSystem system(clock, [](auto) { return kMillisecond; });
+    system.sample_count = 1000;
+    (void)run(name, {}, system,
+              {.least_seconds = least_seconds, .least_queries = 10, .seed = 3, .clock = clock});
+    std::vector<std::int64_t> asked = system.asked;
+    std::ranges::sort(asked);
+    asked.erase(std::ranges::unique(asked).begin(), asked.end());
+    CHECK(asked.size() > 5);
+    return std::pair(system.loaded, asked);
+  };
+  for (const char* name : {"closed_loop", "constant", "batched"}) {
+    CAPTURE(name);
+    const auto [loaded, asked] = loads(name, 0);
+    CHECK(loaded == asked);
+  }
+  CHECK(loads("closed_loop", 0.1).first.size() == 1000);  // how many it will ask nobody knows
+}
+
 TEST_CASE("no more queries are in flight than the bound allows") {
   const auto clock = std::make_shared<VirtualLoadClock>();
   SimulatedSystem system(clock, [](auto) { return 20 * kMillisecond; });

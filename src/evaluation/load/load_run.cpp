@@ -109,9 +109,7 @@ LoadRun::LoadRun(SystemUnderTest& system, const ScenarioOptions& scenario, const
     range_ = std::min(range_, scenario.performance_samples);
   }
   patience_ = nanoseconds(scenario.answer_seconds);
-  std::vector<std::int64_t> loaded(static_cast<std::size_t>(range_));
-  std::iota(loaded.begin(), loaded.end(), 0);
-  system_.load(loaded);
+  system_.load(samples_to_load());
   shared_ = std::make_shared<Shared>(most_ * options.samples_per_query,
                                      scenario.least_queries * options.samples_per_query, clock_);
   shared_->keep = scenario.mode == Mode::accuracy ? 1 : scenario.keep_answers;
@@ -119,6 +117,27 @@ LoadRun::LoadRun(SystemUnderTest& system, const ScenarioOptions& scenario, const
   system_.on_complete(
       [shared = shared_](std::span<const QueryAnswer> answers) { shared->hear(answers); });
   start_ = clock_->now();
+}
+
+/// Of a run that ends with its last query those that it will draw; else all that it may.
+std::vector<std::int64_t> LoadRun::samples_to_load() const {
+  std::vector<std::int64_t> samples;
+  const std::int64_t draws = scenario_.least_queries * options_.samples_per_query;
+  const bool draws_few = scenario_.mode == ScenarioOptions::Mode::performance &&
+                         scenario_.least_seconds <= 0 && !options_.chooses && draws < range_;
+  if (!draws_few) {
+    samples.resize(static_cast<std::size_t>(range_));
+    std::iota(samples.begin(), samples.end(), 0);
+    return samples;
+  }
+  RandomStream ahead = samples_;
+  for (std::int64_t i = 0; i < draws; ++i) {
+    samples.push_back(std::int64_t(ahead.below(std::uint64_t(range_))));
+  }
+  std::ranges::sort(samples);
+  const auto [first, last] = std::ranges::unique(samples);
+  samples.erase(first, last);
+  return samples;
 }
 
 LoadRun::~LoadRun() {

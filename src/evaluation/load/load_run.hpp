@@ -27,6 +27,7 @@ class LoadRun {
     LatencyFrom latency_from = LatencyFrom::schedule;
     double percentile = 0.99;
     bool tell_answered = false;  ///< `answered` is asked
+    bool chooses = false;        ///< `ask_for` is used
   };
   /// Throws: ValueError for options that do not fit.
   LoadRun(SystemUnderTest& system, const ScenarioOptions& scenario, const Options& options);
@@ -65,6 +66,7 @@ class LoadRun {
 
  private:
   struct Shared;  ///< with the listener, which may outlive this
+  [[nodiscard]] std::vector<std::int64_t> samples_to_load() const;
   void ask_chosen(std::int64_t scheduled);
   void wait_until(std::int64_t until);
 

@@ -52,7 +52,8 @@ ScenarioResult ask_in_turns(SystemUnderTest& system, const AuditOptions& options
   std::vector<std::int64_t> order(static_cast<std::size_t>(system.samples()));
   std::iota(order.begin(), order.end(), 0);
   RandomStream(options.run.seed, stream_of("audit")).shuffle(order);
-  detail::LoadRun run(system, timed(options, 2 * samples), {.latency_from = LatencyFrom::issue});
+  detail::LoadRun run(system, timed(options, 2 * samples),
+                      {.latency_from = LatencyFrom::issue, .chooses = true});
   for (std::int64_t turn = 0; turn < 2 * samples && run.wait_for(0); ++turn) {
     const std::int64_t i = turn / 2, again = std::max<std::int64_t>(i - 1, 0);
     run.ask_for(order[std::size_t(turn % 2 == 0 ? i : again)], run.now());
