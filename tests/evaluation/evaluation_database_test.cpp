@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "d5/core/error.hpp"
@@ -219,6 +220,22 @@ TEST_CASE("lists come in pages that are together the whole, and a page reads its
     CHECK_THROWS_AS(database->runs({}, {"none", 2}), ValueError);
     CHECK_THROWS_AS(database->queries(run, "cell", {"-1", 2}), ValueError);
   });
+}
+
+TEST_CASE(
+    "a file that waits for no disk has all tables from its first byte, and is read as any other") {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "new/spool.db",
+                    tables = "SELECT sql FROM sqlite_master ORDER BY name, type";
+  (void)EvaluationDatabase::open("unsynced:" + file)->add(testing::some_results());
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "new"), {}) == 1);  // no journal
+  const auto added = EvaluationDatabase::open("unsynced:" + file)->runs();
+  REQUIRE(added.size() == 1);
+  const auto usual = EvaluationDatabase::open(folder / "usual.db");
+  const auto read = EvaluationDatabase::open(file, {.access = EvaluationDatabase::Access::read});
+  CHECK(read->sql(tables).rows() == usual->sql(tables).rows());
+  usual->adopt(*read, added[0].id, "other");
+  CHECK(usual->results("other").measurements.size() == testing::some_results().measurements.size());
 }
 
 TEST_CASE("what is written twice is there once, as it was the first time") {

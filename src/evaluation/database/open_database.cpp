@@ -2,11 +2,30 @@
 #include "evaluation/database/open_database.hpp"
 
 #include <filesystem>
+#include <fstream>
 
+#include "core/files/scratch_folder.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "evaluation/database/migrations.hpp"
 
 namespace d5::detail {
+namespace {
+
+/// A file with all tables and no rows: written as a whole it is there sooner than by statements.
+const std::string& empty_file() {
+  static const std::string bytes = [] {
+    const ScratchFolder folder("tables");
+    const std::string file = folder / "empty.db";
+    bring_up_to_date(*open_sqlite(file, {.sync = SqlOptions::Sync::none}), file, IfEmpty::filled);
+    return read_file(file);
+  }();
+  return bytes;
+}
+
+}  // namespace
+
+void prepare_unsynced() { (void)empty_file(); }
 
 std::unique_ptr<SqlConnection> open_database(const std::string& address,
                                              const SqlOptions& options) {
@@ -17,9 +36,13 @@ std::unique_ptr<SqlConnection> open_database(const std::string& address,
   }
   const bool is_server = address.starts_with("postgresql://") || address.starts_with("postgres://");
   const bool writes = options.missing == SqlOptions::Missing::made;
+  std::error_code unknown;  // opening says what is wrong
   if (!is_server && writes) {
-    std::error_code error;  // opening says what is wrong
-    std::filesystem::create_directories(std::filesystem::path(address).parent_path(), error);
+    std::filesystem::create_directories(std::filesystem::path(address).parent_path(), unknown);
+  }
+  if (options.sync == SqlOptions::Sync::none && writes && !is_server &&
+      !std::filesystem::exists(address, unknown)) {
+    std::ofstream(address, std::ios::binary) << empty_file();
   }
   auto connection = is_server ? open_postgresql(address, options) : open_sqlite(address, options);
   // An address may hold a password: messages do not repeat it.

@@ -86,8 +86,9 @@ void write_all(SqlConnection& connection, const Work& work) {
 struct SqlOptions {
   enum class Missing { made, refused } missing = Missing::made;  ///< a file that is not there
   double wait_seconds = 10;                                      ///< for others that write
-  /// Of a file: what was written is on the disk, or with the system alone until it is synced, so
-  /// that a crash leaves it whole, but not a power cut.
+  /// Of a file: what was written is on the disk; or it is with the system alone, and whole only
+  /// when the process that writes has closed it: for what is thrown away where that was ended
+  /// before.
   enum class Sync { each_commit, none } sync = Sync::each_commit;
 };
 

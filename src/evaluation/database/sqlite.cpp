@@ -3,6 +3,9 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <map>
+#include <new>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "evaluation/database/sql_connection.hpp"
@@ -34,8 +37,12 @@ class SqliteConnection final : public SqlConnection {
     sqlite3_busy_timeout(opened, int(options.wait_seconds * 1e3));
     // A file may come from elsewhere: its triggers and views call no functions with side effects.
     run("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF");
-    run(options.sync == SqlOptions::Sync::none ? "PRAGMA synchronous = OFF"
-                                               : "PRAGMA synchronous = FULL");
+    if (options.sync == SqlOptions::Sync::none) {
+      journal_ = "MEMORY";
+      run("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
+    } else {
+      run("PRAGMA synchronous = FULL");
+    }
   }
 
   void run(const std::string& statements) override {
@@ -43,7 +50,7 @@ class SqliteConnection final : public SqlConnection {
   }
 
   SqlTable query(const std::string& statement, const SqlRow& parameters) override {
-    const Statement prepared = prepare(statement, parameters);
+    const Use prepared = prepare(statement, parameters);
     SqlTable table;
     const int columns = sqlite3_column_count(prepared.get());
     for (int i = 0; i < columns; ++i) {
@@ -57,7 +64,7 @@ class SqliteConnection final : public SqlConnection {
   }
 
   std::int64_t change(const std::string& statement, const SqlRow& parameters) override {
-    const Statement prepared = prepare(statement, parameters);
+    const Use prepared = prepare(statement, parameters);
     while (step(prepared, statement)) continue;
     return sqlite3_changes64(handle_.get());
   }
@@ -70,7 +77,7 @@ class SqliteConnection final : public SqlConnection {
     }
     const std::string statement =
         fmt::format("INSERT INTO {} ({}) VALUES ({})", table, fmt::join(columns, ", "), places);
-    const Statement prepared = prepare(statement, {});
+    const Use prepared = prepare(statement, {});
     SqlRow values;
     for (std::size_t i = 0; i < count; ++i) {
       values.clear();
@@ -113,7 +120,8 @@ class SqliteConnection final : public SqlConnection {
       throw FormatError(fmt::format("'{}' is a database, but none of d5's; choose another file",
                                     printable(path_)));
     }
-    run(fmt::format("PRAGMA journal_mode = WAL; PRAGMA application_id = {}", kApplication));
+    run(fmt::format("PRAGMA journal_mode = {}; PRAGMA application_id = {}", journal_,
+                    kApplication));
   }
 
  private:
@@ -121,6 +129,36 @@ class SqliteConnection final : public SqlConnection {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
   using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
+
+  /// A prepared statement, which is kept for the next time when it has been used.
+  class Use {
+   public:
+    Use(SqliteConnection& connection, std::string text, Statement statement)
+        : connection_(connection), text_(std::move(text)), statement_(std::move(statement)) {}
+    ~Use() { connection_.keep(text_, std::move(statement_)); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    [[nodiscard]] sqlite3_stmt* get() const { return statement_.get(); }
+
+   private:
+    SqliteConnection& connection_;
+    std::string text_;
+    Statement statement_;
+  };
+  void keep(const std::string& text, Statement statement) noexcept {
+    constexpr std::size_t kMost = 128;
+    sqlite3_reset(statement.get());
+    sqlite3_clear_bindings(statement.get());
+    try {
+      if (kept_.size() >= kMost) kept_.clear();
+      kept_.insert_or_assign(text, std::move(statement));
+    } catch (const std::bad_alloc&) {  // then it is prepared again
+    }
+  }
+  Statement take_kept(const std::string& text) {
+    const auto kept = kept_.extract(text);
+    return kept ? std::move(kept.mapped()) : nullptr;
+  }
 
   struct Close {
     void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
@@ -152,7 +190,13 @@ class SqliteConnection final : public SqlConnection {
     if (status != SQLITE_OK) fail(status, statement);
   }
 
-  Statement prepare(const std::string& statement, const SqlRow& parameters) const {
+  Use prepare(const std::string& statement, const SqlRow& parameters) {
+    Statement prepared = take_kept(statement);
+    if (!prepared) prepared = newly_prepared(statement);
+    bind(prepared.get(), parameters);
+    return {*this, statement, std::move(prepared)};
+  }
+  Statement newly_prepared(const std::string& statement) const {
     sqlite3_stmt* prepared = nullptr;
     const char* rest = nullptr;
     check(sqlite3_prepare_v2(handle_.get(), statement.c_str(), int(statement.size()), &prepared,
@@ -162,7 +206,6 @@ class SqliteConnection final : public SqlConnection {
     if (!prepared || std::string(rest).find_first_not_of(" \t\r\n;") != std::string::npos) {
       throw ValueError(fmt::format("'{}' is not one SQL statement", printable(statement)));
     }
-    bind(prepared, parameters);
     return result;
   }
   void bind(sqlite3_stmt* statement, const SqlRow& values) const {
@@ -190,7 +233,7 @@ class SqliteConnection final : public SqlConnection {
       check(status, sqlite3_sql(statement));
     }
   }
-  bool step(const Statement& statement, const std::string& text) const {
+  bool step(const Use& statement, const std::string& text) const {
     const int status = sqlite3_step(statement.get());
     if (status == SQLITE_ROW) return true;
     if (status != SQLITE_DONE) fail(status, text);
@@ -217,7 +260,9 @@ class SqliteConnection final : public SqlConnection {
   }
 
   std::string path_;
+  const char* journal_ = "WAL";
   std::unique_ptr<sqlite3, Close> handle_;
+  std::map<std::string, Statement> kept_;  ///< by their text, none of them under way
 };
 
 }  // namespace
