@@ -103,7 +103,7 @@ SubmittedJob JobQueue::submit(const JobRequest& request) {
 bool JobQueue::cancel(const std::string& id) {
   return store_->write([&] {
     (void)store_->lock_job(id);
-    Job job = store_->job(id);
+    Job job = store_->job(id, Store::Detail::moving);
     if (is_over(job.state)) return false;
     for (JobPart& part : job.parts) {
       if (is_over(part.state)) continue;
@@ -131,7 +131,7 @@ std::optional<Lease> JobQueue::lease(const std::string& agent) {
     if (table.rows.empty()) return std::nullopt;
     const auto id = std::get<std::string>(table.rows[0].at(0));
     const auto number = std::get<std::int64_t>(table.rows[0].at(1));
-    Job job = store_->job(id);
+    Job job = store_->job(id, Store::Detail::moving);
     JobPart& part = job.parts.at(std::size_t(number));
     part.state = JobState::leased;
     part.agent = agent;
@@ -157,7 +157,7 @@ bool JobQueue::is_held(const Lease& lease) const {
 bool JobQueue::begin(const Lease& lease) {
   return store_->write([&] {
     if (!store_->lock_job(lease.job)) return false;
-    Job job = store_->job(lease.job);
+    Job job = store_->job(lease.job, Store::Detail::moving);
     JobPart* const part = store_->held(job, lease);
     if (!part) return false;
     if (part->state == JobState::running) return true;
@@ -172,7 +172,7 @@ bool JobQueue::begin(const Lease& lease) {
 bool JobQueue::progress(const Lease& lease, const std::string& text) {
   return store_->write([&] {
     if (!store_->lock_job(lease.job)) return false;
-    Job job = store_->job(lease.job);
+    Job job = store_->job(lease.job, Store::Detail::moving);
     JobPart* const part = store_->held(job, lease);
     if (!part) return false;
     part->progress = text;
@@ -192,7 +192,7 @@ bool JobQueue::finish(const Lease& lease, JobState state, const std::string& rea
   }
   return store_->write([&] {
     if (!store_->lock_job(lease.job)) return false;
-    Job job = store_->job(lease.job);
+    Job job = store_->job(lease.job, Store::Detail::moving);
     JobPart* const part = store_->held(job, lease);
     if (!part) {  // what was told before is told again by who did not hear the answer
       if (lease.part < 0 || lease.part >= std::int64_t(job.parts.size())) return false;

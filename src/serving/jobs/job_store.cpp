@@ -106,7 +106,8 @@ void JobQueue::Store::lock_submitting() {
   connection->change("UPDATE job_counter SET value = value WHERE name = 'job'");
 }
 
-std::vector<Job> JobQueue::Store::jobs(const std::string& where, const detail::SqlRow& parameters) {
+std::vector<Job> JobQueue::Store::jobs(const std::string& where, const detail::SqlRow& parameters,
+                                       Detail told) {
   const auto table = connection->query(
       fmt::format(
           "SELECT {} FROM (SELECT * FROM job {}) j JOIN job_demand d ON d.id = j.demand JOIN "
@@ -117,10 +118,11 @@ std::vector<Job> JobQueue::Store::jobs(const std::string& where, const detail::S
   constexpr std::size_t kPart = 9;  // the column where the part begins
   for (const auto& row : table.rows) {
     if (jobs.empty() || jobs.back().id != text_in(row, 0)) {
-      auto constraints = job_constraints(text_in(row, 4), "database");
+      const bool whole = told == Detail::whole;
+      auto constraints = whole ? job_constraints(text_in(row, 4), "database") : JobConstraints();
       jobs.push_back({.id = text_in(row, 0),
                       .key = text_in(row, 1),
-                      .title = evaluation_title(text_in(row, 2)),
+                      .title = whole ? evaluation_title(text_in(row, 2)) : "",
                       .manifest = text_in(row, 2),
                       .on = text_in(row, 3),
                       .constraints = std::move(constraints),
@@ -135,8 +137,8 @@ std::vector<Job> JobQueue::Store::jobs(const std::string& where, const detail::S
   return jobs;
 }
 
-Job JobQueue::Store::job(const std::string& id) {
-  auto found = jobs("WHERE id = $1", {id});
+Job JobQueue::Store::job(const std::string& id, Detail detail) {
+  auto found = jobs("WHERE id = $1", {id}, detail);
   if (found.empty()) throw NotFound(fmt::format("there is no job '{}'", printable(id)));
   return std::move(found.front());
 }
@@ -176,7 +178,7 @@ void JobQueue::Store::save(const std::string& job, const JobPart& part) {
 bool JobQueue::Store::lose(const Lease& lease, const std::string& reason) {
   return write([&] {
     if (!lock_job(lease.job)) return false;
-    Job job = this->job(lease.job);
+    Job job = this->job(lease.job, Detail::moving);
     JobPart* const part = held(job, lease);
     if (!part) return false;
     part->state = ++part->losses >= options.most_losses ? JobState::quarantined : JobState::queued;

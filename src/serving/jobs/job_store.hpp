@@ -47,8 +47,13 @@ class JobQueue::Store {
   [[nodiscard]] bool lock_job(const std::string& job);
   /// Until the end of the transaction no job is submitted.
   void lock_submitting();
-  [[nodiscard]] std::vector<Job> jobs(const std::string& where, const detail::SqlRow& parameters);
-  [[nodiscard]] Job job(const std::string& id);
+  enum class Detail {
+    whole,
+    moving  ///< what its steps ask: without title and constraints, whose texts take long to read
+  };
+  [[nodiscard]] std::vector<Job> jobs(const std::string& where, const detail::SqlRow& parameters,
+                                      Detail detail = Detail::whole);
+  [[nodiscard]] Job job(const std::string& id, Detail detail = Detail::whole);
   [[nodiscard]] std::vector<StandingAgent> agents();
   [[nodiscard]] std::vector<AgentFit> fits(const JobConstraints& constraints);
   [[nodiscard]] std::int64_t newest_event();
