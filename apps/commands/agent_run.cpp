@@ -11,6 +11,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/say.hpp"
+#include "apps/value_checks.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/environment.hpp"
@@ -28,6 +29,8 @@ constexpr const char* kAgentRunExamples =
                                                   over TLS, with a token of the role admin
   d5 agent run --server localhost:8502 --drain --timeout 3600 --memory 16GiB
                                                   all that waits, each within limits; then end
+  d5 agent run --server localhost:8502 --parallel 4
+                                                  accuracies: times would disturb one another
 
 SIGTERM and Ctrl-C end it after the evaluation that runs; a second one ends that, too. What was not
 sent yet is sent by the next agent of the same name.)";
@@ -37,6 +40,7 @@ struct AgentRunOptions : app::OutputOptions {
   std::string name, frameworks = "all", memory, token_file;
   std::vector<std::string> labels;
   double price = 0;
+  std::int64_t parallel = 1;
   std::string currency = "USD";
 };
 
@@ -69,6 +73,7 @@ int run_agent_run(const AgentRunOptions& options) {
   if (name.find('/') != std::string::npos) throw ValueError("--name has a '/'; use another");
   agent.facts = own_facts(agent.program, name, options.frameworks);
   for (const std::string& label : options.labels) add_label(agent.facts.labels, label);
+  agent.facts.parallel = options.parallel;
   agent.facts.price_per_hour = options.price;
   agent.facts.currency = options.currency;
   agent.token = told_token(options.token_file);
@@ -97,6 +102,12 @@ void register_agent_run(app::Program& program) {
       ->delimiter(',')
       ->option_text("NAME=VALUE,...");
   command.add_option("--price", options->price, "of an hour of this machine")->option_text("P");
+  command
+      .add_option("--parallel", options->parallel,
+                  "evaluations at once (1), which share cores and memory, and disturb each other's "
+                  "times")
+      ->transform(app::whole_number(1, 1024))
+      ->option_text("N");
   command.add_option("--currency", options->currency, "of the price (USD)")->option_text("NAME");
   command.add_flag("--once", options->agent.once, "end after one evaluation");
   command.add_flag("--drain", options->agent.drain, "end when nothing is left to do");

@@ -29,28 +29,30 @@ int status_of(ChildProcess& child) {
 }
 
 TEST_CASE("children of a starter run commands, one after the other, and tell how they end") {
-  detail::ChildStarter starter({D5_PROGRAM, "start-children"});
+  const auto starter = std::make_shared<detail::ChildStarter>(
+      std::vector<std::string>{D5_PROGRAM, "start-children"});
   for (int round = 0; round < 2; ++round) {
-    ChildProcess right({"d5", "--version"}, {}, &starter);
+    ChildProcess right({"d5", "--version"}, {}, starter);
     CHECK(status_of(right) == 0);
     CHECK_THAT(right.all_output(), Contains("d5 "));
-    ChildProcess wrong({"d5", "op", "chek"}, {}, &starter);
+    ChildProcess wrong({"d5", "op", "chek"}, {}, starter);
     CHECK(status_of(wrong) == 2);
     CHECK_THAT(wrong.last_error(), Contains("chek"));
   }
   const testing::TemporaryFolder folder;
   const std::vector<std::string> serve = {"d5",          "serve",      "--bind",
                                           "127.0.0.1:0", "--database", folder / "results.db"};
-  ChildProcess killed(serve, {}, &starter);
+  ChildProcess killed(serve, {}, starter);
   killed.kill();
   CHECK(status_of(killed) == -1);
   CHECK_THAT(killed.reason(), Contains("SIGKILL"));
-  const ChildProcess ended_by_its_destructor(serve, {}, &starter);
+  const ChildProcess ended_by_its_destructor(serve, {}, starter);
 }
 
 TEST_CASE("what is no starter starts no children") {
-  detail::ChildStarter starter({"/bin/true"});
-  CHECK_THROWS_AS(ChildProcess({"d5", "--version"}, {}, &starter), IoError);
+  const auto starter =
+      std::make_shared<detail::ChildStarter>(std::vector<std::string>{"/bin/true"});
+  CHECK_THROWS_AS(ChildProcess({"d5", "--version"}, {}, starter), IoError);
 }
 
 }  // namespace

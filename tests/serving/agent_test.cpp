@@ -263,6 +263,50 @@ TEST_CASE("results that are damaged are not kept, and the part is run again") {
   CHECK(place.runs().size() == 1);
 }
 
+TEST_CASE("an agent runs as many parts at once as it says, and no more") {
+  Place place;
+  const std::string began = place.folder / "began", runs = place.folder / "runs";
+  std::filesystem::create_directory(began);
+  std::filesystem::create_directory(runs);
+  const std::string own = shell_quoted(runs) + "/$$";
+  AgentOptions agent = place.agent(
+      "touch " + own + " " + shell_quoted(began) + "/$$\n" + "test $(ls " + shell_quoted(runs) +
+      " | wc -l) -le 2 || exit 2\n" + "while test $(ls " + shell_quoted(began) +
+      " | wc -l) -lt 2\n" + "do sleep 0.02; done\nrm " + own + "\n" + place.giving_results());
+  agent.facts.parallel = 2;
+  std::vector<std::string> jobs;
+  for (const char* key : {"1", "2", "3", "4"}) jobs.push_back(place.submit("one", key));
+  place.start(agent);
+  for (const std::string& id : jobs) {
+    const Job job = place.when_over(id);
+    CHECK(job.state == JobState::done);
+    CHECK(job.parts[0].attempt == 1);
+  }
+  CHECK(place.runs().size() == 4);
+}
+
+TEST_CASE("of parts that run at once one is cancelled, and the other goes on") {
+  Place place;
+  const std::string go = place.folder / "go";
+  AgentOptions agent = place.agent("while ! test -e " + shell_quoted(go) +
+                                   "; do sleep 0.02; done\n" + place.giving_results());
+  agent.facts.parallel = 2;
+  const std::string first = place.submit("one", "1"), second = place.submit("one", "2");
+  place.start(agent);
+  const auto runs = [](const Job& job) { return job.state == JobState::running; };
+  (void)place.when(first, runs);
+  (void)place.when(second, runs);
+  CHECK(place.queue->agents().at(0).state == StandingAgent::State::busy);
+  CHECK(place.queue->cancel(first));
+  const std::string third = place.submit("one", "3");
+  (void)place.when(third, runs);  // in its place
+  write_file(go, "");
+  CHECK(place.when_over(second).state == JobState::done);
+  CHECK(place.when_over(third).state == JobState::done);
+  CHECK(place.queue->job(first).state == JobState::cancelled);
+  CHECK(place.runs().size() == 2);
+}
+
 TEST_CASE("a job on all agents has a run of each") {
   Place place;
   for (const char* name : {"a", "b"}) place.start(place.agent(place.giving_results(), name));

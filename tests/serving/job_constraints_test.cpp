@@ -52,6 +52,12 @@ TEST_CASE("an agent fits what it has, and every thing that it lacks is told") {
   lacks({.most_per_hour = 1}, "it costs 1.5 an hour, and 1 is the most");
   lacks({.agents = {"rack2"}}, "it is not among rack2");
   lacks({.cores = 17, .device = "tpu"}, "it has 16 cores of 17; it has no device tpu");
+  AgentFacts parallel = machine;
+  parallel.parallel = 4;
+  CHECK(why_not({.cores = 4, .memory_bytes = std::int64_t{16} << 30}, parallel).empty());
+  CHECK(why_not({.cores = 5}, parallel) == "it has 4 cores of 5 for each of 4 at once");
+  CHECK(why_not({.memory_bytes = std::int64_t{32} << 30}, parallel) ==
+        "its memory is 16 GiB of 32 GiB for each of 4 at once");
   AgentFacts untold = machine;
   untold.price_per_hour = 0;
   CHECK(why_not({.most_per_hour = 1}, untold) == "its price is not told");
@@ -65,7 +71,11 @@ TEST_CASE("constraints and facts read back from JSON") {
                                    .most_per_hour = 0.1};
   CHECK(job_constraints(to_json(constraints), "x") == constraints);
   CHECK(to_json(JobConstraints()) == "{}");
-  CHECK(agent_facts(to_json(a_machine()), "x") == a_machine());
+  AgentFacts machine = a_machine();
+  machine.parallel = 4;
+  CHECK(agent_facts(to_json(machine), "x") == machine);
+  CHECK(agent_facts(R"({"name":"older"})", "x").parallel == 1);
+  CHECK_THROWS_AS(agent_facts(R"({"name":"a","parallel":0})", "x"), FormatError);
 }
 
 TEST_CASE("constraints that mean nothing are refused by name") {

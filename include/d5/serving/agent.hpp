@@ -16,7 +16,7 @@ struct AgentOptions {
   std::string server;            ///< HOST:PORT of its `AgentLink`
   std::string token = {};        ///< of the role admin, where the server wants one
   std::string authorities = {};  ///< PEM file of whom a server's certificate must be from, for TLS
-  AgentFacts facts = {};         ///< `own_facts`
+  AgentFacts facts = {};         ///< `own_facts`; as many at once as its `parallel`
   std::string spool;             ///< a folder of this agent alone (`usual_spool`)
   std::string program;           ///< of d5, whose children run evaluations
   /// A command that runs `start_children`: evaluations are forks of it, which begin at once. Empty:
@@ -24,7 +24,7 @@ struct AgentOptions {
   std::vector<std::string> starter = {};
   double most_seconds = 0;     ///< of an evaluation; 0: as long as it takes
   std::size_t most_bytes = 0;  ///< of address space of its process; 0: as much as there is
-  bool once = false;           ///< end after one evaluation
+  bool once = false;           ///< end after one evaluation, and run no other beside it
   bool drain = false;          ///< end when there is nothing more to do
   Interrupt interrupt = {};    ///< end after what runs now
   std::function<void(const std::string&)> say = {};  ///< told what it does, a line each

@@ -26,6 +26,7 @@ struct AgentFacts {
   std::map<std::string, Framework> frameworks = {};
   std::vector<std::string> models = {};  ///< NAME@VERSION, whose files it holds
   std::map<std::string, std::string> labels = {};
+  std::int64_t parallel = 1;  ///< parts that it runs at once, which share its cores and memory
   double price_per_hour = 0;  ///< 0: not told
   std::string currency = "USD";
   bool operator==(const AgentFacts&) const = default;

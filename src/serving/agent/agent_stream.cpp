@@ -61,6 +61,7 @@ void AgentStream::greet(const agent::Hello& hello) {
   words.mutable_welcome()->set_protocol(kAgentProtocol);
   say(words);
   for (const auto& attempt : hello.kept()) {  // that it began may have been said to a dead server
+    has(attempt);
     if (!hall_.queue.begin(lease_of(attempt))) say_gone(attempt);
   }
 }
@@ -69,12 +70,14 @@ void AgentStream::dispatch(const std::stop_token& stop) {
   std::int64_t seen = -1;
   while (!stop.stop_requested()) {
     seen = hall_.queue.wait(seen, kLookAgain);
-    std::optional<agent::Attempt> attempt;
+    std::vector<agent::Attempt> attempts;
     {
       const std::lock_guard lock(mutex_);
-      attempt = attempt_;
+      attempts = attempts_;
     }
-    if (attempt && !hall_.queue.is_held(lease_of(*attempt))) say_gone(*attempt);
+    for (const agent::Attempt& attempt : attempts) {
+      if (!hall_.queue.is_held(lease_of(attempt))) say_gone(attempt);
+    }
     lease_if_ready();
   }
 }
@@ -90,7 +93,7 @@ void AgentStream::lease_if_ready() {
     if (!lease && std::exchange(told_nothing_, true)) return;
     if (lease) {
       ready_ = false;
-      attempt_ = attempt_of(*lease);
+      attempts_.push_back(attempt_of(*lease));
     }
   }
   agent::ToAgent words;
@@ -113,15 +116,11 @@ void AgentStream::hear(const agent::FromAgent& said) {
         const std::lock_guard lock(mutex_);
         ready_ = true;
         told_nothing_ = false;
-        attempt_.reset();
       }
       return lease_if_ready();
     }
     case agent::FromAgent::kBegun: {
-      {
-        const std::lock_guard lock(mutex_);
-        attempt_ = said.begun();
-      }
+      has(said.begun());
       if (!hall_.queue.begin(lease_of(said.begun()))) say_gone(said.begun());
       return;
     }
@@ -139,10 +138,7 @@ void AgentStream::hear(const agent::FromAgent& said) {
 
 void AgentStream::conclude(const agent::Outcome& outcome) {
   const Lease lease = lease_of(outcome.attempt());
-  {
-    const std::lock_guard lock(mutex_);
-    attempt_.reset();
-  }
+  has_no_more(outcome.attempt());
   if (outcome.end() == agent::Outcome::LOST) {
     (void)hall_.queue.give_back(lease, outcome.reason());
   } else if (outcome.end() == agent::Outcome::FAILED) {
@@ -173,8 +169,20 @@ void AgentStream::say_gone(const agent::Attempt& attempt) {
   agent::ToAgent words;
   *words.mutable_gone() = attempt;
   say(words);
+  has_no_more(attempt);
+}
+
+void AgentStream::has(const agent::Attempt& attempt) {
+  has_no_more(attempt);
   const std::lock_guard lock(mutex_);
-  if (attempt_ && lease_of(*attempt_).is_same_attempt(lease_of(attempt))) attempt_.reset();
+  attempts_.push_back(attempt);
+}
+
+void AgentStream::has_no_more(const agent::Attempt& attempt) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(attempts_, [&](const agent::Attempt& other) {
+    return lease_of(other).is_same_attempt(lease_of(attempt));
+  });
 }
 
 Lease AgentStream::lease_of(const agent::Attempt& attempt) const {

@@ -5,9 +5,9 @@
 
 #include <map>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "d5/serving/job_queue.hpp"
 #include "serving/agent/agent.grpc.pb.h"
@@ -51,6 +51,8 @@ class AgentStream {
   void lease_if_ready();
   void say(const agent::ToAgent& words);
   void say_gone(const agent::Attempt& attempt);
+  void has(const agent::Attempt& attempt);
+  void has_no_more(const agent::Attempt& attempt);
   [[nodiscard]] Lease lease_of(const agent::Attempt& attempt) const;
 
   AgentHall& hall_;
@@ -61,7 +63,7 @@ class AgentStream {
   std::mutex writing_;
   std::mutex mutex_;  ///< of what follows
   bool ready_ = false, told_nothing_ = false;
-  std::optional<agent::Attempt> attempt_;  ///< that it has
+  std::vector<agent::Attempt> attempts_;  ///< that it has
 };
 
 }  // namespace d5::detail

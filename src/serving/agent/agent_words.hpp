@@ -7,7 +7,7 @@
 namespace d5::detail {
 
 /// What both sides say first: raised where an older side would misunderstand.
-inline constexpr int kAgentProtocol = 1;
+inline constexpr int kAgentProtocol = 2;
 /// Of one message, a manifest's at most.
 inline constexpr int kMostMessageBytes = 64 << 20;
 

@@ -38,12 +38,12 @@ struct Ends {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const Limits& limits,
-                           ChildStarter* starter) {
+                           const std::shared_ptr<ChildStarter>& starter) {
   Ends output, error;
   const pid_t process = starter ? starter->start(command, output.write, error.write)
                                 : spawn(command, {.output = output.write, .error = error.write});
   process_.emplace(
-      process, starter ? std::function<int()>([=] { return starter->end_of_child(); }) : nullptr);
+      process, starter ? std::function<int()>([=] { return starter->end_of(process); }) : nullptr);
   if (limits.most_bytes > 0) process_->limit_memory(limits.most_bytes);
   output_.descriptor = std::exchange(output.read, -1);
   error_.descriptor = std::exchange(error.read, -1);

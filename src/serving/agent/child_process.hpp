@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +20,10 @@ class ChildProcess {
   struct Limits {
     std::size_t most_bytes = 0;  ///< of address space; 0: none
   };
-  /// It has this process's environment, without its token. `starter`, which outlives it, starts it
-  /// where there is one. Throws: IoError where it cannot be started.
+  /// It has this process's environment, without its token. `starter` starts it where there is one.
+  /// Throws: IoError where it cannot be started.
   ChildProcess(const std::vector<std::string>& command, const Limits& limits,
-               ChildStarter* starter = nullptr);
+               const std::shared_ptr<ChildStarter>& starter = nullptr);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

@@ -2,6 +2,7 @@
 #include "serving/agent/child_starter.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -10,20 +11,27 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <string_view>
 
+#include "core/text/whole_number.hpp"
 #include "d5/core/error.hpp"
+#include "d5/evaluation/dataset_samples.hpp"
+#include "d5/evaluation/evaluate.hpp"
 #include "d5/serving/agent.hpp"
+#include "evaluation/database/open_database.hpp"
 #include "serving/process/spawned_program.hpp"
 
 namespace d5 {
 namespace {
 
 // A message is one packet: words, a zero after each, with the two streams of a child to start; or
-// this, which asks for the end of the last one. The answer is a number.
-constexpr std::string_view kAskEnd = "end";
+// the number of one, which asks for its end. The answer is a number.
+// All symbols are bound when the process begins, so that no child does it.
+constexpr const char* kBindNow = "LD_BIND_NOW";
 constexpr std::size_t kMostOrderBytes = std::size_t{1} << 16;
 using Streams = std::array<int, 2>;  // output, error
 
@@ -101,6 +109,21 @@ std::vector<std::string> words_in(std::string_view text) {
   return words;
 }
 
+/// Reads what the evaluation names that a child is to run ("d5 eval run FILE ..."), and holds its
+/// samples. The child says what is wrong with it.
+void prepare(const std::vector<std::string>& words) {
+  constexpr std::size_t kFile = 3;
+  if (words.size() <= kFile || words[1] != "eval" || words[2] != "run") return;
+  try {
+    const auto evaluation =
+        fixed_evaluation_from(detail::read_manifest_file(words[kFile]), words[kFile]);
+    std::vector<DatasetManifest> samples;
+    for (const auto& dataset : evaluation.datasets) samples.push_back(dataset.manifest);
+    hold_samples(samples);
+  } catch (const std::exception&) {
+  }
+}
+
 /// In the new child. Its input was the socket.
 void take_streams(const Streams& streams) {
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -117,22 +140,26 @@ void take_streams(const Streams& streams) {
 int start_children(const std::function<int(std::vector<std::string>)>& run) {
   constexpr int kSocket = STDIN_FILENO;
   const pid_t own = ::getpid();
-  pid_t child = -1;
+  ::unsetenv(kBindNow);
+  detail::prepare_unsynced();
   while (const std::optional<Order> order = receive_order(kSocket)) {
     if (!order->streams) {
       int status = SIGKILL;  // of one that there is not
-      while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+      const pid_t asked = detail::whole_number<pid_t>(order->text).value_or(0);
+      while (asked > 0 && ::waitpid(asked, &status, 0) < 0 && errno == EINTR) {
       }
       send_number(kSocket, status);
       continue;
     }
-    child = ::fork();
+    const std::vector<std::string> words = words_in(order->text);
+    prepare(words);
+    const pid_t child = ::fork();
     if (child == 0) {
       (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != own) ::_exit(1);  // it ended before
       ::setpgid(0, 0);
       take_streams(*order->streams);
-      return run(words_in(order->text));
+      return run(words);
     }
     if (child > 0) ::setpgid(child, child);  // whoever is first: it is done before it is told
     for (const int descriptor : *order->streams) ::close(descriptor);
@@ -150,7 +177,8 @@ ChildStarter::ChildStarter(const std::vector<std::string>& command) {
   }
   socket_ = ends[0];
   try {
-    process_ = spawn(command, {.input = ends[1], .output = -1, .error = STDERR_FILENO});
+    process_ = spawn(command, {.input = ends[1], .output = -1, .error = STDERR_FILENO},
+                     {fmt::format("{}=1", kBindNow)});
   } catch (...) {
     ::close(ends[0]);
     ::close(ends[1]);
@@ -176,8 +204,8 @@ pid_t ChildStarter::start(const std::vector<std::string>& words, int output, int
   return *child;
 }
 
-int ChildStarter::end_of_child() {
-  if (!send_order(socket_, kAskEnd, nullptr)) return SIGKILL;
+int ChildStarter::end_of(pid_t child) {
+  if (!send_order(socket_, std::to_string(child), nullptr)) return SIGKILL;
   return receive_number(socket_).value_or(SIGKILL);  // without it they end
 }
 

@@ -9,8 +9,9 @@
 namespace d5::detail {
 
 /// A process that runs `start_children`: it has d5 loaded, one thread and no framework, so that a
-/// child is a fork of it, in a group of processes of its own, and needs no start of a program. It
-/// ends with this object, and its children with it.
+/// child is a fork of it, in a group of processes of its own, and needs no start of a program. What
+/// the evaluation of a child names is read before the fork, so that the next of its kind finds it.
+/// It ends with this object, and its children with it.
 ///
 /// Thread safety: one call at a time.
 class ChildStarter {
@@ -23,8 +24,8 @@ class ChildStarter {
 
   /// A child that reads nothing and writes there. Throws: IoError where there is none.
   [[nodiscard]] pid_t start(const std::vector<std::string>& words, int output, int error);
-  /// Waits for the last child's end, and tells how that was, as waitpid does.
-  [[nodiscard]] int end_of_child();
+  /// Waits for a child's end, and tells how that was, as waitpid does.
+  [[nodiscard]] int end_of(pid_t child);
 
  private:
   int socket_ = -1;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
@@ -27,7 +28,7 @@ using detail::AgentNews;
 using detail::AgentOutcome;
 
 constexpr int kLookMilliseconds = 100;    // for a wish to end, and a child's deadline
-constexpr double kProgressSeconds = 0.5;  // between two lines of a child that are told
+constexpr double kProgressSeconds = 0.5;  // before a line of a child is told, and the next
 constexpr double kPatienceSeconds = 10;   // for the server, of an agent that is to end
 constexpr int kNothingRan = 2;            // exit status: bad usage or input
 constexpr const char* kError = "d5: error: ";
@@ -61,7 +62,7 @@ class RunningAgent {
   std::int64_t run() {
     while (!is_over()) {
       deliver();
-      if (is_idle() && connected_ && !asked_ && !ends()) asked_ = session_->ready();
+      if (has_room() && connected_ && !asked_ && !ends()) asked_ = session_->ready();
       wait();
       while (auto news = box_.take()) hear(*news);
       watch();
@@ -82,13 +83,17 @@ class RunningAgent {
     return {all.begin(), all.end()};
   }
 
-  [[nodiscard]] bool is_idle() const { return !run_ && outcomes_.empty(); }
+  /// Whether one more may run. What is not taken yet counts as if it ran.
+  [[nodiscard]] bool has_room() const {
+    const std::int64_t most = options_.once ? 1 : options_.facts.parallel;
+    return std::int64_t(runs_.size() + outcomes_.size()) < most;
+  }
   /// Whether it takes no more work.
   [[nodiscard]] bool ends() const {
     return options_.interrupt.due() || (options_.once && ended_ > 0);
   }
   [[nodiscard]] bool is_over() {
-    if (run_) return false;
+    if (!runs_.empty()) return false;
     if (options_.drain && nothing_ && outcomes_.empty()) return true;
     if (!ends()) return false;
     if (outcomes_.empty()) return true;
@@ -99,8 +104,8 @@ class RunningAgent {
 
   void wait() {
     std::vector<pollfd> waiting = {{box_.descriptor(), POLLIN, 0}};
-    if (run_) {
-      for (const int child : run_->child->descriptors()) waiting.push_back({child, POLLIN, 0});
+    for (const Run& run : runs_) {
+      for (const int child : run.child->descriptors()) waiting.push_back({child, POLLIN, 0});
     }
     (void)::poll(waiting.data(), waiting.size(), kLookMilliseconds);
   }
@@ -140,9 +145,9 @@ class RunningAgent {
         begin(news.lease);
         break;
       case AgentNews::What::gone:
-        if (run_ && run_->lease.is_same_attempt(news.lease)) {
+        if (std::erase_if(runs_,
+                          [&](auto& run) { return run.lease.is_same_attempt(news.lease); })) {
           say(fmt::format("job {} is wanted no more", news.lease.job));
-          run_.reset();
           spool_.remove(news.lease);
         }
         break;
@@ -167,7 +172,8 @@ class RunningAgent {
       auto child =
           started({options_.program, "eval", "run", file, "--database",
                    std::string(detail::kUnsynced) + folder + "/" + detail::kSpooledResults});
-      run_ = Run{lease, std::move(child), now_seconds()};
+      const double now = now_seconds();
+      runs_.push_back({.lease = lease, .child = std::move(child), .begun = now, .told = now});
       (void)session_->begun(lease);
     } catch (const FormatError& error) {
       conclude({AgentOutcome::End::failed, lease, error.what()});
@@ -177,11 +183,11 @@ class RunningAgent {
   }
 
   /// Null where children are started anew. It is there before the first is wanted.
-  detail::ChildStarter* starter() {
+  const std::shared_ptr<detail::ChildStarter>& starter() {
     if (!starter_ && !options_.starter.empty()) {
-      starter_ = std::make_unique<detail::ChildStarter>(options_.starter);
+      starter_ = std::make_shared<detail::ChildStarter>(options_.starter);
     }
-    return starter_.get();
+    return starter_;
   }
 
   std::unique_ptr<detail::ChildProcess> started(const std::vector<std::string>& command) {
@@ -190,31 +196,42 @@ class RunningAgent {
       return std::make_unique<detail::ChildProcess>(command, limits, starter());
     } catch (const IoError&) {
       if (!starter_) throw;
-      starter_.reset();  // it has ended: another
+      starter_.reset();  // it has ended, and all that it started: another
     }
     return std::make_unique<detail::ChildProcess>(command, limits, starter());
   }
 
   void watch() {
-    if (!run_) return;
-    detail::ChildProcess& child = *run_->child;
-    const double now = now_seconds();
-    (void)child.listen();
-    if (child.has_ended()) {
-      conclude(outcome_of(child));
-    } else if (options_.most_seconds > 0 && now - run_->begun > options_.most_seconds) {
-      conclude({AgentOutcome::End::failed, run_->lease,
-                fmt::format("it took longer than {} s, and was ended", options_.most_seconds)});
-    } else if (child.last_error() != run_->progress && now - run_->told > kProgressSeconds) {
-      run_->progress = child.last_error();  // its output is tables
-      run_->told = now;
-      (void)session_->progress(run_->lease, printable_message(run_->progress));
+    std::vector<AgentOutcome> concluded;
+    for (Run& run : runs_) {
+      if (auto outcome = looked_at(run)) concluded.push_back(std::move(*outcome));
     }
+    for (const AgentOutcome& outcome : concluded) conclude(outcome);
   }
 
-  AgentOutcome outcome_of(const detail::ChildProcess& child) const {
+  /// How it came to its end, if it has.
+  std::optional<AgentOutcome> looked_at(Run& run) {
+    detail::ChildProcess& child = *run.child;
+    const double now = now_seconds();
+    (void)child.listen();
+    if (child.has_ended()) return outcome_of(run);
+    if (options_.most_seconds > 0 && now - run.begun > options_.most_seconds) {
+      return AgentOutcome{
+          AgentOutcome::End::failed, run.lease,
+          fmt::format("it took longer than {} s, and was ended", options_.most_seconds)};
+    }
+    if (child.last_error() != run.progress && now - run.told > kProgressSeconds) {
+      run.progress = child.last_error();  // its output is tables
+      run.told = now;
+      (void)session_->progress(run.lease, printable_message(run.progress));
+    }
+    return std::nullopt;
+  }
+
+  AgentOutcome outcome_of(const Run& run) const {
+    const detail::ChildProcess& child = *run.child;
     const std::string said = printable_message(child.last_error());
-    const Lease& lease = run_->lease;
+    const Lease& lease = run.lease;
     if (child.exit_status() < 0) {
       return {AgentOutcome::End::lost, lease, fmt::format("{}; {}", child.reason(), said)};
     }
@@ -227,7 +244,7 @@ class RunningAgent {
   }
 
   void conclude(const AgentOutcome& outcome) {
-    run_.reset();
+    std::erase_if(runs_, [&](auto& run) { return run.lease.is_same_attempt(outcome.lease); });
     outcomes_.push_back(outcome);
     deliver();  // first: the server takes it while the disk does
     spool_.conclude(outcome);
@@ -244,8 +261,8 @@ class RunningAgent {
   detail::AgentSpool spool_;
   std::deque<AgentOutcome> outcomes_;
   detail::NewsBox box_;
-  std::unique_ptr<detail::ChildStarter> starter_;
-  std::optional<Run> run_;
+  std::shared_ptr<detail::ChildStarter> starter_;
+  std::vector<Run> runs_;
   bool connected_ = false, asked_ = false, delivering_ = false, nothing_ = false;
   bool told_broken_ = false;
   double impatient_since_ = 0;

@@ -8,6 +8,11 @@
 #include "d5/core/error.hpp"
 
 namespace d5 {
+namespace {
+
+constexpr std::int64_t kMostParallel = 1024;
+
+}  // namespace
 
 std::string to_json(const AgentFacts& facts) {
   using nlohmann::json;
@@ -28,6 +33,7 @@ std::string to_json(const AgentFacts& facts) {
                     {"frameworks", std::move(frameworks)},
                     {"models", facts.models},
                     {"labels", facts.labels},
+                    {"parallel", facts.parallel},
                     {"price_per_hour", facts.price_per_hour},
                     {"currency", facts.currency}};
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -47,6 +53,7 @@ AgentFacts agent_facts(const std::string& json, const std::string& who) {
                    .devices = reader.texts_by_name("devices"),
                    .models = reader.texts("models"),
                    .labels = reader.texts_by_name("labels"),
+                   .parallel = reader.whole("parallel", 1, kMostParallel, 1),
                    .price_per_hour = reader.number("price_per_hour", 0),
                    .currency = reader.text("currency", "USD")};
   if (!reader.has("frameworks")) return facts;

@@ -105,11 +105,15 @@ std::string why_not(const JobConstraints& constraints, const AgentFacts& facts) 
   lacks(
       !constraints.architecture.empty() && constraints.architecture != facts.architecture,
       fmt::format("its architecture is {}, not {}", facts.architecture, constraints.architecture));
-  lacks(facts.cores < constraints.cores,
-        fmt::format("it has {} cores of {}", facts.cores, constraints.cores));
-  lacks(facts.memory_bytes < constraints.memory_bytes,
-        fmt::format("its memory is {} of {}", memory_size(double(facts.memory_bytes)),
-                    memory_size(double(constraints.memory_bytes))));
+  const std::int64_t cores = facts.cores / facts.parallel;  // of each part that runs at once
+  const std::int64_t memory_bytes = facts.memory_bytes / facts.parallel;
+  const std::string shared =
+      facts.parallel == 1 ? "" : fmt::format(" for each of {} at once", facts.parallel);
+  lacks(cores < constraints.cores,
+        fmt::format("it has {} cores of {}{}", cores, constraints.cores, shared));
+  lacks(memory_bytes < constraints.memory_bytes,
+        fmt::format("its memory is {} of {}{}", memory_size(double(memory_bytes)),
+                    memory_size(double(constraints.memory_bytes)), shared));
   for (const auto& set : constraints.instruction_sets) {
     lacks(!is_in(facts.instruction_sets, set), fmt::format("it has no {} instructions", set));
   }

@@ -226,15 +226,22 @@ std::vector<StandingAgent> JobQueue::Store::agents() {
       "SELECT a.facts, a.heartbeat, p.job FROM agent a LEFT JOIN job_part p ON p.agent = a.name "
       "AND p.state IN ('leased', 'running') ORDER BY a.name, p.job");
   std::vector<StandingAgent> agents;
+  std::int64_t parts = 0;  // that the last one has
   for (const auto& row : table.rows) {
     StandingAgent agent{.facts = agent_facts(text_in(row, 0), "database"), .job = text_in(row, 2)};
+    const bool is_next = agents.empty() || agents.back().facts.name != agent.facts.name;
+    if (is_next) parts = 0;
+    if (!agent.job.empty()) ++parts;
     if (const auto* heard = std::get_if<double>(&row.at(1))) agent.heartbeat = *heard;
-    if (!agent.job.empty()) agent.state = StandingAgent::State::busy;
+    if (parts >= agent.facts.parallel) agent.state = StandingAgent::State::busy;
     if (std::abs(now() - agent.heartbeat) > options.lapse_seconds) {  // or before it was set back
       agent.state = StandingAgent::State::silent;
     }
-    if (!agents.empty() && agents.back().facts.name == agent.facts.name) continue;
-    agents.push_back(std::move(agent));
+    if (is_next) {
+      agents.push_back(std::move(agent));
+    } else {
+      agents.back().state = agent.state;
+    }
   }
   return agents;
 }

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "d5/core/error.hpp"
 
@@ -61,8 +62,9 @@ struct SpawnOrders {
 
 }  // namespace
 
-pid_t spawn(std::vector<std::string> command, const SpawnedStreams& streams) {
-  std::vector<std::string> variables;
+pid_t spawn(std::vector<std::string> command, const SpawnedStreams& streams,
+            std::vector<std::string> more) {
+  std::vector<std::string> variables = std::move(more);
   for (char** variable = environ; *variable; ++variable) {
     const std::string_view text = *variable;
     if (!text.starts_with("D5_TOKEN=")) variables.emplace_back(text);  // the agent's alone

@@ -14,8 +14,9 @@ struct SpawnedStreams {
 };
 
 /// Begins a program in a group of processes of its own, without a fork of this one (which gRPC
-/// would not survive). It has this process's environment, without its token, and ends with the
-/// thread that began it. Throws: IoError where it cannot be started.
-[[nodiscard]] pid_t spawn(std::vector<std::string> command, const SpawnedStreams& streams);
+/// would not survive). It has this process's environment, without its token, with `more` (each
+/// NAME=VALUE), and ends with the thread that began it. Throws: IoError where it cannot be started.
+[[nodiscard]] pid_t spawn(std::vector<std::string> command, const SpawnedStreams& streams,
+                          std::vector<std::string> more = {});
 
 }  // namespace d5::detail
