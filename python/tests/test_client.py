@@ -25,9 +25,12 @@ def server(tmp_path: pathlib.Path) -> Iterator[str]:
     command = [str(PROGRAM), "serve", "--bind", "127.0.0.1:0", "--database", str(tmp_path / "r.db"), "--quiet"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "D5_TOKEN": ""})
     assert process.stdout
-    yield process.stdout.readline().strip()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 130  # as a shell says of what Ctrl-C ended
+    try:
+        yield process.stdout.readline().strip()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130  # as a shell says of what Ctrl-C ended
+    finally:
+        process.kill()
 
 
 def test_a_job_is_asked_for_followed_and_cancelled(server: str) -> None:
