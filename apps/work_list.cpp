@@ -42,6 +42,14 @@ void say_nothing_is_left(const OutputOptions& output) {
                   printable(output.out)));
 }
 
+/// Where a signal ended it, and there is more than a piece to go on with.
+void say_how_to_go_on(const OutputOptions& output) {
+  if (output.quiet) return;
+  say(output.out.empty() ? "interrupted; with --out FILE.json what is done is kept, and --resume "
+                           "goes on from there"
+                         : "interrupted; the same command with --resume goes on from here");
+}
+
 }  // namespace
 
 void add_list_options(CLI::App& command, ListOptions& options) {
@@ -94,6 +102,7 @@ int run_list(const std::vector<WorkPiece>& pieces, const ListOptions& options,
     if (summary.size() > 0) print(summary, output.format);
   }
   if (done.unwritten) std::rethrow_exception(done.unwritten);
+  if (!done.whole && chosen.size() > 1 && interrupted()) say_how_to_go_on(output);
   if (done.bad_input) return kBadUsage;
   return exit_status(done.results.measurements, output.if_unsupported);
 }

@@ -7,6 +7,7 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/results.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
+#include "tests/apps/background_run.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 
@@ -67,6 +68,25 @@ TEST_CASE("the highest rate is found, and told by its command") {
   CHECK(run.status == 0);
   CHECK_THAT(run.out, Contains("peak_rate") && Contains("holds"));
   CHECK(run_d5("eval find-peak " + toy.model() + " --slo fast").status == 2);
+}
+
+TEST_CASE("Ctrl-C ends LoadGen's run as any other, and says how to go on") {
+  const ToyEvaluation toy;
+  const std::string printed = toy / "printed", out = toy / "cut.json";
+  // 600 queries, ten a second: a minute. Nothing of a framework runs: it is in the same process.
+  const d5::testing::BackgroundRun run(
+      "eval run " + toy.model() +
+          " --framework null:output=means:classes=3 --no-accuracy --scenario " +
+          "batched,server:rate=10,batched:batch=2 --queries 600 --out " + out,
+      printed + " 2>" + (toy / "said"));
+  const int status =
+      run.end(SIGINT, [&] { return Contains("latency").match(d5::testing::content_of(printed)); });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK_THAT(d5::testing::content_of(toy / "said"), Contains("--resume goes on from here"));
+  const d5::Results results = d5::read_results(out);
+  REQUIRE(results.run);
+  CHECK(results.run->pieces.size() == 1);  // what was done before
 }
 
 TEST_CASE(

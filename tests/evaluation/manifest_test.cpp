@@ -95,6 +95,14 @@ TEST_CASE("what is wrong is told with its place and the nearest word") {
              Contains("m.yaml:12:3: 'inputs' has '3' in its list"));
 }
 
+TEST_CASE("a name stands once in its list") {
+  using Catch::Contains;
+  CHECK_THAT(faults_of(with(kModel, "outputs:\n", "outputs:\n- name: logits\n")),
+             Contains("m.yaml:19:3: 'outputs' has 'logits' twice"));
+  CHECK_THAT(faults_of(with(kModel, "inputs:\n", "inputs:\n- name: image\n")),
+             Contains("m.yaml:13:3: 'inputs' has 'image' twice"));
+}
+
 TEST_CASE("all faults are told at once, in the order of the file") {
   std::string text = with(kModel, "licence:", "license:");
   text = with(text, "bytes: 12", "bytes: x");

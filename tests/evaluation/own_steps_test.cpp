@@ -53,6 +53,7 @@ TEST_CASE("a function of one's own is a step, and costs no more than its sample"
              "    print('is no answer')\n"
              "    if x[0] == 1: raise ValueError('one')\n"
              "    if x[0] == 2: os._exit(5)\n"
+             "    if x[0] == 3: return x\n"
              "    return (3 * x).astype('float64').reshape(2, 1)\n");
   const ModelPipeline way(std::make_shared<HalfSteps>(),
                           {{.name = "x",
@@ -70,6 +71,7 @@ TEST_CASE("a function of one's own is a step, and costs no more than its sample"
   CHECK(x.data<double>()[1] == 13.5);
   CHECK_THROWS_WITH(way.prepare(1), Catch::Contains("ValueError: one"));
   CHECK_THROWS_WITH(way.prepare(2), Catch::Contains("its process ended"));
+  CHECK_THROWS_WITH(way.prepare(3), Catch::Contains("2x1"));  // what it said that it returns
   CHECK(way.prepare(5).at("x").tensor().data<double>()[0] == 15);
 }
 

@@ -127,7 +127,7 @@ std::vector<Measurement> WorkRun::measured(const WorkPiece& one) {
     records = records_of(one, [&] { return one.run(sampled); });
   } catch (const Interrupted&) {
   }
-  if (left > 0 && progress_) progress_->advance(left);
+  if (left > 0 && progress_ && !interrupt_.due()) progress_->advance(left);
   return records;
 }
 

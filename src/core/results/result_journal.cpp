@@ -185,7 +185,7 @@ void ResultJournal::finish(Results results, End end) {
   try {
     write_results(results, path_);
   } catch (const IoError& error) {
-    if (file_ < 0) throw;
+    if (file_ < 0 || size_ == 0) throw;  // nothing was kept before
     throw IoError(fmt::format("{}; what was measured is in '{}', and --resume goes on from it",
                               error.what(), printable(journal_)));
   }

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "d5/core/error.hpp"
+#include "d5/evaluation/scenario.hpp"
 #include "evaluation/evaluation/isolated_pieces.hpp"
 #include "evaluation/evaluation/model_pieces.hpp"
 #include "evaluation/evaluation/system_choice.hpp"
@@ -17,6 +18,14 @@ namespace {
 /// Whether nothing of a framework runs, which could end the process, or not end at all.
 bool runs_nothing(const FixedFramework& framework) {
   return framework.word == "null" || framework.word.starts_with("null:");
+}
+
+/// Whether it takes as long as its system does. A schedule, and a time, go on after an interrupt
+/// where LoadGen keeps them, which a process of its own ends.
+bool takes_no_time(const EvaluationManifest& manifest) {
+  return manifest.seconds == 0 && std::ranges::none_of(manifest.scenarios, [](const auto& one) {
+           return scenarios().at(one.name).make(one.settings)->overlaps();
+         });
 }
 
 }  // namespace
@@ -30,8 +39,9 @@ std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
         "trace levels library and system are of a process of its own; give isolation a time "
         "(--isolate S), or use framework");
   }
-  const bool isolated = options.isolation.most_seconds > 0 &&
-                        (libraries || !std::ranges::all_of(evaluation.frameworks, runs_nothing));
+  const bool is_harmless = std::ranges::all_of(evaluation.frameworks, runs_nothing) &&
+                           takes_no_time(evaluation.manifest);
+  const bool isolated = options.isolation.most_seconds > 0 && (libraries || !is_harmless);
   std::vector<WorkPiece> pieces;
   const detail::SystemChoice system = detail::choose_system(evaluation.systems);
   const detail::ToldConditions told = detail::told_of(system, options);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <regex>
+#include <set>
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
@@ -264,7 +265,12 @@ void ManifestReader::add_parts(const std::string& name, const std::string&, cons
     return fault(
         *node, fmt::format("'{}' is {}, expected a list ('- ...' lines)", name, kind_words(*node)));
   }
+  std::set<std::string> names;
   for (const auto& [index, item] : node->entries) {
+    const YamlNode* called = item.find("name");
+    if (called && !called->text.empty() && !names.insert(called->text).second) {
+      fault(*called, fmt::format("'{}' has '{}' twice", name, printable(called->text)));
+    }
     if (!item.is_map()) {
       fault(item, fmt::format("'{}' has {} in its list, expected 'key: value' lines", name,
                               kind_words(item)));

@@ -175,6 +175,27 @@ TEST_CASE("a full disk is told, and what was kept before stays whole") {
   CHECK(ResultJournal(path, "", Begin::resumed).find("a"));
 }
 
+TEST_CASE("a disk that was full from the beginning holds nothing to go on from") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "r.json";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    ResultJournal journal(path, "", Begin::anew);
+    const rlimit limit{.rlim_cur = 10, .rlim_max = 10};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      journal.finish({{}, records("a", 1)}, End::cut_short);
+    } catch (const IoError& error) {
+      _exit(std::string(error.what()).find("--resume") == std::string::npos ? 0 : 2);
+    }
+    _exit(3);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+}
+
 TEST_CASE("a place that cannot be written, and one that another run writes, are refused at once") {
   const TemporaryFolder folder;
   CHECK_THROWS_AS(ResultJournal("/no/such/folder/r.json", "", Begin::anew), IoError);
