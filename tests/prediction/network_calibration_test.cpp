@@ -2,6 +2,8 @@
 #include "d5/prediction/network_calibration.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
 
 #include "d5/core/error.hpp"
 #include "d5/prediction/simulated_run.hpp"
@@ -55,6 +57,42 @@ TEST_CASE("an end costs its shortest message, and bytes what is more") {
   CHECK(seconds == 2e-6);
   CHECK(seconds_a_byte == Approx(1e-9));
   CHECK(fit_message_ends(std::vector<TimedMessage>{{64, 2e-6}, {1024, 1e-6}}).seconds_a_byte == 0);
+}
+
+TEST_CASE("sizes that other work disturbed do not move a fit") {
+  // 200 us and 1 GB/s, each time off by 5%, and of 19 sizes two took twenty times as long.
+  std::mt19937 random(7);
+  std::normal_distribution<double> noise(0, 0.05);
+  std::uniform_int_distribution<std::size_t> anywhere(0, 18);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<TimedMessage> messages;
+    for (std::int64_t bytes = 64; bytes <= 16 << 20; bytes *= 2) {
+      const double seconds = 200e-6 + static_cast<double>(bytes) / 1e9;
+      messages.push_back({bytes, seconds * std::exp(noise(random))});
+    }
+    const std::size_t one = anywhere(random);
+    messages[one].seconds *= 20;
+    messages[(one + 9) % 19].seconds *= 20;
+    CAPTURE(round, one);
+    const auto network = fit_segments(messages, "made", "noise");
+    CHECK(network.latency.value == Approx(200e-6).epsilon(0.2));
+    CHECK(network.segment_of(1 << 24).bandwidth == Approx(1e9).epsilon(0.25));
+  }
+}
+
+TEST_CASE("a disturbed end is no message's cost, and takes no latency away") {
+  const std::vector<TimedMessage> ends = {
+      {64, 3e-6}, {64 << 10, 11e-6}, {512 << 10, 68e-6}, {4 << 20, 527e-6}};
+  for (std::size_t disturbed = 0; disturbed < ends.size(); ++disturbed) {
+    std::vector<TimedMessage> measured = ends;
+    measured[disturbed].seconds *= 20;
+    CAPTURE(disturbed);
+    const auto [seconds, seconds_a_byte] = fit_message_ends(measured);
+    CHECK(seconds == Approx(3e-6).epsilon(0.1));
+    CHECK(seconds_a_byte == Approx(1.25e-10).epsilon(0.05));
+  }
+  // Nothing was found at the shortest: it costs nothing.
+  CHECK(fit_message_ends(std::vector<TimedMessage>{{64, 0}, {65536, 11e-6}}).seconds == 0);
 }
 
 TEST_CASE(

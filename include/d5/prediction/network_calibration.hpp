@@ -72,7 +72,8 @@ struct MessageEndOptions {
                                               const std::string& name, const std::string& source,
                                               int segments = 3);
 
-/// What an end of a message takes: the shortest one's time, and least squares of what is more.
+/// What an end of a message takes: seconds + bytes * seconds_a_byte with the least sum of relative
+/// errors, which a size that was disturbed does not move; never more than the shortest one's time.
 struct MessageEndCost {
   double seconds = 0, seconds_a_byte = 0;
 };

@@ -18,7 +18,6 @@ namespace {
 using detail::expect_floats;
 using detail::expect_partners;
 using detail::in_turns;
-using detail::kWarmUp;
 using detail::mean_of_ranks;
 using detail::slowest_median;
 
@@ -188,8 +187,7 @@ std::vector<TimedMessage> time_message_ends(Communicator& ranks,
 double time_looks(Communicator& ranks, int repetitions) {
   constexpr int kLooks = 64;  // for the clock is coarser than one
   expect_partners(ranks, repetitions);
-  std::vector<double> seconds;
-  for (int i = -kWarmUp; i < repetitions; ++i) {
+  const auto seconds = in_turns(ranks, 1, repetitions, [&](std::size_t) {
     Tensor in = Tensor::zeros(DType::float32, {1});
     const auto received = ranks.start_receive(in, left_of(ranks));
     ranks.barrier();
@@ -199,9 +197,9 @@ double time_looks(Communicator& ranks, int repetitions) {
     ranks.barrier();
     ranks.send(Tensor::zeros(DType::float32, {1}), right_of(ranks));
     received->wait();
-    if (i >= 0) seconds.push_back((end - begin) / kLooks);
-  }
-  return mean_of_ranks(ranks, summarise(seconds).median);
+    return (end - begin) / kLooks;
+  });
+  return mean_of_ranks(ranks, summarise(seconds.front()).median);
 }
 
 std::vector<TimedMessage> time_shifts(Communicator& ranks, std::span<const std::int64_t> sizes,

@@ -113,16 +113,36 @@ NetworkDescription fit_segments(std::span<const TimedMessage> messages, const st
 }
 
 MessageEndCost fit_message_ends(std::span<const TimedMessage> ends) {
-  MessageEndCost cost;
-  if (ends.empty()) return cost;
-  cost.seconds = std::max(0.0, ends.front().seconds);
-  double sum = 0, squares = 0;
-  for (const auto& [bytes, seconds] : ends.subspan(1)) {
-    sum += static_cast<double>(bytes) * (seconds - cost.seconds);
-    squares += static_cast<double>(bytes) * static_cast<double>(bytes);
+  if (ends.empty()) return {};
+  // Of lines through two ends each, level ones, and those that begin at the shortest one's or at 0,
+  // the one whose relative errors are least in sum. What is 0 was less than the noise, and says
+  // nothing.
+  const double most = std::max(0.0, ends.front().seconds);
+  MessageEndCost best{.seconds = most};
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](double seconds, double seconds_a_byte) {
+    const MessageEndCost cost{.seconds = std::clamp(seconds, 0.0, most),
+                              .seconds_a_byte = std::max(0.0, seconds_a_byte)};
+    double errors = 0;
+    for (const auto& [bytes, measured] : ends) {
+      if (!(measured > 0)) continue;
+      errors += std::abs(
+          (cost.seconds + static_cast<double>(bytes) * cost.seconds_a_byte) / measured - 1);
+    }
+    if (errors < least) least = errors, best = cost;
+  };
+  for (const TimedMessage& one : ends) {
+    const auto bytes = static_cast<double>(one.bytes);
+    consider(one.seconds, 0);
+    if (bytes > 0) consider(0, one.seconds / bytes), consider(most, (one.seconds - most) / bytes);
+    for (const TimedMessage& other : ends) {
+      if (other.bytes <= one.bytes) continue;
+      const double each =
+          (other.seconds - one.seconds) / static_cast<double>(other.bytes - one.bytes);
+      consider(one.seconds - bytes * each, each);
+    }
   }
-  if (squares > 0) cost.seconds_a_byte = std::max(0.0, sum / squares);
-  return cost;
+  return best;
 }
 
 }  // namespace d5

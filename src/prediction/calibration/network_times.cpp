@@ -45,9 +45,8 @@ double time_signals(Communicator& ranks, int repetitions) {
     for (detail::Patience patience; detail::look_at(counters[1 - rank]) < trip; patience.pause()) {
     }
   };
-  std::vector<double> seconds;
-  ranks.barrier();
-  for (int i = -detail::kWarmUp; rank < 2 && i < repetitions; ++i) {
+  const auto once = [&] {
+    if (rank >= 2) return 0.0;
     const double begin = now_seconds();  // so many trips there and back
     for (int each = 0; each < kTrips; ++each) {
       ++trip;
@@ -55,9 +54,11 @@ double time_signals(Communicator& ranks, int repetitions) {
       detail::publish(counters[rank], trip);
       if (rank == 0) wait();
     }
-    if (i >= 0) seconds.push_back((now_seconds() - begin) / kTrips / 2);
-  }
-  return detail::slowest_median(ranks, seconds);
+    return (now_seconds() - begin) / kTrips / 2;
+  };
+  ranks.barrier();
+  const auto seconds = detail::in_turns(ranks, 1, repetitions, [&](std::size_t) { return once(); });
+  return detail::slowest_median(ranks, seconds.front());
 }
 
 NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options) {
