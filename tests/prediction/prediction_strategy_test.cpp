@@ -194,6 +194,17 @@ TEST_CASE("graph and simulated ranks agree within 2% where level 3 has the schem
   CHECK(graph == Approx(simulated).epsilon(0.02));
 }
 
+TEST_CASE(
+    "fusion that gathers what buckets do is within 2% of simulated ranks with these buckets") {
+  const int n = GENERATE(2, 4, 8);
+  // Gradients are final at 30 and 40 ms: looks each 10 ms find one and then the other, a look at
+  // 40 ms finds both.
+  const auto [cycle, bytes] = GENERATE(table<double, int>({{0.010, 1}, {0.040, 40'000'000}}));
+  CAPTURE(n, cycle);
+  const double graph = trained({{"fusion", {{"cycle", cycle}, {"negotiation_bytes", 0}}}}, n).step;
+  CHECK(graph == Approx(trained({{"buckets", {{"bytes", bytes}}}}, n).step).epsilon(0.02));
+}
+
 TEST_CASE("compression puts its work before and after its calls") {
   // 40 MB in float16: 20 MB over the ring of two, 4 ms before each byte's sum, 2 x 1 ms after it.
   const auto training = trained({{"buckets", {{"bytes", 100'000'000}}},
