@@ -115,7 +115,7 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
       ->option_text("TIME|SIZE,...");
   command
       .add_option("--step-budget", options.step_budget,
-                  "time for each profile, and for measuring each number of ranks (2min if left "
+                  "time for each profile, and for measuring each number of ranks (90s if left "
                   "out); where it is over, there are fewer steps")
       ->option_text("TIME");
   command

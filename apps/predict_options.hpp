@@ -15,7 +15,7 @@ namespace d5::app {
 
 struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::string model, ranks, wire, measure, pictures, keep, budget;
-  std::string engine = "ports", step_budget = "2min", least_time = "2s";
+  std::string engine = "ports", step_budget = "90s", least_time = "2s";
   std::string scheme = "consistent_decentralized:all_reduce=ring";
   std::string optimizer = "sgd:learning_rate=1e-12";
   std::vector<std::string> networks, strategies;

@@ -16,6 +16,7 @@
 #include "d5/core/duration.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/communication_resources.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/prediction/overlap_analysis.hpp"
 
 namespace d5::command {
@@ -36,7 +37,7 @@ struct OverlapSearchCommand : app::OutputOptions, app::RunOptions {
   std::vector<std::string> resources = {"default", "threads=0", "threads=1",
                                         "threads=1:waiting=sleep"};
   std::vector<std::string> buckets;
-  std::string budget = "5min";
+  std::string budget = "2min";
   int started_ranks = 2;
   app::RankOptions ranks;
 };
@@ -60,6 +61,7 @@ int run_overlap_search(const OverlapSearchCommand& options) {
   }
   app::start_ranks(options.started_ranks);
   app::apply(options);
+  if (options.threads == 0) share_threads();
   const auto ranks = app::ranks_of(options.ranks);
   const bool speaks = ranks->rank() == 0;
   if (speaks) app::check_output(options);
@@ -124,7 +126,7 @@ void register_overlap_search(app::Program& program) {
       ->option_text("N");
   command
       .add_option("--budget", options->budget,
-                  "time for all models (5min if left out); one whose share is over has fewer "
+                  "time for all models (2min if left out); one whose share is over has fewer "
                   "rounds, and is mistrusted")
       ->option_text("TIME");
   app::add_started_ranks_option(command, options->started_ranks);

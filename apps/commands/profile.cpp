@@ -41,6 +41,8 @@ constexpr const char* kProfileExamples =
 
 Ctrl-C ends it soon; what it has is kept, and mistrusted.)";
 
+constexpr double kUsualBudget = 120;  // of each batch size; s
+
 struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
   std::string model, batches = "16", from_cost, graph, switch_time = "0s", budget;
   std::string least_time = "2s";
@@ -72,9 +74,10 @@ TrainingProfile observe(ProfileCommand options, Communicator& ranks) {
   options.profile.least_seconds = duration_seconds(options.least_time);
   // mpirun ends all ranks by itself.
   if (ranks.size() == 1) options.profile.interrupt = app::ctrl_c();
-  if (!options.budget.empty()) {
-    options.profile.interrupt.deadline = now_seconds() + duration_seconds(options.budget);
-  }
+  options.profile.interrupt.deadline =
+      now_seconds() + (options.budget.empty()
+                           ? kUsualBudget * static_cast<double>(options.profile.batches.size())
+                           : duration_seconds(options.budget));
   Progress progress("profile", profiled_steps(options.profile));
   options.profile.on_step = [&](std::int64_t batch) {
     progress.note(fmt::format("batch {}", batch));
@@ -135,9 +138,10 @@ void register_profile(app::Program& program) {
       ->transform(app::whole_number(1, 4096))
       ->option_text("N");
   command
-      .add_option("--budget", options->budget,
-                  "time for all steps; where it is over, those that there are are kept, and "
-                  "mistrusted")
+      .add_option(
+          "--budget", options->budget,
+          "time for all steps (2min for each size if left out); where it is over, those that "
+          "there are are kept, and mistrusted")
       ->option_text("TIME");
   command.add_option("--steps", options->profile.steps, "observed of each size")
       ->transform(app::whole_number(2, 1000000))
