@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -21,6 +22,9 @@
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/prediction/overlap_map_rounds.hpp"
 
 namespace d5::command {
 namespace {
@@ -35,7 +39,8 @@ constexpr const char* kOverlapMapExamples =
                                                 the share of cells whose intervals meet
 
 A cell tells how much longer a kernel takes beside all-reduces, and an all-reduce beside the kernel:
-1.00 is no longer than alone. A '?' stands behind what is mistrusted. 'mpirun --bind-to none' lets
+1.00 is no longer than alone. A '?' stands behind what is mistrusted. Intervals are those of rounds,
+whose ranks are started anew. 'mpirun --bind-to none' lets
 threads of all-reduces have other cores than their rank's.)";
 
 struct OverlapMapCommand : app::OutputOptions, app::RunOptions {
@@ -44,9 +49,10 @@ struct OverlapMapCommand : app::OutputOptions, app::RunOptions {
   std::string all_reduce = "node_memory", bytes = "1MiB", model, pictures;
   KernelScale scale = KernelScale::l2;
   std::int64_t batch = 16;
-  std::string budget = "5min";
-  int pairs = 30, started_ranks = 2;
+  std::string budget = "2min";
+  int pairs = 30, rounds = 0, started_ranks = 2;
   bool force = false;
+  std::string round_file;  ///< of one round, that another d5 started
   app::RankOptions ranks;
 };
 
@@ -103,47 +109,91 @@ int compare_maps(const OverlapMapCommand& options) {
   return app::kPassed;
 }
 
-int run_overlap_map(const OverlapMapCommand& options) {
-  if (!options.compared.empty()) return compare_maps(options);
-  if (options.model.empty()) app::expect_frameworks_of_operators(options);
-  std::vector<CommunicationResources> resources;
-  for (const auto& words : options.resources) {
-    resources.push_back(resources_of(words));
-    expect_usable(resources.back());
-  }
-  app::start_ranks(options.started_ranks);
-  app::apply(options);
-  const auto ranks = app::ranks_of(options.ranks);
-  const bool speaks = ranks->rank() == 0;
-  if (speaks) app::check_output(options);
-  app::pin_ranks(*ranks);
+/// Of the ranks that run: a collective.
+std::vector<Measurement> measured_map(const OverlapMapCommand& options, Communicator& ranks) {
+  app::pin_ranks(ranks);
   OverlapMapOptions how{.all_reduce = entry_of_words("all-reduce", options.all_reduce),
                         .bytes = std::int64_t(byte_count(options.bytes)),
-                        .resources = resources,
                         .pairs = options.pairs,
                         .most_seconds = duration_seconds(options.budget),
                         .command = command_of(options),
                         .interrupt = app::ctrl_c()};
-  if (speaks && !options.quiet) how.say = [](const std::string& line) { app::say(line); };
-  auto records = overlap_map(kernels_of(options), how, *ranks);
+  how.resources.clear();
+  for (const auto& words : options.resources) how.resources.push_back(resources_of(words));
+  if (!options.round_file.empty()) how.fewest_pairs = 1;
+  if (ranks.rank() == 0 && !options.quiet) {
+    how.say = [](const std::string& line) { app::say(line); };
+  }
+  auto records = overlap_map(kernels_of(options), how, ranks);
   app::describe(records, options.ranks);
   for (Measurement& record : records) record.framework = options.frameworks.front();
+  return records;
+}
+
+int publish_map(const OverlapMapCommand& options, std::vector<Measurement> records) {
+  if (!options.pictures.empty()) draw_map(records, options);
+  if (!is_for_people(options.format)) return app::publish(std::move(records), options);
+  app::print(overlap_map_table(records), options.format);
+  if (!options.out.empty()) {
+    write_results({environment(), records}, options.out);
+    app::say_written(options);
+  }
+  return exit_status(records, IfUnsupported::allow);
+}
+
+/// On the ranks that are there.
+int run_one_round(const OverlapMapCommand& options) {
+  app::apply(options);
+  if (options.threads == 0) share_threads();
+  const auto ranks = app::ranks_of(options.ranks);
+  const bool speaks = ranks->rank() == 0, is_part = !options.round_file.empty();
+  if (speaks && !is_part) app::check_output(options);
+  auto records = measured_map(options, *ranks);
   int status = app::kPassed;
-  if (speaks) {
-    if (!options.pictures.empty()) draw_map(records, options);
-    if (is_for_people(options.format)) {
-      app::print(overlap_map_table(records), options.format);
-      if (!options.out.empty()) {
-        write_results({environment(), records}, options.out);
-        app::say_written(options);
-      }
-      status = exit_status(records, IfUnsupported::allow);
-    } else {
-      status = app::publish(std::move(records), options);
-    }
+  if (speaks && is_part) {
+    write_results({environment(), records}, options.round_file);
+  } else if (speaks) {
+    status = publish_map(options, std::move(records));
   }
   ranks->barrier();  // a rank that fails while others are in a call would end the job
   return status;
+}
+
+int run_rounds(const OverlapMapCommand& options) {
+  app::check_output(options);
+  OverlapRounds how{.most_seconds = duration_seconds(options.budget), .interrupt = app::ctrl_c()};
+  if (options.rounds > 0) how.rounds = options.rounds;
+  if (!options.quiet) how.say = [](const std::string& line) { app::say(line); };
+  const int pairs = (options.pairs + how.rounds - 1) / how.rounds;
+  return publish_map(
+      options, overlap_map_in_rounds(how, [&](int, double most_seconds) {
+        auto words = own_command();
+        words.insert(words.end(), {"--round-pairs", std::to_string(pairs)});
+        if (std::isfinite(most_seconds)) {
+          const std::string time = fmt::format("{:.0f}ms", std::ceil(1000 * most_seconds));
+          words.insert(words.end(), {"--round-budget", time});
+        }
+        Results results = launched_map_round(options.started_ranks, words, app::ctrl_c());
+        set_threads(results.environment.threads);  // as each rank had
+        return std::move(results.measurements);
+      }));
+}
+
+int run_overlap_map(const OverlapMapCommand& options) {
+  if (!options.compared.empty()) return compare_maps(options);
+  if (options.model.empty()) app::expect_frameworks_of_operators(options);
+  for (const auto& words : options.resources) expect_usable(resources_of(words));
+  const bool is_part = !options.round_file.empty();
+  if (is_launched() && !is_part && options.rounds > 1) {
+    throw ValueError(
+        fmt::format("overlap map: {} rounds start ranks anew, and a launcher started these; leave "
+                    "mpirun out, or --rounds",
+                    options.rounds));
+  }
+  if (is_launched() || is_part) return run_one_round(options);
+  if (options.rounds != 1 && options.started_ranks > 1) return run_rounds(options);
+  app::start_ranks(options.started_ranks);
+  return run_one_round(options);
 }
 
 }  // namespace
@@ -178,14 +228,24 @@ void register_overlap_map(app::Program& program) {
   command.add_option("--bytes", options->bytes, "of each all-reduce")
       ->transform(app::bytes())
       ->option_text("SIZE");
-  command.add_option("--pairs", options->pairs, "alone and beside, of each cell")
+  command.add_option("--pairs", options->pairs, "alone and beside, of each cell in all rounds")
       ->transform(app::whole_number(1, 100000))
       ->option_text("N");
   command
+      .add_option("--rounds", options->rounds,
+                  "with ranks that are started anew, which share the pairs (6 if left out; under "
+                  "mpirun 1)")
+      ->transform(app::whole_number(1, 1000))
+      ->option_text("N");
+  command
       .add_option("--budget", options->budget,
-                  "time for all cells (5min if left out); where it is over, they have fewer pairs, "
+                  "time for all cells (2min if left out); where it is over, they have fewer pairs, "
                   "and are mistrusted")
       ->option_text("TIME");
+  // What a round is started with, behind the words of all.
+  command.add_option("--round-file", options->round_file)->group("");
+  command.add_option("--round-pairs", options->pairs)->group("");
+  command.add_option("--round-budget", options->budget)->group("");
   app::add_started_ranks_option(command, options->started_ranks);
   command.add_flag("--force", options->force,
                    "compares maps of machines that differ, too, and mistrusts it");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of what computation and communication take from each other.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "d5/core/results.hpp"
@@ -33,6 +35,31 @@ TEST_CASE("overlap map prints, writes and draws both slowdowns, and is compared 
   const auto compared = run_d5("overlap map --compare " + out + " " + out);
   CHECK(compared.status == 0);
   CHECK_THAT(compared.err, Catch::Contains("100.0% of 8 cells"));
+}
+
+TEST_CASE("a map's rounds have ranks of their own, and are one cell in its table") {
+  if (!transport().present) return;
+  const TemporaryFolder folder;
+  const std::string line =
+      "overlap map 'Relu 64' --resources threads=0 --pairs 2 --rounds 2 --threads 1 --bytes 4KiB "
+      "--quiet ";
+  const auto run = run_d5(line + "--out " + (folder / "map.json"));
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  std::map<std::string, int> records;
+  for (const auto& record : read_results(folder / "map.json").measurements) {
+    ++records[condition_of(record, "round")];
+    CHECK(record.samples.size() == 1);
+  }
+  // Forward and backward, both ways.
+  CHECK(records == std::map<std::string, int>{{"1", 4}, {"2", 4}});
+  CHECK(std::ranges::count(run.out, '\n') == 4);
+  const auto launched = run_d5(line, kMpirun);
+  CHECK(launched.status == 2);
+  CHECK_THAT(launched.err, Catch::Contains("leave mpirun out"));
+  const auto wrong = run_d5("overlap map --model relux --quiet");
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.err, Catch::Contains("relux"));
 }
 
 TEST_CASE("overlap search goes on with the rounds that it has, and report reads it") {

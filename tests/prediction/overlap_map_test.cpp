@@ -74,6 +74,26 @@ TEST_CASE("maps of another machine, or of other threads or ranks, are refused") 
   CHECK(compare_overlap_maps(map, map).mistrusted.empty());
 }
 
+TEST_CASE("records of rounds are one cell, and agree if rounds differ as much within each map") {
+  const auto rounds_of = [](std::vector<double> slowdowns) {
+    std::vector<Measurement> records;
+    for (const double one : slowdowns) {
+      records.push_back(cell_of("a", "threads=0", "all_reduce_slowdown", one));
+    }
+    return records;
+  };
+  // Medians lie 0.0045 above: the geometric mean of 1 and 4 is 2.
+  const TextTable table = overlap_map_table(rounds_of({0.9955, 3.9955}));
+  CHECK(table.rows().front() == std::vector<std::string>{"a", "- / 2.00"});
+  const auto compared = [&](std::vector<double> first, std::vector<double> second) {
+    return compare_overlap_maps(results_of(rounds_of(first)), results_of(rounds_of(second)));
+  };
+  const auto agreement = compared({1.5, 2, 3}, {1.8, 2.6, 2.2});
+  REQUIRE(agreement.cells.size() == 1);
+  CHECK(agreement.share() == 1);
+  CHECK(compared({1.5, 1.51, 1.52}, {1.8, 1.81, 1.82}).share() == 0);
+}
+
 TEST_CASE("a rank alone, no pair and an impossible resource are refused before anything runs") {
   CHECK_THROWS_WITH(overlap_map({}, {}, *world()), Catch::Contains("mpirun -np 2"));
 }

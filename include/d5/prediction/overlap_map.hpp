@@ -25,12 +25,12 @@ struct OverlapMapOptions {
   std::vector<CommunicationResources> resources = {{.threads = 0}, {.threads = 1}};
   int pairs = 30;
   double least_seconds = 2e-3;  ///< shorter kernels are run several times in a row
-  /// For all cells, which end with the pairs that they have then, `kFewestPairs` at least,
+  /// For all cells, which end with the pairs that they have then, `fewest_pairs` at least,
   /// mistrusted. 0: as long as it takes.
   double most_seconds = 0;
-  static constexpr int kFewestPairs = 6;  ///< an interval of a median needs so many
-  std::string command = {};               ///< of the records
-  Interrupt interrupt = {};               ///< asked on every rank between cells; all end together
+  int fewest_pairs = 6;      ///< an interval of a median needs so many; where rounds have one, 1
+  std::string command = {};  ///< of the records
+  Interrupt interrupt = {};  ///< asked on every rank between cells; all end together
   std::function<void(const std::string&)> say = {};
 };
 
@@ -50,7 +50,8 @@ struct OverlapMapOptions {
                                                    const OverlapMapOptions& options,
                                                    Communicator& ranks);
 
-/// A row a kernel, a column a resource; each cell both slowdowns: "1.32 / 2.10".
+/// A row a kernel, a column a resource; each cell both slowdowns: "1.32 / 2.10". Records of several
+/// rounds are one cell, `slowdown_of_rounds`, here and below.
 [[nodiscard]] TextTable overlap_map_table(const std::vector<Measurement>& records);
 /// Two pictures, "kernel-slowdown" and "all-reduce-slowdown".
 [[nodiscard]] std::vector<Plot> overlap_map_plots(const std::vector<Measurement>& records);

@@ -16,6 +16,7 @@
 #include "d5/prediction/overlap_grid.hpp"
 #include "d5/prediction/overlap_kernels.hpp"
 #include "d5/prediction/overlap_map.hpp"
+#include "d5/prediction/overlap_map_rounds.hpp"
 #include "d5/prediction/overlap_search.hpp"
 #include "d5/prediction/predicted_curve.hpp"
 #include "d5/prediction/prediction_strategy.hpp"

@@ -144,7 +144,7 @@ std::vector<Measurement> overlap_map(const std::vector<OverlapKernel>& kernels,
     if (options.say) options.say(fmt::format("{} of {} pairs of each", done, options.pairs));
     const double seconds = now_seconds() - begin;
     const bool is_over = options.most_seconds > 0 && seconds > options.most_seconds;
-    if (done >= OverlapMapOptions::kFewestPairs && detail::any_of_ranks(ranks, is_over)) {
+    if (done >= options.fewest_pairs && detail::any_of_ranks(ranks, is_over)) {
       ended = "its time was over";
     }
     for (MapCell& cell : cells) {

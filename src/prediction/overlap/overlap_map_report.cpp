@@ -7,7 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/prediction/overlap_map.hpp"
-#include "prediction/overlap/record_condition.hpp"
+#include "d5/prediction/overlap_map_rounds.hpp"
 
 namespace d5 {
 namespace {
@@ -34,23 +34,35 @@ std::vector<std::string> kernels_in(const std::vector<Measurement>& records) {
   return names_of(records, [](const Measurement& record) { return record.subject; });
 }
 std::vector<std::string> resources_in(const std::vector<Measurement>& records) {
-  return names_of(
-      records, [](const Measurement& record) { return detail::condition_of(record, "resources"); });
+  return names_of(records,
+                  [](const Measurement& record) { return condition_of(record, "resources"); });
 }
 
-const Measurement* find_cell(const std::vector<Measurement>& records, const std::string& metric,
-                             const std::string& kernel, const std::string& resources) {
-  const auto place = std::ranges::find_if(records, [&](const Measurement& record) {
-    return record.metric == metric && record.subject == kernel &&
-           detail::condition_of(record, "resources") == resources;
-  });
-  return place == records.end() ? nullptr : &*place;
+/// What the rounds of one cell say together.
+struct SlowdownCell {
+  std::vector<std::vector<double>> rounds = {};
+  bool mistrusted = false;
+  [[nodiscard]] bool is_measured() const { return !rounds.empty(); }
+  [[nodiscard]] Estimate slowdown() const { return slowdown_of_rounds(rounds); }
+};
+
+SlowdownCell find_cell(const std::vector<Measurement>& records, const std::string& metric,
+                       const std::string& kernel, const std::string& resources) {
+  SlowdownCell cell;
+  for (const Measurement& record : records) {
+    if (record.metric != metric || record.subject != kernel || record.samples.empty() ||
+        condition_of(record, "resources") != resources) {
+      continue;
+    }
+    cell.rounds.push_back(record.samples);
+    cell.mistrusted = cell.mistrusted || record.status != Status::passed;
+  }
+  return cell;
 }
 
-std::string cell_words(const Measurement* record) {
-  if (!record || record->samples.empty()) return "-";
-  const char* doubt = record->status == Status::passed ? "" : "?";
-  return fmt::format("{:.2f}{}", estimate(*record).value, doubt);
+std::string cell_words(const SlowdownCell& cell) {
+  if (!cell.is_measured()) return "-";
+  return fmt::format("{:.2f}{}", cell.slowdown().value, cell.mistrusted ? "?" : "");
 }
 
 /// Classes of slowdown, as a legend names them.
@@ -81,15 +93,15 @@ Plot slowdown_picture(const std::vector<Measurement>& records, const std::string
   for (std::size_t row = 0; row < kernels.size(); ++row) {
     plot.rows.push_back({.label = kernels[row]});
     for (std::size_t column = 0; column < resources.size(); ++column) {
-      const Measurement* record = find_cell(records, metric, kernels[row], resources[column]);
-      if (!record || record->samples.empty()) continue;
-      const Estimate slowdown = estimate(*record);
+      const SlowdownCell cell = find_cell(records, metric, kernels[row], resources[column]);
+      if (!cell.is_measured()) continue;
+      const Estimate slowdown = cell.slowdown();
       const double x = double(column + 1), y = double(row);
       plot.marks.push_back(
           {.shape = PlotMark::Shape::box,
            .series = class_of(slowdown.value),
            .points = {{x - 0.4, y + 0.1}, {x + 0.05, y + 0.9}},
-           .label = cell_words(record),
+           .label = cell_words(cell),
            .tip = fmt::format("{}, {}: {:.3f} [{:.3f}, {:.3f}]", kernels[row], resources[column],
                               slowdown.value, slowdown.interval.low, slowdown.interval.high)});
     }
@@ -110,7 +122,7 @@ std::string difference(const Results& first, const Results& second) {
   compare("threads", std::to_string(first.environment.threads),
           std::to_string(second.environment.threads));
   for (const char* name : {"ranks", "bytes", "all_reduce"}) {
-    const auto of = [&](const Measurement& record) { return detail::condition_of(record, name); };
+    const auto of = [&](const Measurement& record) { return condition_of(record, name); };
     const auto a = names_of(first.measurements, of), b = names_of(second.measurements, of);
     compare(name, a.empty() ? "" : a.front(), b.empty() ? "" : b.front());
   }
@@ -154,19 +166,25 @@ OverlapMapAgreement compare_overlap_maps(const Results& first, const Results& se
   if (!agreement.mistrusted.empty() && misfit == Misfit::refuse) {
     throw ValueError("overlap map: " + agreement.mistrusted + "; measure both alike");
   }
-  for (const Measurement& a : first.measurements) {
-    if (!is_map_cell(a) || a.samples.empty()) continue;
-    const std::string resources = detail::condition_of(a, "resources");
-    const Measurement* b = find_cell(second.measurements, a.metric, a.subject, resources);
-    if (!b || b->samples.empty()) continue;
-    OverlapMapAgreement::Cell cell{.kernel = a.subject,
+  const auto compare = [&](const std::string& metric, const std::string& kernel,
+                           const std::string& resources) {
+    const SlowdownCell a = find_cell(first.measurements, metric, kernel, resources);
+    const SlowdownCell b = find_cell(second.measurements, metric, kernel, resources);
+    if (!a.is_measured() || !b.is_measured()) return;
+    OverlapMapAgreement::Cell cell{.kernel = kernel,
                                    .resources = resources,
-                                   .metric = a.metric,
-                                   .first = estimate(a),
-                                   .second = estimate(*b)};
+                                   .metric = metric,
+                                   .first = a.slowdown(),
+                                   .second = b.slowdown()};
     cell.agree = cell.first.interval.low <= cell.second.interval.high &&
                  cell.second.interval.low <= cell.first.interval.high;
     agreement.cells.push_back(std::move(cell));
+  };
+  for (const std::string& kernel : kernels_in(first.measurements)) {
+    for (const std::string& resources : resources_in(first.measurements)) {
+      compare(kKernel, kernel, resources);
+      compare(kCalls, kernel, resources);
+    }
   }
   return agreement;
 }

@@ -21,7 +21,6 @@
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/prediction/overlap_account.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
-#include "prediction/overlap/record_condition.hpp"
 #include "prediction/overlap/time_shares.hpp"
 
 namespace d5 {
@@ -235,23 +234,23 @@ std::vector<Measurement> overlap_search(const OverlapSearchOptions& options, Com
 OverlapGrid overlap_grid_of(const std::vector<Measurement>& records) {
   OverlapGrid grid;
   const auto is_cell = [](const Measurement& record) {
-    return record.metric == kStepTime && !detail::condition_of(record, "candidate").empty() &&
+    return record.metric == kStepTime && !condition_of(record, "candidate").empty() &&
            !record.samples.empty();
   };
   for (const Measurement& record : records) {
     if (!is_cell(record)) continue;
-    const std::string base_name = detail::condition_of(record, "base");
+    const std::string base_name = condition_of(record, "base");
     grid.base = base_name;
     const auto base = std::ranges::find_if(records, [&](const Measurement& other) {
       return is_cell(other) && other.subject == record.subject &&
-             detail::condition_of(other, "batch") == detail::condition_of(record, "batch") &&
-             detail::condition_of(other, "candidate") == base_name;
+             condition_of(other, "batch") == condition_of(record, "batch") &&
+             condition_of(other, "candidate") == base_name;
     });
-    const double samples = std::stod(detail::condition_of(record, "batch")) *
-                           std::stod(detail::condition_of(record, "ranks"));
+    const double samples =
+        std::stod(condition_of(record, "batch")) * std::stod(condition_of(record, "ranks"));
     OverlapCell cell{.model = record.subject,
-                     .batch = std::stoll(detail::condition_of(record, "batch")),
-                     .setting = detail::condition_of(record, "candidate"),
+                     .batch = std::stoll(condition_of(record, "batch")),
+                     .setting = condition_of(record, "candidate"),
                      .throughput = samples / estimate(record).value};
     if (base != records.end() && base->samples.size() == record.samples.size()) {
       const Comparison gain = compare(base->samples, record.samples);
@@ -270,11 +269,11 @@ TextTable overlap_parts_table(const std::vector<Measurement>& records) {
   for (const char* part : kBlockParts) columns.emplace_back(part, right);
   TextTable result(columns);
   for (std::size_t i = 0; i + std::size(kBlockParts) <= records.size(); ++i) {
-    if (records[i].metric != kStepTime || detail::condition_of(records[i], "candidate").empty() ||
+    if (records[i].metric != kStepTime || condition_of(records[i], "candidate").empty() ||
         records[i].samples.empty()) {
       continue;
     }
-    std::vector<std::string> row{records[i].subject, detail::condition_of(records[i], "candidate")};
+    std::vector<std::string> row{records[i].subject, condition_of(records[i], "candidate")};
     for (std::size_t part = 0; part < std::size(kBlockParts); ++part) {
       row.push_back(with_prefix(estimate(records[i + part]).value, "s"));
     }
