@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "core/files/send_all.hpp"
+#include "core/machine/plain_crashes.hpp"
 #include "core/machine/signal_words.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
@@ -45,9 +46,7 @@ std::size_t address_space() {
 void enter(const Isolation& isolation, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // it died before
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
-    std::signal(signal, SIG_DFL);  // a test's or a sanitizer's handler would tell of a crash itself
-  }
+  detail::crash_plainly();
   const rlimit no_core{};
   setrlimit(RLIMIT_CORE, &no_core);
   const std::size_t bytes = isolation.most_bytes ? isolation.most_bytes : memory_budget();
