@@ -125,7 +125,6 @@ def seconds_of(work: typing.Callable[[], object]) -> float:
 
 def ratio(place: Place, rounds: int, seconds: float) -> None:
     agent = start_agent(place, 1)
-    asker = Asker(place)
     file = place.folder / "own.yaml"
 
     def own(manifest: str) -> float:
@@ -134,6 +133,7 @@ def ratio(place: Place, rounds: int, seconds: float) -> None:
 
     def through(manifest: str) -> float:
         def work() -> None:
+            asker = Asker(place)  # a server closes connections that are silent
             asker.submit(manifest)
             asker.wait(0.005)
         return seconds_of(work)
@@ -141,12 +141,13 @@ def ratio(place: Place, rounds: int, seconds: float) -> None:
     def of(seed: int, queries: int) -> str:
         return evaluation(seed, "reference", "closed_loop", queries)
 
-    few = 2000
-    base = own(of(1_000_000, 10))
-    queries = max(few, int(few * seconds / max(own(of(1_000_001, few)) - base, 1e-3)))
+    queries = 1000
+    while (took_so := own(of(1_000_000 + queries, queries))) < seconds / 4:
+        queries *= 4
+    queries = int(queries * seconds / took_so)
     ratios, added, took = [], [], []
     for number in range(rounds):
-        manifest = of(1_000_010 + number, queries)
+        manifest = of(2_000_000_000 + number, queries)
         alone = own(manifest)
         whole = through(manifest)
         ratios.append(whole / alone)

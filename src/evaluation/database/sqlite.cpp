@@ -39,7 +39,8 @@ class SqliteConnection final : public SqlConnection {
     run("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF");
     if (options.sync == SqlOptions::Sync::none) {
       journal_ = "MEMORY";
-      run("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
+      // Its pages are small: it is sent elsewhere, and most of its tables have a row or none.
+      run("PRAGMA page_size = 1024; PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
     } else {
       run("PRAGMA synchronous = FULL");
     }
