@@ -54,6 +54,12 @@ EvaluationManifest evaluation_of(const EvaluationOptions& options, const RunOpti
   return manifest;
 }
 
+bool are_changes_told(const EvaluationOptions& options, const RunOptions& run) {
+  EvaluationManifest changed;
+  change_evaluation(changed, changes_of(options, run));
+  return canonical_json(changed) != canonical_json(EvaluationManifest());
+}
+
 void apply_predictors(RunOptions& run) {
   const auto is_of_none = [](const std::string& word) {
     return predictors().find(word.substr(0, word.find(':'))) != nullptr;

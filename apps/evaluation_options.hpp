@@ -29,6 +29,9 @@ void add_code_option(CLI::App& command, bool& allow_code);
 [[nodiscard]] EvaluationManifest evaluation_of(const EvaluationOptions& options,
                                                const RunOptions& run);
 
+/// Whether the command line says something of an evaluation besides what is evaluated.
+[[nodiscard]] bool are_changes_told(const EvaluationOptions& options, const RunOptions& run);
+
 /// The same with all that it names; or what a file holds that has all in it
 /// (`FixedEvaluation::canonical`).
 [[nodiscard]] FixedEvaluation fixed_evaluation_of(const EvaluationOptions& options,

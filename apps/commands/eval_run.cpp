@@ -60,8 +60,10 @@ Isolation isolation_of(const EvalRunOptions& options) {
 
 FixedEvaluation fixed(const EvalRunOptions& options) {
   if (options.locked.empty()) return app::fixed_evaluation_of(options, options);
-  if (!options.what.empty()) {
-    throw ValueError("--locked FILE says what is run; name nothing else");
+  if (!options.what.empty() || app::are_changes_told(options, options)) {
+    throw ValueError(
+        "--locked FILE says what is run and how; leave out models, frameworks, scenarios, seeds "
+        "and lengths, or run without it");
   }
   return locked_evaluation(options.locked);
 }

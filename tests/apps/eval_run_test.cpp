@@ -45,6 +45,8 @@ TEST_CASE("an evaluation is printed with accuracy, latency and cost, and its loc
   const auto locked = run_d5("eval run --locked " + lock);
   CHECK(locked.status == 0);
   CHECK_THAT(locked.out, Contains("for a million") && Contains("verdict"));  // the last table's
+  CHECK_THAT(run_d5("eval run --queries 3 --locked " + lock).err,
+             Contains("says what is run and how"));
   toy.write_model("deviation: 128", "deviation: 127");
   const auto drifted = run_d5("eval run --locked " + lock);
   CHECK(drifted.status == 2);
