@@ -72,14 +72,25 @@ TEST_CASE("what cannot be predicted is said, with status 2") {
   CHECK_THAT(run.err, Catch::Contains(says));
 }
 
+/// In a folder for --keep, so that none is calibrated: of two ranks.
+void keep_network(const std::string& file) {
+  NetworkDescription network;
+  network.name = "made up";
+  network.hosts = 2;
+  network.latency = {1e-3, "made up"};
+  network.bandwidth = {1e9, "made up"};
+  write(file, to_yaml(network));
+}
+
 TEST_CASE("what real ranks take stands beside what was predicted") {
   if (!transport().present) return;
   const TemporaryFolder folder;
+  keep_network(folder / "network-this-machine--wire-1ms-1GB-s-2.yaml");
   const std::string out = folder / "curve.json";
   const auto run = run_d5(
       "predict lenet --batch 2 --steps 3 --least-time 0s --ranks 1,2 --measure 1,2 --launches "
-      "2 --wire 1ms,1GB/s --quiet --format table --out " +
-      out);
+      "2 --wire 1ms,1GB/s --quiet --format table --keep " +
+      (folder / ".") + " --out " + out);
   INFO(run.err);
   REQUIRE(run.status == 0);
   CHECK_THAT(run.out, Catch::Contains("measured") && Catch::Contains("error"));
@@ -138,12 +149,12 @@ TEST_CASE("profiles and networks are kept, and a trace shows measured above pred
 TEST_CASE("ranks that share a batch are measured with their part of it") {
   if (!transport().present) return;
   const TemporaryFolder folder;
+  keep_network(folder / "network-this-machine-2.yaml");
   const std::string out = folder / "curve.json";
   const auto run = run_d5(
       "predict lenet --batch 4 --steps 6 --least-time 0s --strong --measure 1,2 --launches 1 "
-      "--step-budget 1ms "
-      "--model closed --quiet --out " +
-      out);
+      "--step-budget 1ms --model closed --quiet --keep " +
+      (folder / ".") + " --out " + out);
   INFO(run.err);
   REQUIRE(run.status == 0);
   for (const auto& record : read_results(out).measurements) {
