@@ -239,7 +239,9 @@ TEST_CASE("a run of few queries loads the samples that it will ask for, and no o
   const auto loads = [&](const char* name, double least_seconds) {
     SimulatedSystem system(clock, [](auto) { return kMillisecond; });
     system.sample_count = 1000;
-    (void)run(name, {}, system,
+    // Where no rate is said some queries are asked before.
+    const auto settings = name == std::string("constant") ? Settings{{"rate", 100}} : Settings{};
+    (void)run(name, settings, system,
               {.least_seconds = least_seconds, .least_queries = 10, .seed = 3, .clock = clock});
     std::vector<std::int64_t> asked = system.asked;
     std::ranges::sort(asked);
