@@ -10,6 +10,7 @@
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/byte_count.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/core/results.hpp"
 #include "d5/core/threads.hpp"
@@ -30,7 +31,7 @@ What it has not fitted, every other size and all-reduces, stands beside what the
 struct CalibrateCommand : app::OutputOptions {
   app::RankOptions around;
   CalibrationOptions calibration;
-  std::string name = "this-machine";
+  std::string name = "this-machine", largest = "16MiB";
   int ranks = 2;
 };
 
@@ -42,6 +43,7 @@ int run_calibrate(CalibrateCommand options) {
   if (ranks->rank() != 0 || options.quiet) Progress::set_quiet(true);
   auto& ends = options.calibration.ends.repetitions;
   ends = std::min(ends, options.calibration.repetitions);
+  options.calibration.most_bytes = std::int64_t(byte_count(options.largest));
   Progress progress("calibrate", CalibrationOptions::kParts);
   options.calibration.on_part = [&] { progress.advance(); };
   const NetworkTimes times = time_network(*ranks, options.calibration);
@@ -77,6 +79,11 @@ void register_network_calibrate(app::Program& program) {
   command.add_option("--repetitions", options->calibration.repetitions, "of each size")
       ->transform(app::whole_number(1, 1'000'000))
       ->option_text("N");
+  command
+      .add_option("--largest", options->largest,
+                  "message (16MiB if left out): what is larger is no part of the fit")
+      ->transform(app::bytes())
+      ->option_text("SIZE");
   app::add_rank_options(command, options->around);
   app::add_output_options(command, *options);
 }
