@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models in processes of their own, which are d5's program.
 #include <catch2/catch.hpp>
+#include <map>
 #include <string>
 #include <thread>
 
@@ -95,6 +96,14 @@ TEST_CASE("a model lost three times in a row is not ready, with why, over HTTP t
   CHECK(ready.status == 503);
   CHECK(ready.json().at("ready") == false);
   CHECK_THAT(ready.json().at("error").get<std::string>(), Contains("begun again in"));
+  std::map<std::string, nlohmann::json> list;
+  for (const auto& one : asked.ask("POST", "/v2/repository/index").json()) {
+    list[one.at("name").get<std::string>()] = one;
+  }
+  CHECK(list.at("lenet").at("state") == "UNAVAILABLE");
+  CHECK_THAT(list.at("lenet").at("reason").get<std::string>(), Contains("SIGSEGV"));
+  CHECK_THAT(list.at("efficientnet-lite0").at("reason").get<std::string>(), Contains("asked"));
+  CHECK(asked.ask("POST", "/v2/repository/index", R"({"ready": true})").json().empty());
   CHECK(asked.get("/v2/health/ready").status == 200);  // other models answer
   CHECK(asked.get("/v2/models/lenet").status == 200);
 }

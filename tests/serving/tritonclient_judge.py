@@ -83,6 +83,9 @@ def judge_model(library, client, model: str, file: pathlib.Path, shape: list[int
     check(f"{model}: metadata", told["name"] == name and told["datatype"] == "FP32"
           and [int(size) for size in told["shape"]] == [-1, *shape] and metadata["outputs"][0]["name"] == output)
     check(f"{model}: ready", client.is_model_ready(model))
+    index = client.get_model_repository_index(**({"as_json": True} if library is tritonclient.grpc else {}))
+    states = {one["name"]: one["state"] for one in (index["models"] if isinstance(index, dict) else index)}
+    check(f"{model}: the list says so", states[model] == "READY")
     for how in hows:
         wanted = [library.InferRequestedOutput(output, **how)]
         count = 1 if how.get("binary_data") is False else 3  # three photographs as JSON exceed 8 MiB
@@ -136,6 +139,9 @@ def judge_losses(library, client, state: str) -> None:
             break
     check(f"one that crashes again and again answers {states}", set(states) == {state})
     check("it is not ready", not client.is_model_ready("lenet"))
+    index = client.get_model_repository_index(**({"as_json": True} if library is tritonclient.grpc else {}))
+    told = {one["name"]: one for one in (index["models"] if isinstance(index, dict) else index)}["lenet"]
+    check(f"the list says why: {told}", told["state"] == "UNAVAILABLE" and "SIGSEGV" in told["reason"])
     check("the server is", client.is_server_live() and client.is_server_ready())
 
 

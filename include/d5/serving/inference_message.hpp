@@ -52,6 +52,16 @@ struct InferenceModelInfo {
   bool operator==(const InferenceModelInfo&) const = default;
 };
 
+/// A model in the list of a server.
+struct InferenceModelState {
+  std::string name, version;  ///< no version where it is not open
+  bool is_ready = false;
+  std::string reason = {};  ///< why it is not
+};
+
+/// "READY", "UNAVAILABLE"
+[[nodiscard]] std::string_view state_word(const InferenceModelState& state);
+
 struct InferenceServerInfo {
   std::string name, version;
   std::vector<std::string> extensions;

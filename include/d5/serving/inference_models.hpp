@@ -52,6 +52,8 @@ class InferenceModels {
 
   /// Of all that can be asked.
   [[nodiscard]] std::vector<std::string> names() const;
+  /// The same, with how they are; opens none.
+  [[nodiscard]] std::vector<InferenceModelState> states() const;
   [[nodiscard]] InferenceServerInfo server() const;
   /// These open a model of the catalogue that is not open yet, which takes as long as it takes.
   /// Throws: NotFound for a model or a version that is not here; what opening throws.

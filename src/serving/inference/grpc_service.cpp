@@ -97,6 +97,20 @@ class InferenceServing final : public inference::GRPCInferenceService::Service,
     return allowed(*context, ServingRole::run,
                    [&] { fill(*response, models_.model(request->name(), request->version())); });
   }
+  grpc::Status RepositoryIndex(grpc::ServerContext* context,
+                               const inference::RepositoryIndexRequest* request,
+                               inference::RepositoryIndexResponse* response) override {
+    return allowed(*context, ServingRole::view, [&] {
+      for (const InferenceModelState& state : models_.states()) {
+        if (request->ready() && !state.is_ready) continue;
+        auto& told = *response->add_models();
+        told.set_name(state.name);
+        told.set_version(state.version);
+        told.set_state(std::string(state_word(state)));
+        told.set_reason(state.reason);
+      }
+    });
+  }
   grpc::Status ModelInfer(grpc::ServerContext* context, const inference::ModelInferRequest* request,
                           inference::ModelInferResponse* response) override {
     return allowed(*context, ServingRole::run,

@@ -101,6 +101,12 @@ json json_of(const InferenceModelInfo& model) {
           {"outputs", json_of(model.outputs)}};
 }
 
+json json_of(const InferenceModelState& state) {
+  json told{{"name", state.name}, {"version", state.version}, {"state", state_word(state)}};
+  if (!state.is_ready) told["reason"] = state.reason;
+  return told;
+}
+
 InferenceServerInfo server_of_json(std::string_view text) {
   return read_foreign(text, [](const json& from) {
     InferenceServerInfo server{.name = from.at("name"), .version = {}, .extensions = {}};

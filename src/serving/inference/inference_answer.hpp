@@ -26,6 +26,7 @@ struct AskedModel {
 
 [[nodiscard]] nlohmann::json json_of(const InferenceServerInfo& server);
 [[nodiscard]] nlohmann::json json_of(const InferenceModelInfo& model);
+[[nodiscard]] nlohmann::json json_of(const InferenceModelState& state);
 /// The inverse. Throws: FormatError.
 [[nodiscard]] InferenceServerInfo server_of_json(std::string_view text);
 [[nodiscard]] InferenceModelInfo model_of_json(std::string_view text);

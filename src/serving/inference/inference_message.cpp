@@ -50,4 +50,8 @@ DType inference_dtype(std::string_view name) {
   throw_unknown_name("datatype", name, known);
 }
 
+std::string_view state_word(const InferenceModelState& state) {
+  return state.is_ready ? "READY" : "UNAVAILABLE";
+}
+
 }  // namespace d5

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <map>
 #include <mutex>
@@ -75,6 +76,19 @@ class InferenceModels::Opened {
     return names;
   }
 
+  std::vector<InferenceModelState> states() {
+    std::vector<InferenceModelState> states;
+    for (const std::string& name : names()) {
+      const Model model = opened(name);
+      std::string why = model ? model->why_not_ready() : "it is opened when it is asked";
+      states.push_back({.name = name,
+                        .version = model ? model->info().versions[0] : "",
+                        .is_ready = why.empty(),
+                        .reason = std::move(why)});
+    }
+    return states;
+  }
+
   Model at(const std::string& name, const std::string& version) {
     Model model = find_or_open(name);
     const auto& versions = model->info().versions;
@@ -85,6 +99,19 @@ class InferenceModels::Opened {
   }
 
  private:
+  /// Null where it is not open, or is being opened.
+  Model opened(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto place = models_.find(name);
+    if (place == models_.end()) return nullptr;
+    constexpr std::chrono::seconds kNow{0};
+    if (place->second.wait_for(kNow) != std::future_status::ready) return nullptr;
+    try {
+      return place->second.get();
+    } catch (...) {  // it could not be opened, and is taken out at once
+      return nullptr;
+    }
+  }
   Model find_or_open(const std::string& name) {
     std::unique_lock lock(mutex_);
     if (const auto place = models_.find(name); place != models_.end()) {
@@ -122,6 +149,8 @@ InferenceModels::~InferenceModels() = default;
 
 std::string InferenceModels::add(const std::string& word) { return opened_->add(word); }
 std::vector<std::string> InferenceModels::names() const { return opened_->names(); }
+
+std::vector<InferenceModelState> InferenceModels::states() const { return opened_->states(); }
 
 InferenceServerInfo InferenceModels::server() const {
   return {.name = "d5", .version = D5_VERSION, .extensions = {"binary_tensor_data"}};
