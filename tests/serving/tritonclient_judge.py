@@ -75,6 +75,11 @@ def right_answer(file: pathlib.Path, images: np.ndarray) -> tuple[str, str, np.n
     return name, output, np.concatenate([session.run([output], {name: image[None]})[0] for image in images])
 
 
+def listed(library, client) -> dict[str, dict[str, str]]:
+    index = client.get_model_repository_index(**({"as_json": True} if library is tritonclient.grpc else {}))
+    return {one["name"]: one for one in (index["models"] if isinstance(index, dict) else index)}
+
+
 def judge_model(library, client, model: str, file: pathlib.Path, shape: list[int], hows: list[dict]) -> None:
     images = np.random.default_rng(7).standard_normal([3, *shape]).astype(np.float32)
     name, output, right = right_answer(file, images)
@@ -83,9 +88,7 @@ def judge_model(library, client, model: str, file: pathlib.Path, shape: list[int
     check(f"{model}: metadata", told["name"] == name and told["datatype"] == "FP32"
           and [int(size) for size in told["shape"]] == [-1, *shape] and metadata["outputs"][0]["name"] == output)
     check(f"{model}: ready", client.is_model_ready(model))
-    index = client.get_model_repository_index(**({"as_json": True} if library is tritonclient.grpc else {}))
-    states = {one["name"]: one["state"] for one in (index["models"] if isinstance(index, dict) else index)}
-    check(f"{model}: the list says so", states[model] == "READY")
+    check(f"{model}: the list says so", listed(library, client)[model]["state"] == "READY")
     for how in hows:
         wanted = [library.InferRequestedOutput(output, **how)]
         count = 1 if how.get("binary_data") is False else 3  # three photographs as JSON exceed 8 MiB
@@ -135,12 +138,11 @@ def judge_losses(library, client, state: str) -> None:
             client.infer("lenet", image)
         except InferenceServerException as error:
             states.append(error.status())
-        if not client.is_model_ready("lenet"):
+        is_ready, told = client.is_model_ready("lenet"), listed(library, client)["lenet"]
+        if not is_ready and told["state"] != "READY":
             break
     check(f"one that crashes again and again answers {states}", set(states) == {state})
-    check("it is not ready", not client.is_model_ready("lenet"))
-    index = client.get_model_repository_index(**({"as_json": True} if library is tritonclient.grpc else {}))
-    told = {one["name"]: one for one in (index["models"] if isinstance(index, dict) else index)}["lenet"]
+    check("it is not ready", not is_ready)
     check(f"the list says why: {told}", told["state"] == "UNAVAILABLE" and "SIGSEGV" in told["reason"])
     check("the server is", client.is_server_live() and client.is_server_ready())
 

@@ -115,7 +115,8 @@ std::string ServedModel::why_not_ready() {
   const std::lock_guard lock(mutex_);
   const auto is_open = [](const Isolated& one) { return one.loss.empty(); };
   if (isolated_.empty() || std::ranges::any_of(isolated_, is_open)) return {};
-  return isolated_[0].loss;
+  const Isolated& first = isolated_[0];
+  return first.is_waiting ? first.predictor->loss() : first.loss;  // the wait that is left
 }
 
 void ServedModel::answer(std::span<const std::int64_t> ids, Predictor& predictor) {
