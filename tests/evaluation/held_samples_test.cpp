@@ -58,5 +58,26 @@ TEST_CASE(
   CHECK_THROWS(open_samples(manifest_of({{"data", "/nowhere"}})));
 }
 
+TEST_CASE("what takes too long to be held is left to whoever opens it, and not tried again") {
+  struct NoOptions {
+    void declare(OptionList&) {}
+  };
+  static int opened = 0;
+  datasets().add("opened-slowly", DatasetEntry::with<NoOptions>(
+                                      "of a test", [](const Interrupt& interrupt, NoOptions) {
+                                        ++opened;
+                                        if (interrupt.possible())
+                                          throw Interrupted("its deadline passed");
+                                        return open_dataset("mnist", {{"subset", "sample"}});
+                                      }));
+  DatasetManifest manifest = manifest_of({});
+  manifest.reader[0].name = "opened-slowly";
+  hold_samples({manifest});
+  hold_samples({manifest});
+  CHECK(opened == 1);
+  CHECK(open_samples(manifest)->size() == 1000);
+  CHECK(opened == 2);
+}
+
 }  // namespace
 }  // namespace d5

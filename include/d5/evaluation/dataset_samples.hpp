@@ -20,8 +20,8 @@ namespace d5 {
 
 /// Opens what the readers of these manifests read, and holds it, in the place of what was held
 /// before: for a minute `open_samples` takes it from there, in this process and in those that are
-/// forked from it, if all files are as they were read. What cannot be opened, may fetch its files,
-/// or was read in another way than by `read_file`, is not held.
+/// forked from it, if all files are as they were read. What cannot be opened, takes longer than
+/// five seconds, may fetch its files, or was read in another way than by `read_file`, is not held.
 void hold_samples(const std::vector<DatasetManifest>& manifests);
 
 }  // namespace d5

@@ -14,6 +14,11 @@ namespace d5 {
 namespace {
 
 constexpr double kMostSeconds = 60;  // files may come to where a reader looks first
+constexpr double kPatience = 5;      // s, of opening one: nobody can end whoever waits for it
+
+bool is_same(const EntryChoice& a, const EntryChoice& b) {
+  return a.name == b.name && a.settings.values() == b.settings.values();
+}
 
 struct HeldReader {
   EntryChoice reader;
@@ -21,9 +26,7 @@ struct HeldReader {
   std::vector<detail::FileStamp> files;
   double since = 0;
 
-  [[nodiscard]] bool is_of(const EntryChoice& other) const {
-    return reader.name == other.name && reader.settings.values() == other.settings.values();
-  }
+  [[nodiscard]] bool is_of(const EntryChoice& other) const { return is_same(reader, other); }
   [[nodiscard]] bool is_right() const {
     return now_seconds() - since < kMostSeconds &&
            std::ranges::all_of(files, [](const auto& file) { return file.is_as_it_was(); });
@@ -33,6 +36,7 @@ struct HeldReader {
 struct AllHeld {
   std::mutex mutex;
   std::vector<HeldReader> readers;
+  std::vector<EntryChoice> slow;  ///< are not tried again
 };
 AllHeld& all_held() {
   static AllHeld all;
@@ -46,16 +50,21 @@ bool were_heard(const std::shared_ptr<const Dataset>& samples, const detail::Fil
   });
 }
 
-std::optional<HeldReader> opened(const EntryChoice& reader) {
-  if (reader.settings.has("download")) return std::nullopt;
+std::optional<HeldReader> opened(const EntryChoice& reader, std::vector<EntryChoice>& slow) {
+  const bool was_slow =
+      std::ranges::any_of(slow, [&](const auto& other) { return is_same(reader, other); });
+  if (was_slow || reader.settings.has("download")) return std::nullopt;
   try {
     const detail::FilesRead files;
-    DatasetPair samples = open_dataset(reader.name, reader.settings);
+    DatasetPair samples =
+        open_dataset(reader.name, reader.settings, {.deadline = now_seconds() + kPatience});
     if (!were_heard(samples.train, files) || !were_heard(samples.test, files)) return std::nullopt;
     return HeldReader{reader, std::move(samples), files.stamps(), now_seconds()};
+  } catch (const Interrupted&) {
+    slow.push_back(reader);
   } catch (const std::exception&) {  // whoever opens it says what is wrong
-    return std::nullopt;
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -89,7 +98,7 @@ void hold_samples(const std::vector<DatasetManifest>& manifests) {
       } else {
         if (there != before.end())
           before.erase(there);  // its memory, before the next takes as much
-        if (auto one = opened(reader)) all.readers.push_back(std::move(*one));
+        if (auto one = opened(reader, all.slow)) all.readers.push_back(std::move(*one));
       }
     }
   }
