@@ -296,6 +296,7 @@ TEST_CASE("the best version is the last that was better than all before") {
     record.subject = "lenet@" + version;
     record.status = status;
     stored.push_back({.run = version,
+                      .piece = {},
                       .time = time,
                       .hostname = "h",
                       .record = record,

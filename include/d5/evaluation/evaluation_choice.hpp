@@ -43,9 +43,9 @@ struct ChoiceOptions {
 struct Candidate {
   EvaluationCell cell;
   std::string name;
-  std::optional<Estimate> objective;
-  std::string why_not;  ///< what it misses; empty: it will do
-  std::string doubt;    ///< a requirement that its interval reaches across
+  std::optional<Estimate> objective = {};
+  std::string why_not = {};  ///< what it misses; empty: it will do
+  std::string doubt = {};    ///< a requirement that its interval reaches across
 };
 
 /// Those that will do first, the best in front, then the others. What failed, or is mistrusted,

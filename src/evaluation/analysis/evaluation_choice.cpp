@@ -132,7 +132,7 @@ std::vector<Candidate> choose(std::span<const EvaluationCell> cells, const Choic
   const auto names = names_of(cells);
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    Candidate candidate{.cell = cells[i], .name = names[i], .objective = {}};
+    Candidate candidate{.cell = cells[i], .name = names[i]};
     candidate.objective = choice_number(cells[i], options.objective, options.price_per_hour);
     judge(candidate, options);
     candidates.push_back(std::move(candidate));
