@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <thread>
 
@@ -354,6 +355,16 @@ TEST_CASE("an interrupt ends a run that waits") {
   ScenarioOptions options{.answer_seconds = 1e6, .clock = clock};
   options.interrupt.token = stop->get_token();
   CHECK_THROWS_AS(run("closed_loop", {}, system, options), Interrupted);
+}
+
+TEST_CASE("users who would wait for ever hear their answers") {
+  const auto clock = std::make_shared<VirtualLoadClock>();
+  SimulatedSystem system(clock, [](auto) { return 20 * kMillisecond; });
+  constexpr double kForEver = std::numeric_limits<double>::infinity();
+  const auto result = run("closed_loop", {}, system,
+                          {.least_queries = 50, .answer_seconds = kForEver, .clock = clock});
+  CHECK(result.queries.size() == 50);
+  CHECK(result.status == Status::passed);
 }
 
 TEST_CASE("options that do not fit are refused") {

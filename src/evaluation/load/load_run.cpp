@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "d5/core/error.hpp"
+#include "evaluation/load/nanoseconds.hpp"
 #include "evaluation/load/verdict.hpp"
 
 namespace d5::detail {
@@ -17,8 +18,6 @@ namespace {
 
 constexpr std::int64_t kLookUp = 50'000'000;  ///< ns between two looks for an interrupt
 constexpr int kRunBits = 36;                  ///< of a query's id: its number in the run
-
-std::int64_t nanoseconds(double seconds) { return std::int64_t(std::min(seconds * 1e9, 9e18)); }
 
 void check_options(const SystemUnderTest& system, const ScenarioOptions& options,
                    std::int64_t per_query) {

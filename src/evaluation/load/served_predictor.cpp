@@ -16,6 +16,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
+#include "evaluation/load/nanoseconds.hpp"
 
 namespace d5 {
 
@@ -24,7 +25,7 @@ class ServedPredictor::Line {
  public:
   explicit Line(const ServedOptions& options)
       : largest_(std::size_t(options.largest_batch)),
-        longest_wait_(std::int64_t(options.longest_wait * 1e9)) {}
+        longest_wait_(detail::nanoseconds(options.longest_wait)) {}
 
   void add(std::span<const Query> queries) {
     const std::int64_t now = Trace::now_ns();

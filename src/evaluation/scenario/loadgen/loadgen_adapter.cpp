@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "d5/evaluation/load_clock.hpp"
+#include "evaluation/load/nanoseconds.hpp"
 
 namespace d5::detail {
 namespace {
@@ -68,7 +69,7 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
       : name_(system.name()),
         system_(system),
         keep_(options.mode == ScenarioOptions::Mode::accuracy ? 1 : options.keep_answers),
-        patience_(std::int64_t(std::min(options.answer_seconds, 1e9) * 1e9)),
+        patience_(nanoseconds(options.answer_seconds)),
         ids_(next_ids(most)),
         clock_(monotonic_load_clock()),  // sets the slack of this thread, which asks
         log_(most, most) {               // LoadGen makes all of them ready, too

@@ -5,6 +5,7 @@
 
 #include "d5/evaluation/scenario.hpp"
 #include "evaluation/load/load_run.hpp"
+#include "evaluation/load/nanoseconds.hpp"
 
 namespace d5::scenario {
 namespace {
@@ -32,8 +33,8 @@ class ClosedLoop final : public Scenario {
     // Who may ask from when on; users are alike, so that moments are all there is.
     std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> ready;
     for (std::int64_t i = 0; i < options_.users; ++i) ready.push(run.start());
-    const auto think = std::int64_t(options_.think * 1e9);
-    const auto patience = std::int64_t(options.answer_seconds * 1e9);
+    const auto think = detail::nanoseconds(options_.think);
+    const auto patience = detail::nanoseconds(options.answer_seconds);
     std::vector<std::int64_t> answered;
     for (;;) {
       run.answered(answered);
