@@ -50,10 +50,7 @@ class Child {
         buffer_.erase(0, end + 1);
         return true;
       }
-      pollfd waiting{answers_, POLLIN, 0};
-      const int ready = poll(&waiting, 1, most_seconds * 1000);
-      if (ready < 0 && errno == EINTR) continue;
-      if (ready <= 0) {
+      if (!says_something(most_seconds)) {
         silent_ = true;
         return false;
       }
@@ -75,6 +72,19 @@ class Child {
   }
 
  private:
+  /// In waits of a second: one that ends while all processes stand still, as on a machine that
+  /// slept, is a second of the child's silence and no more.
+  bool says_something(int most_seconds) const {
+    for (int waits = 0; waits < most_seconds;) {
+      pollfd waiting{answers_, POLLIN, 0};
+      const int ready = poll(&waiting, 1, 1000);
+      if (ready > 0) return true;
+      if (ready == 0) ++waits;
+      if (ready < 0 && errno != EINTR) return false;
+    }
+    return false;
+  }
+
   pid_t process_;
   int answers_ = -1;
   bool silent_ = false;
