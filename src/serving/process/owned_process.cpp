@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serving/process/owned_process.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -9,16 +10,25 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "core/machine/signal_words.hpp"
+#include "d5/core/error.hpp"
 
 namespace d5::detail {
 
 OwnedProcess::OwnedProcess(pid_t process, std::function<int()> wait)
     : process_(process),
       wait_(std::move(wait)),
-      end_(int(::syscall(SYS_pidfd_open, process, 0))) {}  // glibc 2.36's is C++ by mistake
+      end_(int(::syscall(SYS_pidfd_open, process, 0))) {  // glibc 2.36's is C++ by mistake
+  if (end_ >= 0) return;
+  // Nobody would hear of its end.
+  const int reason = errno;
+  kill();
+  (void)take_end(0);
+  throw IoError(fmt::format("a process of its own cannot be watched: {}", std::strerror(reason)));
+}
 
 OwnedProcess::~OwnedProcess() {
   if (!ended_) {

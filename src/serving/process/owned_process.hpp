@@ -14,7 +14,8 @@ namespace d5::detail {
 /// object.
 class OwnedProcess {
  public:
-  /// `wait` waits for its end, as waitpid, where another process is its parent.
+  /// `wait` waits for its end, as waitpid, where another process is its parent. Throws: IoError,
+  /// and it ends, where its end cannot be heard of.
   explicit OwnedProcess(pid_t process, std::function<int()> wait = {});
   ~OwnedProcess();
   OwnedProcess(const OwnedProcess&) = delete;
