@@ -114,6 +114,14 @@ TEST_CASE("each user is answered what was asked, whatever the batches") {
   }
 }
 
+TEST_CASE("samples without elements are refused: a request of no bytes could have any number") {
+  InferenceModels models;
+  models.add(doubling_model("empty.onnx", std::string("N")));
+  const InferenceTensor x{"x", Tensor::empty(DType::float32, {1000, 0})};
+  CHECK_THROWS_WITH(models.infer({.model = "empty", .inputs = {x}}),
+                    Contains("input 'x' is 1000x0, expected samples with elements"));
+}
+
 TEST_CASE("what does not fit a model is refused with both sides") {
   InferenceModels models;
   models.add("lenet");

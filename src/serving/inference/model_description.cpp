@@ -118,7 +118,13 @@ std::int64_t samples_of(const InferenceModelInfo& model, const ValueMap& inputs)
     if (input == inputs.end()) {
       throw NotFound(fmt::format("{}: input '{}' is missing", who, printable(info.name)));
     }
-    const std::int64_t here = input->second.tensor().shape()[0];
+    const Shape& shape = input->second.tensor().shape();
+    const std::int64_t here = shape[0];
+    // What was sent bounds the number of samples that hold something, and no other.
+    if (here > 0 && shape.elements() == 0) {
+      throw ShapeError(fmt::format("{}: input '{}' is {}, expected samples with elements", who,
+                                   printable(info.name), to_string(shape)));
+    }
     if (here == 0 || (samples > 0 && here != samples)) {
       throw ShapeError(fmt::format("{}: input '{}' has {} samples, expected {}", who,
                                    printable(info.name), here,
