@@ -39,6 +39,17 @@ TEST_CASE("server-sent events are read wherever the stream is cut") {
   }
 }
 
+TEST_CASE("an event that does not end is refused") {
+  const std::string kilobyte(1024, 'x');
+  for (const std::string& piece : {kilobyte, "data:" + kilobyte + "\n"}) {
+    detail::EventLines lines;
+    const auto read_on = [&] {
+      for (int i = 0; i < 20'000; ++i) lines.add(piece, [](const auto&, const auto&) {});
+    };
+    CHECK_THROWS_WITH(read_on(), Contains("more than 16777216 bytes"));
+  }
+}
+
 TEST_CASE("a client asks, follows, and fetches what an agent measured") {
   AskedServer asked;
   auto& queue = asked.server.context().jobs();

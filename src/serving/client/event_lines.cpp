@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serving/client/event_lines.hpp"
 
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+
 namespace d5::detail {
 
 void EventLines::line(std::string_view text, const Hear& hear) {
@@ -23,13 +27,19 @@ void EventLines::line(std::string_view text, const Hear& hear) {
 }
 
 void EventLines::add(std::string_view piece, const Hear& hear) {
-  rest_ += piece;
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   std::size_t begin = 0;
-  for (std::size_t end = rest_.find('\n'); end != rest_.npos; end = rest_.find('\n', begin)) {
+  const std::size_t known = rest_.size();  // without a line's end
+  rest_ += piece;
+  for (std::size_t end = rest_.find('\n', known); end != rest_.npos;
+       end = rest_.find('\n', begin)) {
     line(std::string_view(rest_).substr(begin, end - begin), hear);
     begin = end + 1;
   }
   rest_.erase(0, begin);
+  if (rest_.size() + data_.size() > kMostBytes) {
+    throw FormatError(fmt::format("an event has more than {} bytes", kMostBytes));
+  }
 }
 
 }  // namespace d5::detail

@@ -12,6 +12,7 @@ class EventLines {
  public:
   using Hear = std::function<void(const std::string& id, const std::string& data)>;
   /// The next piece, wherever it is cut; calls `hear` with each event that is whole.
+  /// Throws: FormatError for an event of more than 16 MiB.
   void add(std::string_view piece, const Hear& hear);
 
  private:
