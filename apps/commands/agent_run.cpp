@@ -67,6 +67,12 @@ std::string told_token(const std::string& file) {
 int run_agent_run(const AgentRunOptions& options) {
   const Interrupt interrupt = app::ctrl_c();
   AgentOptions agent = options.agent;
+  if (agent.server.find("://") != std::string::npos) {
+    throw ValueError(fmt::format(
+        "--server {}: expected HOST:PORT, as 'd5 serve' tells behind 'agents:'; its page's address "
+        "is another",
+        printable(agent.server)));
+  }
   agent.program = std::filesystem::read_symlink("/proc/self/exe").string();
   agent.starter = {agent.program, app::kStartChildren};
   const std::string name = options.name.empty() ? environment().hostname : options.name;

@@ -72,10 +72,16 @@ TEST_CASE("the highest rate is found, and told by its command") {
   CHECK(run_d5("eval find-peak " + toy.model() + " --slo fast").status == 2);
 }
 
+TEST_CASE("a step of one's own is refused with the way to allow it") {
+  const ToyEvaluation toy;
+  toy.write_model("- decode", "- decode\n  - {name: python, function: 'mine.py::f'}");
+  CHECK_THAT(run_d5("eval lint " + toy.model()).out, Contains("--allow-code"));
+}
+
 TEST_CASE("Ctrl-C ends LoadGen's run as any other, and says how to go on") {
   const ToyEvaluation toy;
   const std::string printed = toy / "printed", out = toy / "cut.json";
-  // 600 queries, ten a second: a minute. Nothing of a framework runs: it is in the same process.
+  // 600 queries, ten a second: a minute in which nothing of a framework runs.
   const d5::testing::BackgroundRun run(
       "eval run " + toy.model() +
           " --framework null:output=means:classes=3 --no-accuracy --scenario " +

@@ -96,6 +96,7 @@ TEST_CASE("a server that is not there is said so") {
   CHECK(list.status == 2);
   CHECK_THAT(list.err, Contains("is 'd5 serve' running there?"));
   CHECK_THAT(run_d5("job list --server gopher://x").err, Contains("expected http://HOST:PORT"));
+  CHECK_THAT(run_d5("agent run --server http://127.0.0.1:9").err, Contains("behind 'agents:'"));
   CHECK_THAT(run_d5("eval run lenet --locked x.json --server 127.0.0.1:9").err,
              Contains("leave out --server"));
 }
