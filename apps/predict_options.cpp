@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <limits>
 #include <sstream>
 
@@ -18,22 +17,11 @@
 #include "d5/core/entry_words.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level3_distributed/rank_launch.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
 #include "d5/prediction/prediction_strategy.hpp"
 #include "d5/prediction/simulated_network.hpp"
 
 namespace d5::app {
 namespace {
-
-NetworkDescription network_of_wire(const std::string& words) {
-  const WireOptions wire = wire_of(words);
-  NetworkDescription network;
-  network.name = "wire " + to_string(wire);
-  network.hosts = 1'000'000;
-  network.latency = {std::chrono::duration<double>(wire.latency).count(), "--wire"};
-  network.bandwidth = {wire.bytes_per_second, "--wire"};
-  return network;
-}
 
 constexpr std::int64_t kProfiledSteps = 30;  // fewer are mistrusted
 constexpr std::int64_t kLaunchedSteps = 6;   // of each of several launches, at least
@@ -232,7 +220,7 @@ LocalCommands local_commands(const PredictOptions& options) {
     for (auto* words : {&commands.calibrate, &commands.measure}) {
       words->insert(words->end(), {"--wire", options.wire});
     }
-    commands.network_name += ", wire " + to_string(wire_of(options.wire));
+    commands.network_name += ", " + network_of_wire(options.wire).name;
   }
   return commands;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "apps/program.hpp"
@@ -23,9 +22,7 @@ struct DataDescribeOptions {
 };
 
 int run_data_describe(const DataDescribeOptions& options) {
-  const std::filesystem::path path(options.folder);
-  const std::string last = (path.has_filename() ? path : path.parent_path()).filename().string();
-  fmt::print("{}", described_folder(options.folder, options.name.empty() ? last : options.name));
+  fmt::print("{}", described_folder(options.folder, options.name));
   return app::kPassed;
 }
 

@@ -171,27 +171,15 @@ void publish_curves(const app::PredictOptions& options, const std::vector<Predic
   }
 }
 
-/// Of the most ranks that were measured, beside what they did; else of the most that were predicted
-/// on the first network, and fit a page.
+/// Of the ranks that were measured, beside what they did; else on the first network.
 void write_trace(const app::PredictOptions& options, const TrainingProfile& profile,
-                 SimulatedTrainingOptions training, const LocalRanks& here) {
-  constexpr int kMost = 16;
-  Timeline timeline;
-  if (!options.measure.empty()) {
-    const int ranks = ranks_from(options.measure).back();
-    if (options.strong) training.batch /= ranks;
-    const auto network = ranks > 1 ? here.network(ranks) : app::networks_of(options).front();
-    timeline = measured_above_predicted(
-        here.timeline(ranks), predicted_timeline(here.profile(ranks), ranks, network, training));
-  } else {
-    int ranks = 1;
-    for (const int each : app::cluster_ranks_of(options)) {
-      if (each <= kMost) ranks = each;
-    }
-    if (options.strong) training.batch /= ranks;
-    timeline = predicted_timeline(profile, ranks, app::networks_of(options).front(), training);
-  }
-  write_timeline(timeline, options.trace);
+                 const SimulatedTrainingOptions& training, const LocalRanks& here) {
+  const bool measured = !options.measure.empty();
+  const auto how = scaling_of(
+      options, training, measured ? ranks_from(options.measure) : app::cluster_ranks_of(options));
+  write_timeline(measured ? timeline_here(here, how)
+                          : predicted_timeline(profile, app::networks_of(options).front(), how),
+                 options.trace);
   if (!options.quiet) app::say("the trace is written to " + printable(options.trace));
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bindings.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/trace.hpp"
 #include "row_dicts.hpp"
@@ -82,6 +83,9 @@ void bind_timeline(py::module_& m) {
           py::arg("path"), "ui.perfetto.dev opens it.")
       .def("rows", &rows_of_timeline,
            "A dict a record: pandas.DataFrame(timeline.rows()). Times in ns.")
+      .def(py::pickle(
+          [](const Timeline& timeline) { return to_json(timeline); },
+          [](const std::string& json) { return timeline_from_json(json, "a pickled timeline"); }))
       .def("__len__", [](const Timeline& timeline) { return timeline.records.size(); })
       .def("__repr__", [](const Timeline& timeline) {
         return fmt::format("<d5.Timeline: {} records of {} ranks>", timeline.records.size(),
@@ -119,6 +123,8 @@ void bind_timeline(py::module_& m) {
         return PythonSpan(std::move(level), std::move(name));
       },
       py::arg("level"), py::arg("name"), "Work of yours in a trace; costs a µs while none is on.");
+  m.def(
+      "_check_writable", [](const Path& path) { check_writable(path.string()); }, py::arg("path"));
   m.def("devices", &device_rows, "A dict a device, the absent ones with their reasons.");
 }
 

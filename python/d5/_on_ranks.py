@@ -26,16 +26,33 @@ def on_ranks(who: str, ranks: int, function: Callable[..., R], *arguments: Any, 
     said: Any = None
     if job.rank < ranks:
         group = job if ranks == job.size else job.group(list(range(ranks)))
-        try:
-            said = True, function(*arguments, group=group, **keywords)
-        except Exception as error:
-            if job.rank > 0:
-                raise
-            said = False, error
+        said = _said(lambda: function(*arguments, group=group, **keywords), job.rank)
+    return _told(job, said)  # type: ignore[no-any-return]
+
+
+def at_first(function: Callable[..., R], *arguments: Any) -> R:
+    """What `function(*arguments)` returns, or raises, at the first rank of the job, on every rank."""
+    job = _d5.world()
+    if job.size == 1:
+        return function(*arguments)
+    said = _said(lambda: function(*arguments), 0) if job.rank == 0 else None
+    return _told(job, said)  # type: ignore[no-any-return]
+
+
+def _said(function: Callable[[], Any], rank: int) -> tuple[bool, Any]:
+    try:
+        return True, function()
+    except Exception as error:
+        if rank > 0:
+            raise
+        return False, error
+
+
+def _told(job: _d5.Communicator, said: Any) -> Any:
     fine, result = _from_first(job, said)
     if not fine:
         raise result
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 def _from_first(job: _d5.Communicator, said: Any) -> Any:

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import tempfile
 from collections.abc import Sequence
 from typing import Any
 
 from d5 import _d5
-from d5._on_ranks import on_ranks
+from d5._on_ranks import at_first, on_ranks
 from d5.errors import TypeError, ValueError
 
 _SCHEME = "consistent_decentralized:all_reduce=ring"
 _OPTIMIZER = "sgd:learning_rate=1e-12"  # weights stay themselves, however many steps there are
+_TRACED_STEPS = 5  # a trace makes them longer
 
 
 def calibrate(
@@ -22,21 +25,26 @@ def calibrate(
     repetitions: int = 50,
     least_bytes: int = 64,
     most_bytes: int = 1 << 24,
+    wire: str = "",
 ) -> _d5.NetworkCalibration:
     """Fits a network to messages between ranks: `d5 network calibrate`.
 
     Its `network` is one for d5.predict; what was not fitted, every other size and all-reduces, is
     held against it (`held_out()`, `table()`). Within a job (mpirun, d5.launch) between all of its
     ranks, otherwise between `ranks` of this machine, which are started. Nothing else should run
-    meanwhile.
+    meanwhile. `wire` ("50us,1GB/s") delays messages, as d5.with_wire does.
     """
     job = _d5.world().size
-    sizes = {"repetitions": repetitions, "least_bytes": least_bytes, "most_bytes": most_bytes}
+    sizes = {"repetitions": repetitions, "least_bytes": least_bytes, "most_bytes": most_bytes, "wire": wire}
     return on_ranks("d5.calibrate", job if job > 1 else ranks, _calibrate, name, **sizes)
 
 
-def _calibrate(name: str, group: Any = None, **sizes: Any) -> _d5.NetworkCalibration:
-    return _d5._calibrate(name, group=group, **sizes)
+def _calibrate(name: str, group: Any = None, wire: str = "", **sizes: Any) -> _d5.NetworkCalibration:
+    return _d5._calibrate(name, group=_wired(group, wire), **sizes)
+
+
+def _wired(group: Any, wire: str) -> Any:
+    return _d5.with_wire(group or _d5.world(), wire) if wire else group
 
 
 def predict(
@@ -49,6 +57,8 @@ def predict(
     scheme: str = _SCHEME,
     strategies: Sequence[str] | str = (),
     scaling: str = "weak",
+    wire: str = "",
+    trace: os.PathLike[str] | str | None = None,
     framework: str = "reference",
     optimizer: str = _OPTIMIZER,
     steps: int = 30,
@@ -62,20 +72,28 @@ def predict(
 
     With measure=[1, 2] of this machine's own ranks: `profile` is a model or recipe, which so many
     copies train at once in `framework`; the network between them is calibrated by as many
-    `repetitions` of each message; a curve is predicted, and then so many ranks train (`points[i].measured`). Within a job the first of its
-    ranks do so, otherwise they are started, each with `threads` threads.
+    `repetitions` of each message; a curve is predicted, and then so many ranks train
+    (`points[i].measured`). Within a job the first of its ranks do so, otherwise they are started, each
+    with `threads` threads.
+
+    `wire` ("50us,1GB/s") is a port of this latency and bandwidth at each rank: in place of a network,
+    and with `measure` what delays messages. The file `trace` gets what simulated ranks do in a few
+    steps, of the most of `ranks` up to 16; with `measure` a step of the most ranks, measured above
+    predicted. ui.perfetto.dev and d5.Timeline.read open it.
 
         d5.predict(d5.profile("lenet", [32]), "ethernet-10g", [1, 2, 4], 32)
-        d5.predict("lenet", batch=16, measure=[1, 2])
+        d5.predict("lenet", batch=16, measure=[1, 2], wire="50us,1GB/s", trace="steps.json")
     """
     if batch < 1:
         raise ValueError(f"d5.predict: a batch of {batch}; expected 1 or more")
+    modelled = _d5.network_of_wire(wire) if wire else None
     if not measure:
-        if not isinstance(profile, _d5.TrainingProfile) or network is None:
-            raise TypeError("d5.predict needs a d5.profile and a network, or a model and measure=[1, 2]")
-        place = _d5.network_description(network) if isinstance(network, str) else network
+        if not isinstance(profile, _d5.TrainingProfile) or (network is None) == (modelled is None):
+            raise TypeError("d5.predict needs a d5.profile and a network or a wire, or a model and measure=[1, 2]")
+        place = _d5.network_description(network) if isinstance(network, str) else network or modelled
         chain = strategies.split(",") if isinstance(strategies, str) else list(strategies)
-        return _d5._predict(profile, place, list(ranks), batch, scheme=scheme, strategies=chain, scaling=scaling)
+        plan = {"scheme": scheme, "strategies": chain, "scaling": scaling, "wire": wire, "trace": trace}
+        return _d5._predict(profile, place, list(ranks), batch, **plan)
     if isinstance(profile, _d5.TrainingProfile) or network is not None or ranks or strategies:
         raise TypeError(
             "d5.predict: measure= trains a model or recipe on this machine as it is; it takes no profile, "
@@ -83,20 +101,33 @@ def predict(
         )
     model = os.fspath(profile)
     how = {"framework": framework, "optimizer": optimizer, "steps": steps}
+    traced = {**how, "steps": min(steps, _TRACED_STEPS)}
+    name = f"this machine, {modelled.name}" if modelled else "this machine"
 
     def of_rank(n: int) -> int:
         return max(1, batch // n) if scaling == "strong" else batch
 
+    @functools.cache  # the trace asks for the last one again
     def profiled(n: int) -> _d5.TrainingProfile:
         return on_ranks("d5.predict", n, _profile, model, of_rank(n), threads, **how)
 
+    @functools.cache
     def joined(n: int) -> _d5.NetworkDescription:
-        return on_ranks("d5.predict", n, _calibrate, "this machine", repetitions=repetitions).network
+        return on_ranks("d5.predict", n, _calibrate, name, wire=wire, repetitions=repetitions).network
 
     def measured(n: int) -> list[float]:
-        return on_ranks("d5.predict", n, _measure, model, of_rank(n), threads, scheme=scheme, **how)
+        return on_ranks("d5.predict", n, _measure, model, of_rank(n), threads, wire=wire, scheme=scheme, **how)
 
-    return _d5._predict_local(profiled, joined, measured, list(measure), batch, scheme, scaling)
+    def watched(n: int) -> _d5.Timeline:
+        return on_ranks("d5.predict", n, _watch, model, of_rank(n), threads, wire=wire, scheme=scheme, **traced)
+
+    if trace is not None:
+        at_first(_d5._check_writable, trace)
+    asked = (list(measure), batch, scheme, scaling, wire)
+    curve, timeline = _d5._predict_local(profiled, joined, measured, watched if trace is not None else None, *asked)
+    if timeline is not None:
+        at_first(timeline.write, trace)
+    return curve
 
 
 def _profile(
@@ -106,9 +137,22 @@ def _profile(
     return _d5.profile(model, [batch], group=group, **how)
 
 
-def _measure(model: str, batch: int, threads: int, group: Any = None, **how: Any) -> list[float]:
+def _measure(
+    model: str, batch: int, threads: int, group: Any = None, wire: str = "", **how: Any
+) -> list[float]:
     _take_threads(threads)
-    return _d5.measure_steps(model, batch, group=group, **how)
+    return _d5.measure_steps(model, batch, group=_wired(group, wire), **how)
+
+
+def _watch(
+    model: str, batch: int, threads: int, group: Any = None, **how: Any
+) -> _d5.Timeline | None:
+    """What the ranks do in such steps, at the first of them."""
+    ranks = group or _d5.world()
+    with tempfile.TemporaryDirectory() as folder:  # the first rank's is written to
+        file = os.path.join(folder, "steps.json")
+        _d5.run_traced(file, lambda: _measure(model, batch, threads, group, **how), group=group)
+        return _d5.Timeline.read(file) if ranks.rank == 0 else None
 
 
 def _take_threads(threads: int) -> None:

@@ -17,6 +17,7 @@ void bind_evaluation_lock(py::module_& m);
 void bind_find_peak(py::module_& m);
 void bind_answer_audit(py::module_& m);
 void bind_choice(py::module_& m);
+void bind_described_folder(py::module_& m);
 void bind_database(py::module_& m);
 void bind_scenario(py::module_& m);
 void bind_analysis(py::module_& m);

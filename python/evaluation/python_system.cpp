@@ -11,7 +11,7 @@ namespace d5::python {
 namespace {
 
 /// Of bytes and text their own, of arrays their elements'.
-std::vector<std::byte> bytes_of(const py::object& answer) {
+std::vector<std::byte> bytes_of_answer(const py::object& answer) {
   std::string text;
   if (py::isinstance<py::bytes>(answer) || py::isinstance<py::str>(answer)) {
     text = answer.cast<std::string>();
@@ -35,7 +35,7 @@ void PythonSystem::issue(std::span<const Query> queries) {
     const std::string fault = call_python([&]() -> std::string {
       try {
         const py::object said = answer_.object(query.sample);
-        if (answers_ == Answers::kept) bytes = bytes_of(said);
+        if (answers_ == Answers::kept) bytes = bytes_of_answer(said);
         return {};
       } catch (py::error_already_set& raised) {
         if (!raised.matches(PyExc_Exception)) throw;

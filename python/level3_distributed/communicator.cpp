@@ -103,18 +103,20 @@ void bind_level3_distributed(py::module_& m) {
         "effect without a launcher.");
   m.def(
       "run_traced",
-      [](const Path& path, const py::typing::Callable<py::object()>& run) {
+      [](const Path& path, const py::typing::Callable<py::object()>& run,
+         const std::shared_ptr<Communicator>& group) {
         Anything result = py::none();
         long_call(
             [&](const Interrupt&) {
-              run_traced({.path = path.string()}, world(),
+              run_traced({.path = path.string()}, group ? group : world(),
                          [&] { result = Anything(call_python([&] { return run(); })); });
             },
             Gil::held);
         return result;
       },
-      py::arg("path"), py::arg("run"),
-      "What `run` returns; what all ranks did meanwhile is a timeline in the file `path`, which "
+      py::arg("path"), py::arg("run"), py::kw_only(), py::arg("group") = py::none(),
+      "What `run` returns; what all ranks, of the job or of a group, did meanwhile is a timeline "
+      "in the file `path`, which "
       "ui.perfetto.dev opens: `--trace`.");
   m.def(
       "late_arrivals",

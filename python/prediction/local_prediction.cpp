@@ -4,6 +4,9 @@
 
 #include <pybind11/typing.h>
 
+#include <optional>
+#include <utility>
+
 #include "d5/core/entry_words.hpp"
 #include "d5/prediction/measured_training.hpp"
 #include "d5/prediction/prediction_timeline.hpp"
@@ -23,32 +26,31 @@ std::function<Result(int)> of_ranks(const py::typing::Callable<Result(int)>& fun
   };
 }
 
-SimulatedTrainingOptions simulated(std::int64_t batch, const std::string& scheme) {
-  SimulatedTrainingOptions training;
-  training.batch = batch;
-  training.scheme = entry_of_words("distributed optimizer", scheme);
-  return training;
-}
-
-PredictedCurve predict_local(const py::typing::Callable<TrainingProfile(int)>& profile,
-                             const py::typing::Callable<NetworkDescription(int)>& network,
-                             const py::typing::Callable<std::vector<double>(int)>& steps,
-                             std::vector<int> ranks, std::int64_t batch, const std::string& scheme,
-                             const std::string& scaling) {
-  const LocalRanks here{.profile = of_ranks<TrainingProfile>(profile),
-                        .network = of_ranks<NetworkDescription>(network),
-                        .steps = of_ranks<std::vector<double>>(steps),
-                        .timeline = {}};
+/// The curve, and where `timeline` is given a step of the most ranks.
+std::pair<PredictedCurve, std::optional<Timeline>> predict_local(
+    const py::typing::Callable<TrainingProfile(int)>& profile,
+    const py::typing::Callable<NetworkDescription(int)>& network,
+    const py::typing::Callable<std::vector<double>(int)>& steps,
+    const std::optional<py::typing::Callable<Timeline(int)>>& timeline, std::vector<int> ranks,
+    std::int64_t batch, const std::string& scheme, const std::string& scaling,
+    const std::string& wire) {
+  LocalRanks here{.profile = of_ranks<TrainingProfile>(profile),
+                  .network = of_ranks<NetworkDescription>(network),
+                  .steps = of_ranks<std::vector<double>>(steps),
+                  .timeline = {}};
+  if (timeline) here.timeline = of_ranks<Timeline>(*timeline);
   ScalingPredictionOptions options;
   options.ranks = std::move(ranks);
   options.scaling = predicted_scaling(scaling);
-  options.training = simulated(batch, scheme);
+  options.training = simulated_training(batch, scheme, wire);
   PredictedCurve curve;
+  std::optional<Timeline> traced;
   long_call([&](const Interrupt& interrupt) {
     options.interrupt = interrupt;
     curve = predict_here(here, options);
+    if (here.timeline) traced = timeline_here(here, options);
   });
-  return curve;
+  return {std::move(curve), std::move(traced)};
 }
 
 std::vector<double> measured_steps(const std::string& model, std::int64_t batch,
@@ -71,8 +73,8 @@ std::vector<double> measured_steps(const std::string& model, std::int64_t batch,
 void bind_local_prediction(py::module_& m) {
   const ProfileOptions usual;
   m.def("_predict_local", &predict_local, py::arg("profile"), py::arg("network"), py::arg("steps"),
-        py::arg("ranks"), py::arg("batch"), py::arg("scheme"), py::arg("scaling"),
-        "With measure=[...]: d5.predict.");
+        py::arg("timeline"), py::arg("ranks"), py::arg("batch"), py::arg("scheme"),
+        py::arg("scaling"), py::arg("wire"), "With measure=[...]: d5.predict.");
   m.def("measure_steps", &measured_steps, py::arg("model"), py::arg("batch"), py::kw_only(),
         py::arg("scheme") = kRingScheme, py::arg("framework") = "reference",
         py::arg("steps") = usual.steps, py::arg("warm_up") = usual.warm_up,
@@ -83,7 +85,7 @@ void bind_local_prediction(py::module_& m) {
       "predicted_timeline",
       [](const TrainingProfile& profile, const NetworkDescription& network, int ranks,
          std::int64_t batch, const std::string& scheme) {
-        const SimulatedTrainingOptions training = simulated(batch, scheme);
+        const auto training = simulated_training(batch, scheme, "");
         const py::gil_scoped_release released;
         return predicted_timeline(profile, ranks, network, training);
       },

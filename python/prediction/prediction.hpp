@@ -22,5 +22,9 @@ inline constexpr const char* kRingScheme = "consistent_decentralized:all_reduce=
 
 /// "weak" or "strong". Throws: ValueError for another word.
 [[nodiscard]] PredictedScaling predicted_scaling(const std::string& word);
+/// By words of schemes; `wire`: whether messages are those of a modelled wire. Throws: ValueError.
+[[nodiscard]] SimulatedTrainingOptions simulated_training(std::int64_t batch,
+                                                          const std::string& scheme,
+                                                          const std::string& wire);
 
 }  // namespace d5::python

@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+#include <optional>
+
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/prediction/predicted_curve.hpp"
 #include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/prediction_timeline.hpp"
 #include "long_call.hpp"
 #include "prediction/prediction.hpp"
 
@@ -17,9 +22,9 @@ PredictedCurve predict_cluster(const TrainingProfile& profile, const NetworkDesc
                                std::vector<int> ranks, std::int64_t batch,
                                const std::string& scheme,
                                const std::vector<std::string>& strategies,
-                               const std::string& scaling) {
-  PlannedTraining plan{{.batch = batch}, network};
-  plan.training.scheme = entry_of_words("distributed optimizer", scheme);
+                               const std::string& scaling, const std::string& wire,
+                               const std::optional<Path>& trace) {
+  PlannedTraining plan{simulated_training(batch, scheme, wire), network};
   PredictedCurve curve;
   curve.model = profile.model;
   curve.framework = profile.framework;
@@ -34,7 +39,9 @@ PredictedCurve predict_cluster(const TrainingProfile& profile, const NetworkDesc
       .ranks = std::move(ranks), .scaling = predicted_scaling(scaling), .training = plan.training};
   long_call([&](const Interrupt& interrupt) {
     options.interrupt = interrupt;
+    if (trace) check_writable(trace->string());
     curve.points = predict_scaling(profile, plan.network, options);
+    if (trace) write_timeline(predicted_timeline(profile, plan.network, options), trace->string());
   });
   return curve;
 }
@@ -71,6 +78,9 @@ void bind_networks(py::module_& m) {
       });
   m.def("network_description", &load_network_description, py::arg("name_or_file"),
         "One that d5 carries (\"ethernet-10g\"), or a YAML file.");
+  m.def("network_of_wire", &network_of_wire, py::arg("wire"),
+        "Of \"50us,1GB/s\": a port of this latency and bandwidth at each rank, as d5.with_wire "
+        "delays messages.");
   m.def("network_descriptions", &carried_networks);
 }
 
@@ -80,6 +90,17 @@ PredictedScaling predicted_scaling(const std::string& word) {
   if (word == "weak") return PredictedScaling::weak;
   if (word == "strong") return PredictedScaling::strong;
   throw ValueError(fmt::format("scaling is '{}', expected weak or strong", printable(word)));
+}
+
+SimulatedTrainingOptions simulated_training(std::int64_t batch, const std::string& scheme,
+                                            const std::string& wire) {
+  SimulatedTrainingOptions training;
+  training.batch = batch;
+  training.scheme = entry_of_words("distributed optimizer", scheme);
+  if (!wire.empty()) {  // it carries what is sent, whether or not somebody waits for it
+    training.simulation.eager_bytes = std::numeric_limits<std::int64_t>::max();
+  }
+  return training;
 }
 
 void bind_scaling_prediction(py::module_& m) {
@@ -120,7 +141,7 @@ void bind_scaling_prediction(py::module_& m) {
         py::arg("batch"), py::kw_only(),
         py::arg("scheme") = "consistent_decentralized:all_reduce=ring",
         py::arg("strategies") = std::vector<std::string>{}, py::arg("scaling") = "weak",
-        "On a cluster: d5.predict.");
+        py::arg("wire") = "", py::arg("trace") = py::none(), "On a cluster: d5.predict.");
   m.def("prediction_table", &prediction_table, py::arg("curves"), "Curves side by side.");
   m.def("prediction_plot", &prediction_plot, py::arg("curves"),
         "Samples a second over ranks: perfect, predicted, by formula, and measured where it was.");

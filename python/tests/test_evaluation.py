@@ -274,3 +274,18 @@ def test_who_lies_and_who_remembers_is_found():
 
     [row] = d5.audit_answers(remember, samples=20).where(metric="repeat_ratio")
     assert row.status == "failed" and "remembered" in row.reason
+
+
+def test_a_folder_is_described_as_a_data_set(tmp_path):
+    for name, data in {"b/one.png": b"abc", "a/two.png": b""}.items():
+        file = tmp_path / "kinds" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    (tmp_path / "kinds.yaml").write_text(d5.described_folder(tmp_path / "kinds"))
+    assert [what for *_, what in d5.lint_manifest(tmp_path / "kinds.yaml") if "licence" not in what] == []
+    text = d5.described_folder(tmp_path / "kinds", name="two")
+    assert "name: two\n" in text and 'labels: ["a", "b"]' in text
+    # FIPS 180-2, appendix B.1
+    assert "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" in text
+    with pytest.raises(d5.IoError, match="nowhere"):
+        d5.described_folder(tmp_path / "nowhere")

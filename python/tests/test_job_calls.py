@@ -61,7 +61,9 @@ def measure_all(folder):
         "network": d5.calibrate("here", repetitions=2, least_bytes=1024, most_bytes=16384),
         "curve": [
             (point.ranks, point.batch, point.step, point.measured)
-            for point in d5.predict("lenet", batch=2, measure=[1, 2], steps=2, repetitions=2).points
+            for point in d5.predict(
+                "lenet", batch=2, measure=[1, 2], steps=2, repetitions=2, trace=folder / "both.json"
+            ).points
         ],
         "map": d5.overlap_map({"busy": busy}, resources=["threads=0"], bytes=4096, pairs=6),
         "search": d5.overlap_search("lenet", batch=2, resources=["default"], rounds=2, steps_per_block=1),
@@ -113,6 +115,8 @@ def test_a_prediction_stands_beside_what_was_measured(measured):
     assert first == second and [ranks for ranks, *_ in first] == [1, 2]
     for _, batch, step, measured_steps in first:
         assert batch == 2 and step > 0 and len(measured_steps) == 2
+    steps = [row for row in d5.Timeline.read(measured[0] / "both.json").rows() if row["name"] == "step"]
+    assert [row["begin_ns"] for row in steps if row["rank"] == 0] == [0, 0]  # measured and predicted
 
 
 @needs_mpirun
@@ -135,10 +139,18 @@ def test_settings_of_communication_are_searched(measured):
 
 
 @needs_mpirun
-def test_ranks_are_started_where_there_is_no_job():
-    curve = d5.predict("lenet", batch=4, measure=[2], scaling="strong", steps=2, repetitions=2)
+def test_ranks_are_started_where_there_is_no_job(tmp_path):
+    how = {"wire": "5ms,1GB/s", "trace": tmp_path / "both.json", "steps": 2, "repetitions": 1}
+    curve = d5.predict("lenet", batch=4, measure=[2], scaling="strong", **how)
     [point] = curve.points
-    assert point.batch == 2 and len(point.measured) == 2 and curve.network == "this machine"
+    assert point.batch == 2 and len(point.measured) == 2
+    assert curve.network == "this machine, wire 5ms,1GB/s"
+    # A ring of two sums and spreads in two rounds, which the wire delays.
+    assert min(point.measured) > 0.010 and point.step > 0.010
+    lengths = [
+        row["end_ns"] - row["begin_ns"] for row in d5.Timeline.read(how["trace"]).rows() if row["name"] == "step"
+    ]
+    assert len(lengths) >= 2 and min(lengths) > 10e6
 
 
 def too_many():
@@ -146,6 +158,8 @@ def too_many():
         d5.predict("lenet", batch=2, measure=[3])
     with pytest.raises(d5.NotFound, match="lenett"):
         d5.predict("lenett", batch=2, measure=[1])  # fails at rank 0 alone, and is raised on both
+    with pytest.raises(d5.IoError, match="nowhere"):
+        d5.predict("lenet", batch=2, measure=[1], trace="/nowhere/t.json")
 
 
 @needs_mpirun

@@ -49,6 +49,28 @@ def test_a_curve_is_predicted():
         d5.predict(lenet(), network, [1], 8, scaling="some")
 
 
+def test_a_wire_stands_for_a_network(tmp_path):
+    network = d5.NetworkDescription("made up", latency=0.001, bandwidth=1e9)
+    curve = d5.predict(lenet(), ranks=[1, 2], batch=8, wire="1ms,1GB/s")
+    assert curve.network == "wire 1ms,1GB/s"
+    # Nobody waits for a receive to be posted, so it is never slower than such a network.
+    assert 0.010 < curve.points[1].step <= d5.predict(lenet(), network, [1, 2], 8).points[1].step
+    with pytest.raises(d5.TypeError, match="a network or a wire"):
+        d5.predict(lenet(), network, [1], 8, wire="1ms,1GB/s")
+    with pytest.raises(d5.ValueError, match="1ms"):
+        d5.predict(lenet(), ranks=[1], batch=8, wire="1ms")
+
+
+def test_a_curve_writes_a_trace_of_its_most_ranks(tmp_path):
+    file = tmp_path / "t.json"
+    d5.predict(lenet(), "ethernet-10g", [2, 1, 64], 8, trace=file, strategies="compute:factor=2")
+    steps = [row for row in d5.Timeline.read(file).rows() if row["name"] == "step"]
+    assert {row["rank"] for row in steps} == {0, 1}
+    assert 0.005 < (steps[-1]["end_ns"] - steps[-1]["begin_ns"]) * 1e-9 < 0.010
+    with pytest.raises(d5.IoError, match="nowhere"):
+        d5.predict(lenet(), "ethernet-10g", [1], 8, trace=tmp_path / "nowhere" / "t.json")
+
+
 def test_networks_are_known():
     assert "ethernet-10g" in d5.network_descriptions()
     assert d5.network_description("ethernet-10g").bandwidth == pytest.approx(1.1e9)
@@ -114,10 +136,12 @@ def test_a_timeline_is_predicted():
     assert len([row for row in both.rows() if row["name"] == "step"]) == 4
 
 
-def test_profiles_and_networks_can_be_sent():
+def test_profiles_networks_and_timelines_can_be_sent():
     import pickle
 
     profile = pickle.loads(pickle.dumps(lenet()))
     assert profile.step(8) == lenet().step(8)
     network = d5.network_description("ethernet-10g")
     assert pickle.loads(pickle.dumps(network)).yaml() == network.yaml()
+    timeline = d5.predicted_timeline(lenet(), network, 2, 8)
+    assert pickle.loads(pickle.dumps(timeline)).rows() == timeline.rows()

@@ -23,7 +23,8 @@ TEST_CASE("a folder of folders is a data set's manifest, a class each, with dige
   write_file(kinds + "/a: \"x\"/two.png", "");
   write_file(kinds + "/b/.DS_Store", "not one");
   const auto manifest =
-      parse_manifest<DatasetManifest>(described_folder(kinds + "/", "kinds"), "kinds.yaml");
+      parse_manifest<DatasetManifest>(described_folder(kinds + "/"), "kinds.yaml");
+  CHECK(manifest.name == "kinds");
   CHECK(manifest.folder == "kinds");
   CHECK(manifest.labels == std::vector<std::string>{"a: \"x\"", "b"});
   REQUIRE(manifest.samples.size() == 2);
@@ -38,7 +39,7 @@ TEST_CASE("a folder of folders is a data set's manifest, a class each, with dige
 
 TEST_CASE("a folder without files, within a class's, or not there is refused") {
   const testing::TemporaryFolder folder;
-  CHECK_THROWS_AS(described_folder(folder / "nowhere", "n"), IoError);
+  CHECK_THROWS_AS(described_folder(folder / "nowhere"), IoError);
   std::filesystem::create_directories(folder / "a");
   CHECK_THROWS_WITH(described_folder(folder / "", "n"), Catch::Contains("has no files"));
   std::filesystem::create_directories(folder / "a/b");

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "d5/core/error.hpp"
+#include "d5/prediction/prediction_timeline.hpp"
 
 namespace d5 {
 namespace {
@@ -71,6 +72,31 @@ TEST_CASE("what runs here is predicted from as many copies, before anything is m
     CHECK(record.samples.at(0) == Approx(alone ? -0.4 : 0.22));
   }
   CHECK(errors == 2);
+}
+
+TEST_CASE("a step of the most ranks here is shown above the predicted one") {
+  std::string order;
+  const LocalRanks here{
+      .profile = profile_of, .network = memory, .steps = {}, .timeline = [&](int ranks) {
+        order += "t" + std::to_string(ranks);
+        return predicted_timeline(profile_of(1), ranks, memory(2), {.batch = 8});
+      }};
+  ScalingPredictionOptions options{.ranks = {2, 1}};
+  options.training.batch = 8;
+  const Timeline both = timeline_here(here, options);
+  CHECK(order == "t2");
+  std::vector<double> steps;
+  for (const TraceRecord& record : both.records) {
+    if (record.name == "step" && record.rank == 1) {
+      steps.push_back(static_cast<double>(record.end_ns - record.begin_ns) * 1e-9);
+    }
+  }
+  REQUIRE(steps.size() >= 2);
+  std::ranges::sort(steps);  // the one that plays the measured step is of one copy
+  CHECK(steps.front() == Approx(0.031));
+  CHECK(steps.back() == Approx(0.061));
+  options.ranks = {};
+  CHECK_THROWS_AS(timeline_here(here, options), ValueError);
 }
 
 TEST_CASE("curves side by side are told apart by what differs between them") {

@@ -38,6 +38,15 @@ TEST_CASE("a network reads back as it was written, fitted digits too") {
   CHECK(again.overhead.source.empty());
 }
 
+TEST_CASE("a wire's words are a network of as many ports as there are ranks") {
+  const NetworkDescription network = network_of_wire("50us,10Gbit/s");
+  CHECK(network.name == "wire 50us,1.25GB/s");
+  CHECK(network.latency.value == 50e-6);
+  CHECK(network.bandwidth.value == 1.25e9);
+  CHECK(parse_network_description(to_yaml(network), "wire.yaml").most_ranks() == 1'000'000);
+  CHECK_THROWS_AS(network_of_wire("50us"), ValueError);
+}
+
 TEST_CASE("large messages may have figures of their own") {
   NetworkDescription network = parse_network_description(
       kSmallest +

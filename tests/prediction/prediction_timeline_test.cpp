@@ -9,8 +9,8 @@
 namespace d5 {
 namespace {
 
-/// 10 ms forward, 20 ms backward, then a megabyte at 1 GB/s between two ranks.
-Timeline two_ranks() {
+/// 10 ms forward, 20 ms backward, then a megabyte.
+TrainingProfile one_piece() {
   TrainingProfile profile{.model = "one piece", .framework = "none"};
   profile.parameters = {{"weights", 1e6}};
   profile.pieces = {{.name = "all", .kind = "forward"},
@@ -20,12 +20,19 @@ Timeline two_ranks() {
   times.gaps = {{0}, {0}};
   times.steps = {0.030};
   profile.batches = {times};
+  return profile;
+}
+
+/// At 1 GB/s.
+NetworkDescription made_up() {
   NetworkDescription network;
   network.name = "made up";
-  network.hosts = 2;
+  network.hosts = 32;
   network.bandwidth = {1e9, "made up"};
-  return predicted_timeline(profile, 2, network, {.batch = 8});
+  return network;
 }
+
+Timeline two_ranks() { return predicted_timeline(one_piece(), 2, made_up(), {.batch = 8}); }
 
 std::vector<TraceRecord> named(const Timeline& timeline, const std::string& name, int rank) {
   std::vector<TraceRecord> found;
@@ -53,6 +60,20 @@ TEST_CASE("a predicted timeline has a process a rank, and what it did when") {
   Trace::start();
   CHECK_THROWS_AS(two_ranks(), ValueError);
   Trace::stop();
+}
+
+TEST_CASE("a curve's timeline is of its most ranks that a page has room for") {
+  ScalingPredictionOptions options{.ranks = {2, 4, 32}, .scaling = PredictedScaling::strong};
+  options.training.batch = 32;
+  CHECK(predicted_timeline(one_piece(), made_up(), options).ranks.size() == 4);
+  options.ranks = {32};
+  CHECK(predicted_timeline(one_piece(), made_up(), options).ranks.size() == 1);
+  options.ranks = {3};
+  CHECK_THROWS_WITH(predicted_timeline(one_piece(), made_up(), options),
+                    Catch::Contains("cannot share"));
+  options.training.rewrites = {{.change = [](PlannedGraph&) {}}};
+  options.ranks = {1};
+  CHECK_THROWS_AS(predicted_timeline(one_piece(), made_up(), options), Unsupported);
 }
 
 TEST_CASE("a step that was measured stands above one that was predicted") {

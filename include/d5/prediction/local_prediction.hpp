@@ -30,6 +30,11 @@ struct LocalRanks {
 [[nodiscard]] PredictedCurve predict_here(const LocalRanks& here,
                                           const ScalingPredictionOptions& options);
 
+/// A step of the most of these ranks, measured above predicted (`measured_above_predicted`).
+/// Throws: as `predicted_timeline`, and what `here` throws.
+[[nodiscard]] Timeline timeline_here(const LocalRanks& here,
+                                     const ScalingPredictionOptions& options);
+
 /// Commands of d5, to each of which "--out FILE" is added, and for a timeline "--trace FILE" to
 /// that which measures.
 struct LocalCommands {

@@ -83,6 +83,9 @@ void expect_places(const NetworkDescription& network, int ranks);
                                                            const std::string& file);
 /// A file, or the name of one that d5 carries. Throws: as above; NotFound, IoError.
 [[nodiscard]] NetworkDescription load_network_description(const std::string& file_or_name);
+/// Of words of `wire_of`, "50us,1GB/s": a port of this latency and bandwidth at each rank, as
+/// `WireModel` delays messages. Throws: ValueError.
+[[nodiscard]] NetworkDescription network_of_wire(const std::string& words);
 /// The file's text, such as parse_network_description reads back.
 [[nodiscard]] std::string to_yaml(const NetworkDescription& network);
 /// Names, sorted.

@@ -28,6 +28,9 @@ struct ScalingPredictionOptions {
   std::function<void(int ranks)> on_point = {};  ///< called after each
 };
 
+/// What one of `ranks` has. Throws: ValueError for a batch that they cannot share.
+[[nodiscard]] std::int64_t batch_of_rank(const ScalingPredictionOptions& options, int ranks);
+
 /// One number of ranks. Units: s, bytes, samples a second.
 struct PredictedPoint {
   int ranks = 1;

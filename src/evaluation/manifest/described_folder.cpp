@@ -37,6 +37,11 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// Of a folder: "flowers", also of "/data/flowers/".
+std::string last_name(const fs::path& folder) {
+  return (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+}
+
 /// As `DatasetManifest::folder` names it.
 std::string below_data(const fs::path& folder) {
   const fs::path whole = fs::weakly_canonical(folder);
@@ -81,8 +86,8 @@ std::string described_folder(const std::string& folder, const std::string& name)
   return fmt::format(
       "kind: dataset\nname: {}\nversion: 1.0.0-dev\ntask: image classification\nlicence: "
       "LicenseRef-unknown\nfolder: {}\n{}samples:\n{}",
-      name, quoted(below_data(folder)), labels.empty() ? "" : fmt::format("labels: [{}]\n", labels),
-      samples);
+      name.empty() ? last_name(folder) : name, quoted(below_data(folder)),
+      labels.empty() ? "" : fmt::format("labels: [{}]\n", labels), samples);
 }
 
 }  // namespace d5

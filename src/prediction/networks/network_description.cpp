@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -17,6 +18,7 @@
 #include "d5/core/duration.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
+#include "d5/level3_distributed/wire_model.hpp"
 
 namespace d5 {
 namespace {
@@ -260,6 +262,16 @@ NetworkDescription load_network_description(const std::string& file_or_name) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 16;
   const std::string path = file_or_carried("network", kCarriedNetworks, file_or_name);
   return parse_network_description(read_file(path, kMostBytes), file_or_name);
+}
+
+NetworkDescription network_of_wire(const std::string& words) {
+  const WireOptions wire = wire_of(words);
+  NetworkDescription network;
+  network.name = "wire " + to_string(wire);
+  network.hosts = 1'000'000;
+  network.latency = {std::chrono::duration<double>(wire.latency).count(), "a modelled wire"};
+  network.bandwidth = {wire.bytes_per_second, "a modelled wire"};
+  return network;
 }
 
 std::vector<std::string> carried_networks() { return carried_names(kCarriedNetworks); }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "d5/prediction/prediction_timeline.hpp"
 
 namespace d5 {
 namespace {
@@ -19,6 +20,10 @@ NetworkDescription no_network() {
   network.name = "none";
   network.bandwidth.value = 1;
   return network;
+}
+
+NetworkDescription network_of(const LocalRanks& here, int ranks) {
+  return ranks == 1 ? no_network() : here.network(ranks);
 }
 
 void add_reason(PredictedPoint& point, const std::string& reason) {
@@ -36,7 +41,7 @@ PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptio
     one.training.draws_steps = true;  // few ranks, whose steps are known one by one
     one.training.steps = std::max(one.training.steps, kSteps);
     const TrainingProfile profile = here.profile(ranks);
-    const NetworkDescription network = ranks == 1 ? no_network() : here.network(ranks);
+    const NetworkDescription network = network_of(here, ranks);
     curve.points.push_back(predict_scaling(profile, network, one).front());
     add_reason(curve.points.back(), fmt::format("{}", fmt::join(profile.mistrusted, "; ")));
     curve.model = profile.model;
@@ -51,6 +56,17 @@ PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptio
     point.measured = here.steps(point.ranks);
   }
   return curve;
+}
+
+Timeline timeline_here(const LocalRanks& here, const ScalingPredictionOptions& options) {
+  if (options.ranks.empty()) throw ValueError("a timeline of no ranks; expected 1 or more");
+  const int ranks = *std::ranges::max_element(options.ranks);
+  SimulatedTrainingOptions training = options.training;
+  training.batch = batch_of_rank(options, ranks);
+  const TrainingProfile profile = here.profile(ranks);
+  const NetworkDescription network = network_of(here, ranks);
+  return measured_above_predicted(here.timeline(ranks),
+                                  predicted_timeline(profile, ranks, network, training));
 }
 
 }  // namespace d5

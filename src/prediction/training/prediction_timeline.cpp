@@ -96,6 +96,11 @@ void add_step(Timeline& into, const Timeline& from, const TraceRecord& step,
 Timeline predicted_timeline(const TrainingProfile& profile, int ranks,
                             const NetworkDescription& network,
                             const SimulatedTrainingOptions& options) {
+  if (!std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
+    throw Unsupported(
+        "a predicted timeline: no scheme does what a strategy changes, so that its graph is "
+        "scheduled, and no rank simulated; leave out the strategy or the trace");
+  }
   Timeline all;
   {
     const TraceWhile recording;
@@ -117,6 +122,18 @@ Timeline predicted_timeline(const TrainingProfile& profile, int ranks,
   }
   timeline.sort();
   return timeline;
+}
+
+Timeline predicted_timeline(const TrainingProfile& profile, const NetworkDescription& network,
+                            const ScalingPredictionOptions& options) {
+  constexpr int kMost = 16;
+  int ranks = 1;
+  for (const int each : options.ranks) {
+    if (each <= kMost) ranks = std::max(ranks, each);
+  }
+  SimulatedTrainingOptions training = options.training;
+  training.batch = batch_of_rank(options, ranks);
+  return predicted_timeline(profile, ranks, network, training);
 }
 
 Timeline measured_above_predicted(const Timeline& measured, const Timeline& predicted) {

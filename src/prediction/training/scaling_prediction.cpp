@@ -21,15 +21,6 @@ namespace {
 
 constexpr int kMostRanks = 1'000'000;
 
-std::int64_t batch_of(const ScalingPredictionOptions& options, int ranks) {
-  const std::int64_t batch = options.training.batch;
-  if (options.scaling == PredictedScaling::weak) return batch;
-  if (batch % ranks == 0) return batch / ranks;
-  throw ValueError(
-      fmt::format("prediction: {} ranks cannot share a batch of {}; give a batch that they divide",
-                  ranks, batch));
-}
-
 /// How much longer or shorter the mean step may be than what the profile's steps say: the middle
 /// 95% of means of as many steps drawn again.
 Interval resampled(const TrainingProfile& profile) {
@@ -103,7 +94,7 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
                        const ScalingPredictionOptions& options, int ranks, Interval factors) {
   PredictedPoint point;
   point.ranks = ranks;
-  point.batch = batch_of(options, ranks);
+  point.batch = batch_of_rank(options, ranks);
   SimulatedTrainingOptions training = options.training;
   training.batch = point.batch;
   const SimulatedTraining simulated = simulate_training(profile, ranks, network, training);
@@ -194,6 +185,15 @@ void set_efficiencies(std::vector<PredictedPoint>& points) {
   }
 }
 
+std::int64_t batch_of_rank(const ScalingPredictionOptions& options, int ranks) {
+  const std::int64_t batch = options.training.batch;
+  if (options.scaling == PredictedScaling::weak) return batch;
+  if (batch % ranks == 0) return batch / ranks;
+  throw ValueError(
+      fmt::format("prediction: {} ranks cannot share a batch of {}; give a batch that they divide",
+                  ranks, batch));
+}
+
 std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
                                             const NetworkDescription& network,
                                             const ScalingPredictionOptions& options) {
@@ -202,7 +202,7 @@ std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
     if (ranks < 1 || ranks > kMostRanks) {
       throw ValueError(fmt::format("prediction: {} ranks; expected 1 to {}", ranks, kMostRanks));
     }
-    (void)batch_of(options, ranks);
+    (void)batch_of_rank(options, ranks);
   }
   const Interval factors = resampled(profile);
   std::vector<PredictedPoint> points;
