@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "answered.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
 
 /// What an object in Python carries from step to step: its `state()`, a dict of arrays.
 [[nodiscard]] inline ValueMap python_state_of(const PythonReference& self) {
-  return call_python([&] { return to_values(self.object.attr("state")().cast<py::dict>()); });
+  return call_python([&] {
+    const py::object said = self.object.attr("state")();
+    return to_values(answered<py::dict>(said, self.object, "state()", "a dict of arrays by name"));
+  });
 }
 
 /// By its `restore(state)`.

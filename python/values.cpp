@@ -2,6 +2,7 @@
 // Values between Python and d5.
 #include <fmt/format.h>
 
+#include "answered.hpp"
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 
@@ -58,7 +59,11 @@ Value to_value(const py::handle& object) {
 
 ValueMap to_values(const Values& values) {
   ValueMap result;
-  for (const auto& [name, value] : values) result[name.cast<std::string>()] = to_value(value);
+  for (const auto& [name, value] : values) {
+    auto text = if_it_fits<std::string>(name);
+    if (!text) throw_answer(name, "a name of a dict of arrays", "a text");
+    result[*std::move(text)] = to_value(value);
+  }
   return result;
 }
 

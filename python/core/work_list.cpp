@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/work_list.hpp"
 
+#include <fmt/format.h>
 #include <pybind11/typing.h>
 
 #include <optional>
 
+#include "answered.hpp"
 #include "bindings.hpp"
 #include "d5/core/pivot.hpp"
 #include "long_call.hpp"
@@ -22,8 +24,11 @@ std::vector<WorkPiece> pieces_of(const py::typing::Dict<py::str, Rows>& work) {
     piece.record.subject = name.cast<std::string>();
     const auto held =
         std::make_shared<PythonReference>(py::reinterpret_borrow<py::object>(function));
-    piece.run = [held](const std::function<void()>& sampled) {
-      auto rows = call_python([&] { return held->object().cast<std::vector<Measurement>>(); });
+    piece.run = [held, who = fmt::format("the work '{}'", piece.record.subject)](
+                    const std::function<void()>& sampled) {
+      auto rows = call_python([&] {
+        return answered<std::vector<Measurement>>(held->object(), who, "a list of measurements");
+      });
       sampled();
       return rows;
     };

@@ -255,7 +255,7 @@ void bind_executor(py::module_& m) {
             }
             executor.events().add(std::move(adapter));
           },
-          py::arg("event"))
+          py::arg("event").none(false))
       .def_property(
           "mode",
           [](const GraphExecutor& executor) { return std::string(name_of(executor.mode())); },
@@ -293,7 +293,7 @@ void bind_executor(py::module_& m) {
         });
         return Measurements(results);
       },
-      py::arg("executor"), py::arg("inputs"), py::arg("loss") = "loss", py::kw_only(),
+      py::arg("executor").none(false), py::arg("inputs"), py::arg("loss") = "loss", py::kw_only(),
       py::arg("elements") = 8, py::arg("seed") = 0,
       "Whether gradients are those of what the executor computes: some elements of each "
       "parameter's "

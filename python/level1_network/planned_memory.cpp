@@ -93,13 +93,13 @@ void bind_planned_memory(py::module_& m) {
       });
   m.def(
       "planned_memory", [](const GraphExecutor& executor) { return planned_memory(executor); },
-      py::arg("executor"), "Of its last run or plan; empty before.");
-  m.def("plan_memory", &memory_of_plan, py::arg("executor"), py::arg("inputs"),
+      py::arg("executor").none(false), "Of its last run or plan; empty before.");
+  m.def("plan_memory", &memory_of_plan, py::arg("executor").none(false), py::arg("inputs"),
         py::arg("loss") = "",
         "What a run with these inputs would lay out, without taking that memory; with `loss` one "
         "that trains.");
   m.def(
-      "predicted_memory", &memory_prediction, py::arg("executor"), py::arg("inputs"),
+      "predicted_memory", &memory_prediction, py::arg("executor").none(false), py::arg("inputs"),
       py::arg("loss") = "",
       "The bytes that such a run holds: of parameters, constants, inputs, gradients, of the plan, "
       "and of all (bytes).");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/stream.hpp"
 #include "long_call.hpp"
@@ -101,7 +102,9 @@ const Tensor& PythonExecutor::gradient(std::string_view name) const {
 ValueMap PythonExecutor::state() const {
   return call_python([&]() -> ValueMap {
     const py::function method = override_of(static_cast<const GraphExecutor*>(this), "state");
-    return method ? to_values(method().cast<py::dict>()) : ValueMap();
+    if (!method) return {};
+    return to_values(
+        answered<py::dict>(method(), py::cast(this), "state()", "a dict of arrays by name"));
   });
 }
 

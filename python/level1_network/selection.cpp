@@ -93,7 +93,7 @@ void bind_framework_selection(py::module_& m) {
         const Use use(&executor, "the executor");
         return framework_selection(executor);
       },
-      py::arg("executor"),
+      py::arg("executor").none(false),
       "What \"auto\" chose for the inputs that the executor ran last: `d5 net show --framework "
       "auto`.");
   m.def("forget_selections", &forget_selections, py::arg("network"),

@@ -109,10 +109,10 @@ void bind_communication_events(py::module_& m, CommunicatorClass& communicator) 
                            f.group, f.info.bytes_sent, f.info.bytes_received);
       });
   communicator
-      .def("add_event", &add_communication_event, py::arg("event"),
+      .def("add_event", &add_communication_event, py::arg("event").none(false),
            "An object with hooks of d5.Event, such as before_call, hears of its calls and those of "
            "its groups.")
-      .def("remove_event", &remove_communication_event, py::arg("event"));
+      .def("remove_event", &remove_communication_event, py::arg("event").none(false));
 }
 
 }  // namespace d5::python

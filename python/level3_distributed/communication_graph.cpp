@@ -98,7 +98,7 @@ void bind_pipelines(py::module_& m) {
                                                     std::move(ranks),
                                                     pipeline_schedules().at(schedule).make());
            }),
-           py::arg("part"), py::arg("loss"), py::arg("ranks"), py::kw_only(),
+           py::arg("part"), py::arg("loss"), py::arg("ranks").none(false), py::kw_only(),
            py::arg("schedule") = "1f1b")
       .def("run", &run, py::arg("micro_batches"),
            "Runs all of them forward and backward, and leaves the gradients of the mean of their "

@@ -60,11 +60,11 @@ void bind_distributed_optimizer(py::module_& m) {
         const py::gil_scoped_release released;
         return find_scheme(which).make(std::move(three_steps), ranks, settings);
       },
-      py::arg("which"), py::arg("optimizer"),
+      py::arg("which"), py::arg("optimizer").none(false),
       "A scheme by name (\"consistent_decentralized\", \"torch/ddp\") with its options as "
       "keywords, around an optimizer whose steps are all ranks' from now on. A collective.");
   m.def(
-      "gather_records", &gather, py::arg("measurements"), py::arg("ranks"),
+      "gather_records", &gather, py::arg("measurements"), py::arg("ranks").none(false),
       py::arg("trained") = true,
       "The records of all ranks, the same on each: joined as each metric says, or one a rank, with "
       "the condition \"rank\". Of a rank that did not train (`trained`) only those with samples "

@@ -63,7 +63,7 @@ void bind_memory_window(py::module_& m) {
       "    ticket = window.fetch_and_add(0, 0, 1)             # a counter at rank 0\n"
       "    with window.lock(2):\n"
       "        window.put(gradient, 2)")
-      .def(py::init(&make_window), py::arg("ranks"), py::arg("bytes"),
+      .def(py::init(&make_window), py::arg("ranks").none(false), py::arg("bytes"),
            py::arg("kind") = "automatic", released,
            "To which this rank brings so many zeros. A collective. `kind`: automatic, node, or "
            "library.")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level3_distributed/scaling_study.hpp"
 
+#include "answered.hpp"
 #include "d5/level3_distributed/scaling_table.hpp"
 #include "level2_training/training/session_options.hpp"
 #include "level3_distributed/started_calls.hpp"
@@ -19,8 +20,9 @@ TrainAt training_of_python(const TrainAtPoint& train, const std::string& subject
   return [held, subject](const ScalingPoint& point, std::uint64_t seed) {
     return call_python([&]() -> std::vector<Measurement> {
       try {
-        return held->object(point.ranks, point.scheme, point.scaling, seed)
-            .cast<std::vector<Measurement>>();
+        return answered<std::vector<Measurement>>(
+            held->object(point.ranks, point.scheme, point.scaling, seed), "a run of d5.scale",
+            "its rows");
       } catch (py::error_already_set& raised) {
         if (!raised.matches(PyExc_Exception)) throw;
         return {{.subject = subject,

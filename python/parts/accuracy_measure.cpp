@@ -3,6 +3,7 @@
 
 #include <pybind11/trampoline_self_life_support.h>
 
+#include "answered.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 
@@ -30,8 +31,9 @@ class PythonAccuracyMeasure final : public AccuracyMeasure,
       const py::function method =
           method_of<AccuracyMeasure>(this, "judge", "judge(answer, right), a number");
       const LeaseScope call("an accuracy's call");
-      return method(from_values(answer, call.lease()), from_values(right, call.lease()))
-          .cast<double>();
+      const py::object said =
+          method(from_values(answer, call.lease()), from_values(right, call.lease()));
+      return answered<double>(said, py::cast(this), "judge()", "a number");
     });
     scores_.push_back(score);
     return score;
@@ -56,7 +58,7 @@ class PythonAccuracyMeasure final : public AccuracyMeasure,
       const py::function value = override_of(static_cast<const AccuracyMeasure*>(this), "value");
       if (!value) return;
       record.statistic = {.of = Statistic::Of::single};
-      record.samples = {value().cast<double>()};
+      record.samples = {answered<double>(value(), py::cast(this), "value()", "a number")};
     });
     return record;
   }

@@ -45,8 +45,8 @@ void register_all_gather(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   bind_collective<AllGather, PythonAllGather>(m, all_gathers(), "AllGather", "all_gathers",
                                               kAllGatherHelp)
-      .def("start", &start_by_all_gather, py::arg("communicator"), py::arg("mine"), py::arg("all"),
-           py::arg("counts") = RankCounts(), released,
+      .def("start", &start_by_all_gather, py::arg("communicator").none(false), py::arg("mine"),
+           py::arg("all"), py::arg("counts") = RankCounts(), released,
            "`all` gets every rank's `mine`; under way when it returns.");
 }
 

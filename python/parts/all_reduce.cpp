@@ -51,7 +51,7 @@ void register_all_reduce(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   bind_collective<AllReduce, PythonAllReduce>(m, all_reduces(), "AllReduce", "all_reduces",
                                               kAllReduceHelp)
-      .def("start", &start_by_all_reduce, py::arg("communicator"), py::arg("tensor"),
+      .def("start", &start_by_all_reduce, py::arg("communicator").none(false), py::arg("tensor"),
            py::arg("reduction") = "sum", released, "In place, under way when it returns.");
 }
 

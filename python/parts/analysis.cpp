@@ -3,6 +3,7 @@
 
 #include <pybind11/trampoline_self_life_support.h>
 
+#include "answered.hpp"
 #include "d5/core/text_table.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
@@ -23,13 +24,14 @@ are those of the first.)";
 TextTable table_of(const py::list& rows) {
   std::vector<std::string> columns;
   if (rows.size() > 0) {
-    for (const auto& [column, value] : rows[0].cast<py::dict>()) {
+    for (const auto& [column, value] :
+         answered<py::dict>(rows[0], "a row of a d5.Analysis", "a dict")) {
       columns.push_back(column.cast<std::string>());
     }
   }
   TextTable table({columns.begin(), columns.end()});
   for (const auto& row : rows) {
-    const auto cells = row.cast<py::dict>();
+    const auto cells = answered<py::dict>(row, "a row of a d5.Analysis", "a dict");
     std::vector<std::string> words;
     for (const auto& column : columns) {
       words.push_back(std::string(py::str(cells[py::cast(column)])));
@@ -49,7 +51,10 @@ class PythonAnalysis final : public Analysis, public py::trampoline_self_life_su
       for (const AnalysedRun& run : runs) {
         given.append(py::make_tuple(run.name, Measurements(run.results.measurements), run.traces));
       }
-      return {.table = table_of(method(given).cast<py::list>())};
+      const auto rows =
+          answered<py::list>(method(given), py::cast(this), "analyse()", "a list of dicts");
+      TextTable table = table_of(rows);
+      return {.table = std::move(table)};
     });
   }
 };

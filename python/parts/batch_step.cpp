@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <pybind11/trampoline_self_life_support.h>
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
@@ -30,7 +31,10 @@ class PythonBatchStep final : public BatchStep, public py::trampoline_self_life_
   void take(std::vector<Dataset::Field> in) {
     in_ = std::move(in);
     const py::function method = override_of(static_cast<const BatchStep*>(this), "fields");
-    fields_ = method ? fields_of(method(words_of(in_)).cast<py::dict>()) : in_;
+    fields_ = in_;
+    if (!method) return;
+    fields_ = fields_of(answered<py::dict>(method(words_of(in_)), py::cast(this), "fields()",
+                                           "a dict of (type, shape) by name"));
   }
   [[nodiscard]] const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void run(std::span<const Tensor> in, RandomStream& random, std::span<Tensor> out) const override {

@@ -41,7 +41,7 @@ void register_broadcast(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   bind_collective<Broadcast, PythonBroadcast>(m, broadcasts(), "Broadcast", "broadcasts",
                                               kBroadcastHelp)
-      .def("start", &start_by_broadcast, py::arg("communicator"), py::arg("tensor"),
+      .def("start", &start_by_broadcast, py::arg("communicator").none(false), py::arg("tensor"),
            py::arg("root") = 0, released, "In place, under way when it returns.");
 }
 

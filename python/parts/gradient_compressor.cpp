@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
@@ -30,8 +31,10 @@ class CompressorInPython final : public GatheredCompressor {
   [[nodiscard]] bool leaves_rest() const override { return leaves_rest_; }
   [[nodiscard]] bool by_part() const override { return by_part_; }
   [[nodiscard]] std::int64_t message_bytes(std::int64_t elements) const override {
-    return call_python(
-        [&] { return self_.object.attr("message_bytes")(elements).cast<std::int64_t>(); });
+    return call_python([&] {
+      return answered<std::int64_t>(self_.object.attr("message_bytes")(elements), self_.object,
+                                    "message_bytes()", "a whole number");
+    });
   }
   void compress(std::span<const float> value, RandomStream& random,
                 std::span<std::uint8_t> message) override {

@@ -3,6 +3,7 @@
 
 #include <pybind11/trampoline_self_life_support.h>
 
+#include "answered.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 
@@ -25,7 +26,9 @@ class PythonPartition final : public Partition, public py::trampoline_self_life_
     return call_python([&] {
       const py::function method = method_of<Partition>(
           this, "cut", "cut(network, parts), which returns a list of d5.NetworkPart");
-      return method(Network(network), parts).cast<std::vector<NetworkPart>>();
+      const py::object said = method(Network(network), parts);
+      return answered<std::vector<NetworkPart>>(said, py::cast(this), "cut()",
+                                                "a list of d5.NetworkPart");
     });
   }
 };

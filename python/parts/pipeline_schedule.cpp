@@ -3,6 +3,7 @@
 
 #include <pybind11/trampoline_self_life_support.h>
 
+#include "answered.hpp"
 #include "d5/core/registry.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
@@ -33,8 +34,10 @@ class PythonPipelineSchedule final : public PipelineSchedule,
       const py::function method = method_of<PipelineSchedule>(
           this, "tasks", "tasks(stage, stages, micro_batches), a list of (\"forward\", 0)");
       std::vector<PipelineTask> all;
+      const py::object said = method(stage, stages, micro_batches);
       for (const auto& [pass, batch] :
-           method(stage, stages, micro_batches).cast<std::vector<TaskWords>>()) {
+           answered<std::vector<TaskWords>>(said, py::cast(this), "tasks()",
+                                            "a list as [(\"forward\", 0), (\"backward\", 0)]")) {
         if (pass != "forward" && pass != "backward") {
           throw_unknown_name("pass", pass, {"forward", "backward"});
         }

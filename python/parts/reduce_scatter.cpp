@@ -49,7 +49,7 @@ void register_reduce_scatter(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   bind_collective<ReduceScatter, PythonReduceScatter>(m, reduce_scatters(), "ReduceScatter",
                                                       "reduce_scatters", kReduceScatterHelp)
-      .def("start", &start_by_reduce_scatter, py::arg("communicator"), py::arg("all"),
+      .def("start", &start_by_reduce_scatter, py::arg("communicator").none(false), py::arg("all"),
            py::arg("mine"), py::arg("reduction") = "sum", py::arg("counts") = RankCounts(),
            released, "`mine` gets this rank's part of `all`, reduced; under way when it returns.");
 }

@@ -64,8 +64,8 @@ void register_sample_cut(py::module_& m) {
         return sample_cuts().at(which).make()->sampler(dataset, samplers().at(order), settings,
                                                        share, shares);
       },
-      py::arg("cut"), py::arg("dataset"), py::arg("share"), py::arg("shares"), py::kw_only(),
-      py::arg("order") = "shuffle",
+      py::arg("cut"), py::arg("dataset").none(false), py::arg("share"), py::arg("shares"),
+      py::kw_only(), py::arg("order") = "shuffle",
       "The sampler of one of several ranks; options of `order`, a sampler's name, are keywords.");
   m.def("sample_cuts", [] { return sample_cuts().names(); });
 }

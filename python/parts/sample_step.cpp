@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
@@ -34,7 +35,8 @@ class PythonSampleStep final : public SampleStep, public py::trampoline_self_lif
       const py::function method = override_of(static_cast<const SampleStep*>(this), "describe");
       if (!method) return in;
       const auto [type, shape] = words_of(in);
-      return desc_of(method(type, py::cast(shape)).cast<TypeAndShape>());
+      return desc_of(answered<TypeAndShape>(method(type, py::cast(shape)), py::cast(this),
+                                            "describe()", "(type, shape)"));
     });
   }
   void run(StepRun& run) const override {

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/phantom_tensor.hpp"
 #include "d5/level3_distributed/collective.hpp"
@@ -77,8 +78,11 @@ Values run_work_simulated(int ranks, const NetworkDescription& network, const Wo
   for (int rank = 0; rank < ranks; ++rank) {
     auto& own = steps.emplace_back();
     const py::object said = work(rank, ranks);
-    for (const auto& words : said.cast<std::vector<py::tuple>>())
+    const std::string who = fmt::format("d5.run_simulated: work({}, {})", rank, ranks);
+    for (const auto& words : answered<std::vector<py::tuple>>(
+             said, who, "a list as [(\"compute\", 0.1), (\"all_reduce\", 4096)]")) {
       own.push_back(step_of_work(words));
+    }
   }
   SimulationOptions options;
   options.model = {model};

@@ -86,3 +86,108 @@ class Given(d5.Dataset):
 def test_a_data_set_that_says_something_else_is_refused(wrong, text):
     with pytest.raises(d5.TypeError, match=text):
         d5.sampler("ordered", Given(**wrong), batch_size=1).next()
+
+
+def text_of_step(**methods):
+    """What a run says of a d5.SampleStep with these methods."""
+    d5.register("tests-wrong-step")(type("Wrong", (d5.SampleStep,), methods))
+    data = d5.tensor_dataset({"x": np.zeros((2, 2), np.float32)})
+    d5.transformed(data, ["tests-wrong-step"], field="x")[0]
+
+
+def registered(base, **methods):
+    d5.register("tests-wrong-part")(type("Wrong", (base,), methods))
+    return "tests-wrong-part"
+
+
+def returning(answer):
+    return lambda self, *arguments: answer
+
+
+def lenet(**how):
+    executor = d5.executor(d5.model("lenet", with_loss=True))
+    return d5.optimizer(how.pop("rule", "sgd"), executor, **how)
+
+
+BATCH = {"image": np.zeros((1, 1, 28, 28), np.float32), "label": np.zeros(1, np.int64)}
+
+
+def train(optimizer, **how):
+    data = d5.sampler("ordered", d5.subset(d5.dataset("mnist").test, [0]), batch_size=1)
+    metric = how.pop("metric", None)
+    trainer = d5.Trainer(optimizer, data, most_batches=1, **how)
+    if metric is not None:
+        trainer.add_event(metric)
+    trainer.run()
+
+
+def of_modifier(**methods):
+    return type("Wrong", (d5.StepModifier,), methods)()
+
+
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (lambda folder: text_of_step(describe=returning(None)), r"Wrong.describe\(\) gave None, expected \(type, shape\)"),
+        (
+            lambda folder: d5.partition(d5.model("lenet"), 2, registered(d5.Partition, cut=returning(None))),
+            r"Wrong.cut\(\) gave None, expected a list of d5.NetworkPart",
+        ),
+        (
+            lambda folder: d5.try_schedule(registered(d5.PipelineSchedule, tasks=returning("forward")), 2, 4),
+            r"Wrong.tasks\(\) gave 'forward', expected a list",
+        ),
+        (
+            lambda folder: lenet(modifiers=[of_modifier(gradients_final=returning("yes"))]).step(BATCH),
+            r"python.gradients_final\(\) gave 'yes', expected whether",
+        ),
+        (
+            lambda folder: train(lenet(modifiers=[of_modifier(state=returning(None), restore=returning(None))]), checkpoint=folder / "c"),
+            r"Wrong.state\(\) gave None, expected a dict of arrays",
+        ),
+        (lambda folder: d5.executor(d5.model("lenet")).inference({3: BATCH["image"]}), "gave 3, expected a text"),
+        (
+            lambda folder: train(lenet(), metric=d5.training_metric(registered(d5.Metric, after_batch=lambda self, *told: self.samples.append("1.5")))),
+            "Wrong.samples gave '1.5', expected numbers",
+        ),
+        (
+            lambda folder: lenet(rule=registered(d5.UpdateRule, slots="velocity", update=returning(None))),
+            "Wrong: slots gave 'velocity', expected a tuple of names",
+        ),
+        (
+            lambda folder: d5.run_simulated(2, d5.network_description("ethernet-10g"), lambda rank, ranks: None, model="closed"),
+            r"d5.run_simulated: work\(0, 2\) gave None, expected a list",
+        ),
+        (lambda folder: d5.run_work({"mine": lambda: None}), "the work 'mine' gave None, expected a list of measurements"),
+        (lambda folder: d5.repeat_trainings({"mine": lambda seed: 1.5}, runs=1), "the training 'mine' gave 1.5, expected its rows"),
+    ],
+    ids=["step", "partition", "schedule", "modifier", "state", "name", "metric", "rule", "work", "rows", "training"],
+)
+def test_another_answer_is_told_with_who_gave_it(call, text, tmp_path):
+    with pytest.raises(d5.TypeError, match=text):
+        call(tmp_path)
+
+
+NONES = {
+    "sampler": lambda: d5.sampler("ordered", None, batch_size=1),  # as .test of a data set that has none
+    "split": lambda: d5.split(None, 0.5),
+    "subset": lambda: d5.subset(None, [0]),
+    "transformed": lambda: d5.transformed(None, []),
+    "cut": lambda: d5.cut_sampler("shards", None, 0, 1, batch_size=1),
+    "optimizer": lambda: d5.optimizer("sgd", None),
+    "trainer": lambda: d5.Trainer(lenet(), None),
+    "scheme": lambda: d5.distributed_optimizer("consistent_decentralized", None),
+    "window": lambda: d5.MemoryWindow(None, 8),
+    "timeout": lambda: d5.with_timeout(None, 1),
+    "order": lambda: d5.with_call_order(None),
+    "world": lambda: d5.set_world(None),
+    "records": lambda: d5.gather_records([], None),
+    "reduce": lambda: d5.AllReduce("ring").start(None, d5.Tensor(np.zeros(1, np.float32))),
+    "event": lambda: d5.executor(d5.model("lenet")).add_event(None),
+}
+
+
+@pytest.mark.parametrize("name", NONES)
+def test_none_in_place_of_an_object_is_refused(name):
+    with pytest.raises(TypeError, match="None"):
+        NONES[name]()

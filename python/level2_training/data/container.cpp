@@ -49,7 +49,7 @@ void bind_container(py::module_& m) {
         return fmt::format("<d5.ContainerFile {}: {} samples, {} bytes>", printable(file.path),
                            file.samples, file.bytes);
       });
-  m.def("convert", &convert_dataset, py::arg("dataset"), py::arg("path"), py::kw_only(),
+  m.def("convert", &convert_dataset, py::arg("dataset").none(false), py::arg("path"), py::kw_only(),
         py::arg("container") = "", py::arg("shards") = 0, py::arg("shard_samples") = 0,
         py::arg("shard_bytes") = 0, py::arg("seed") = 0,
         "Writes all samples into the file path, or into shards of it: so many, of no more samples, "

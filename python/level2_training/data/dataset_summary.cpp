@@ -51,18 +51,18 @@ void bind_summary_parts(py::module_& m) {
       [](const Base& base, std::vector<std::int64_t> samples) -> Made {
         return std::make_shared<SubsetDataset>(base, std::move(samples));
       },
-      py::arg("dataset"), py::arg("samples"), "These samples, in this order.");
+      py::arg("dataset").none(false), py::arg("samples"), "These samples, in this order.");
   m.def(
       "split",
       [](const Base& base, double share, std::uint64_t seed) { return split(base, share, seed); },
-      py::arg("dataset"), py::arg("share"), py::kw_only(), py::arg("seed") = 0,
+      py::arg("dataset").none(false), py::arg("share"), py::kw_only(), py::arg("seed") = 0,
       "Two parts that share no sample: the test part has `share` of them, drawn by the seed.");
   m.def(
       "transformed",
       [](const Base& base, const Steps& steps, const std::string& field) -> Made {
         return std::make_shared<TransformedDataset>(base, choices_of(steps), field);
       },
-      py::arg("dataset"), py::arg("steps"), py::arg("field") = "image",
+      py::arg("dataset").none(false), py::arg("steps"), py::arg("field") = "image",
       "A data set seen through steps (`d5 list steps`), names or dicts with a name and settings, "
       "which work on one of its fields.");
   m.def(
@@ -70,7 +70,7 @@ void bind_summary_parts(py::module_& m) {
       [](const std::shared_ptr<Sampler>& sampler, const Steps& steps, std::uint64_t seed) {
         return with_batch_steps(sampler, choices_of(steps), seed);
       },
-      py::arg("sampler"), py::arg("steps"), py::kw_only(), py::arg("seed") = 0,
+      py::arg("sampler").none(false), py::arg("steps"), py::kw_only(), py::arg("seed") = 0,
       py::keep_alive<0, 1>(),
       "A sampler's batches seen through steps such as {\"name\": \"mixup\", \"classes\": 10}.");
 }
@@ -88,7 +88,8 @@ void bind_dataset_summary(py::module_& m) {
         });
         return counts;
       },
-      py::arg("dataset"), py::arg("field") = "label", "How often each value of that field comes.");
+      py::arg("dataset").none(false), py::arg("field") = "label",
+      "How often each value of that field comes.");
   m.def(
       "write_pictures",
       [](const Dataset& dataset, std::int64_t count, const Path& folder) {
@@ -98,7 +99,7 @@ void bind_dataset_summary(py::module_& m) {
         });
         return written;
       },
-      py::arg("dataset"), py::arg("count"), py::arg("folder"),
+      py::arg("dataset").none(false), py::arg("count"), py::arg("folder"),
       "The images of the first samples as INDEX-FIELD.png; returns how many there were.");
   m.def(
       "read_all",
@@ -107,7 +108,7 @@ void bind_dataset_summary(py::module_& m) {
         long_call([&](const Interrupt& interrupt) { bytes = read_all(dataset, interrupt); });
         return bytes;
       },
-      py::arg("dataset"),
+      py::arg("dataset").none(false),
       "Reads every sample once; what is broken is raised. Returns their bytes.");
   m.def(
       "bench_dataset",
@@ -125,7 +126,7 @@ void bind_dataset_summary(py::module_& m) {
         });
         return Measurements(records);
       },
-      py::arg("dataset"), py::kw_only(), py::arg("batch_size") = 64,
+      py::arg("dataset").none(false), py::kw_only(), py::arg("batch_size") = 64,
       py::arg("samplers") = std::vector<std::string>{"ordered", "shuffle"},
       py::arg("loader_threads") = 0, py::arg("samples") = 30, py::arg("seed") = 0,
       "`d5 data bench`: the time of a batch, its samples and bytes a second, by one sampler after "

@@ -90,7 +90,8 @@ std::shared_ptr<OwnedBatch> PythonSampler::ask() {
     batch.epoch = epoch_;
     ++asked_;
     if (!overrides(self(), "Sampler", "samples")) return whole;
-    whole->samples = call("samples").cast<std::vector<std::int64_t>>();
+    whole->samples = answered<std::vector<std::int64_t>>(
+        call("samples"), "sampler " + class_name() + ": samples()", "a list of indices");
     batch.samples = whole->samples;
     if (std::int64_t(whole->samples.size()) == batch.size) return whole;
     throw ValueError(fmt::format("sampler {}: samples() tells {}, but the batch has {}",

@@ -79,8 +79,8 @@ void bind_network_feed(py::module_& m) {
             long_call([&](const Interrupt&) { feed.seek(epoch, index); });
           },
           py::arg("epoch"), py::arg("index"), "The next run is on that batch.");
-  m.def("feed_from", &feed_from, py::arg("executor"), py::arg("sampler"), py::keep_alive<0, 1>(),
-        py::keep_alive<1, 2>(),
+  m.def("feed_from", &feed_from, py::arg("executor").none(false), py::arg("sampler").none(false),
+        py::keep_alive<0, 1>(), py::keep_alive<1, 2>(),
         "Puts a node that takes the sampler's next batch in the place of the network's inputs: "
         "executor.inference({}) and optimizer.step({}) pull their own data.");
 }
@@ -150,7 +150,7 @@ void bind_sampler(py::module_& m) {
       [](const std::string& name, std::shared_ptr<Dataset> dataset, const Options& options) {
         return samplers().at(name).make(std::move(dataset), to_settings(options));
       },
-      py::arg("name"), py::arg("dataset"),
+      py::arg("name"), py::arg("dataset").none(false),
       "Batches of a data set, such as sampler(\"shuffle\", data, batch_size=64, seed=1).");
   bind_network_feed(m);
 }

@@ -242,7 +242,7 @@ void bind_optimizer(py::module_& m) {
         add_modifiers(*optimizer, modifiers);
         return optimizer;
       },
-      py::arg("which"), py::arg("executor"), py::arg("loss") = "loss",
+      py::arg("which"), py::arg("executor").none(false), py::arg("loss") = "loss",
       "An optimizer by name (\"adam\", \"torch/adam\") with its options as keywords, or a "
       "d5.Optimizer written in Python. `modifiers` take part in every step: names, dicts with a "
       "name and settings, objects of d5.StepModifier. `schedules` is a dict from a hyper-parameter "

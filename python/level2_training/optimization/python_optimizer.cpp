@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/optimization/python_optimizer.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
+#include "python_state.hpp"
 
 #include <fmt/format.h>
 
@@ -149,21 +150,18 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
     if (end_test_) call_python([&] { self_.object.attr("end_test")(); });
   }
   [[nodiscard]] ValueMap rule_state() const override {
+    if (!three_steps_) return python_state_of(self_);
     return call_python([&] {
       const py::object& self = self_.object;
-      if (!three_steps_) return to_values(self.attr("state")().cast<py::dict>());
       return to_values(py::module_::import("d5._state")
                            .attr("flat")(self.attr("state"), py::type::of(self).attr("__name__")));
     });
   }
   void restore_rule(const ValueMap& state) override {
+    if (!three_steps_) return restore_python_state(self_, state);
     call_python([&] {
-      const py::object& self = self_.object;
-      if (!three_steps_) {
-        self.attr("restore")(copy_values(state));
-      } else {
-        self.attr("state") = py::module_::import("d5._state").attr("nested")(copy_values(state));
-      }
+      self_.object.attr("state") =
+          py::module_::import("d5._state").attr("nested")(copy_values(state));
     });
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/optimization/python_rule.hpp"
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "long_call.hpp"
 
@@ -24,14 +25,21 @@ Tensor seen(const Shape& shape, std::span<T> values) {
                         const_cast<std::remove_const_t<T>*>(values.data()));
 }
 
+std::vector<std::string> names_of(const py::object& rule, const char* attribute) {
+  const std::string who =
+      fmt::format("the update rule {}: {}",
+                  std::string(py::str(py::type::of(rule).attr("__name__"))), attribute);
+  return answered<std::vector<std::string>>(rule.attr(attribute), who, "a tuple of names");
+}
+
 }  // namespace
 
 PythonRule::PythonRule(SharedEntry entry, PythonOptions options)
     : entry_(std::move(entry)),
       options_(std::move(options)),
       self_(made_by(entry_, options_)),
-      slots_(self_.object.attr("slots").cast<std::vector<std::string>>()),
-      numbers_(self_.object.attr("numbers").cast<std::vector<std::string>>()),
+      slots_(names_of(self_.object, "slots")),
+      numbers_(names_of(self_.object, "numbers")),
       begins_(overrides(self_.object, "UpdateRule", "begin_step")),
       shapes_slots_(overrides(self_.object, "UpdateRule", "slot_shape")) {
   if (slots_.size() > TensorUpdate<float>::kMostSlots) {
@@ -45,8 +53,10 @@ Shape PythonRule::slot_shape(std::size_t slot, const Shape& parameter) const {
   if (!shapes_slots_) return parameter;
   return call_python([&] {
     const std::vector<std::int64_t> dims(parameter.begin(), parameter.end());
-    return Shape(self_.object.attr("slot_shape")(slots_[slot], py::tuple(py::cast(dims)))
-                     .cast<std::vector<std::int64_t>>());
+    const py::object said =
+        self_.object.attr("slot_shape")(slots_[slot], py::tuple(py::cast(dims)));
+    return Shape(
+        answered<std::vector<std::int64_t>>(said, self_.object, "slot_shape()", "a shape"));
   });
 }
 
@@ -61,7 +71,8 @@ void PythonRule::begin_step(std::int64_t step, std::span<double> numbers,
     for (std::size_t i = 0; i < numbers.size(); ++i) carried[py::cast(numbers_[i])] = numbers[i];
     self_.object.attr("begin_step")(step, carried);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      numbers[i] = carried[py::cast(numbers_[i])].cast<double>();
+      numbers[i] = answered<double>(carried[py::cast(numbers_[i])], self_.object, "begin_step()",
+                                    "a number for each of `numbers`");
     }
   });
 }

@@ -41,7 +41,8 @@ class PythonStepModifier final : public StepModifier {
   bool gradients_final(ThreeStepOptimizer& optimizer, double& factor) override {
     return call_python([&] {
       const py::object answer = self_.object.attr("gradients_final")(seen(optimizer), factor);
-      return answer.is_none() || answer.cast<bool>();
+      return answer.is_none() || answered<bool>(answer, name_ + ".gradients_final()",
+                                                "whether the step goes on, or None");
     });
   }
   void after_step(ThreeStepOptimizer& optimizer, const Batch&, const ValueMap& outputs) override {

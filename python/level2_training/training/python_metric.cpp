@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "answered.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "level2_training/training/python_training_event.hpp"
@@ -109,7 +110,7 @@ class PythonMetric final : public PythonTrainingHooks<TrainingMetric> {
     const py::list all(self().attr("samples"));
     if (all.size() < samples_.size()) samples_.clear();
     for (std::size_t i = samples_.size(); i < all.size(); ++i) {
-      samples_.push_back(py::float_(py::object(all[i])).cast<double>());
+      samples_.push_back(answered<double>(all[i], self(), "samples", "numbers"));
     }
   }
 

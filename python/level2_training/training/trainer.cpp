@@ -80,11 +80,11 @@ void bind_trainer(py::module_& m) {
                                                              .checkpoints_kept = checkpoints_kept,
                                                              .recipe = std::move(recipe)});
            }),
-           py::arg("optimizer"), py::arg("train"), py::arg("test") = py::none(), py::kw_only(),
-           py::arg("epochs") = 1, py::arg("most_batches") = 0, py::arg("checkpoint") = "",
-           py::arg("checkpoints_kept") = 1, py::arg("checkpoint_every") = 500,
-           py::arg("test_every") = 1, py::arg("recipe") = "", py::keep_alive<1, 2>(),
-           py::keep_alive<1, 3>(), py::keep_alive<1, 4>(),
+           py::arg("optimizer").none(false), py::arg("train").none(false),
+           py::arg("test") = py::none(), py::kw_only(), py::arg("epochs") = 1,
+           py::arg("most_batches") = 0, py::arg("checkpoint") = "", py::arg("checkpoints_kept") = 1,
+           py::arg("checkpoint_every") = 500, py::arg("test_every") = 1, py::arg("recipe") = "",
+           py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::keep_alive<1, 4>(),
            "`checkpoint` is written every `checkpoint_every` batches and after each epoch; older "
            "ones stay as FILE.step-N, `checkpoints_kept` in all. A checkpoint of another `recipe`, "
            "a text, is refused. `test_every` counts epochs.")
@@ -97,7 +97,7 @@ void bind_trainer(py::module_& m) {
       .def("save_checkpoint", &save_checkpoint, py::arg("path"),
            "Writes a checkpoint of this moment.")
       .def("test", &test_trainer, "Runs the test set once.")
-      .def("add_event", &hang_up, py::arg("event"))
+      .def("add_event", &hang_up, py::arg("event").none(false))
       .def_property_readonly(
           "optimizer", [](Trainer& trainer) { return &trainer.optimizer(); },
           py::return_value_policy::reference_internal)

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "answered.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level2_training/convergence_reference.hpp"
@@ -73,9 +74,13 @@ RunsByName repeat_all(const py::typing::Dict<py::str, Train>& trainings, const O
   for (const auto& [name, train] : trainings) {
     const auto function =
         std::make_shared<PythonReference>(py::reinterpret_borrow<py::object>(train));
-    all.push_back({.name = name.cast<std::string>(), .train = [function](std::uint64_t seed) {
-                     return call_python(
-                         [&] { return function->object(seed).cast<std::vector<Measurement>>(); });
+    const auto word = name.cast<std::string>();
+    all.push_back({.name = word, .train = [function, word](std::uint64_t seed) {
+                     return call_python([&] {
+                       return answered<std::vector<Measurement>>(
+                           function->object(seed), fmt::format("the training '{}'", word),
+                           "its rows, such as d5.train(recipe)[0]");
+                     });
                    }});
   }
   std::vector<RepeatedRuns> runs;

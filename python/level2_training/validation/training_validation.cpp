@@ -86,7 +86,7 @@ void bind_training_validation(py::module_& m) {
         long_call([&](const Interrupt&) { records = test_sampler(entry, data, settings, epochs); });
         return Measurements(records);
       },
-      py::arg("name"), py::arg("dataset"), py::kw_only(), py::arg("epochs") = 2,
+      py::arg("name"), py::arg("dataset").none(false), py::kw_only(), py::arg("epochs") = 2,
       "`d5 sampler check`: `sampler_coverage`, draws too many or too few by the sampler's law; "
       "`sampler_repeatability`; `dataset_latency`; `dataset_bias`. Further keywords are the "
       "sampler's "
