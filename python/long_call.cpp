@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "long_call.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -22,7 +23,13 @@ namespace {
 std::atomic<bool> leaving = false;
 std::atomic<int> threads_within = 0;
 
-bool is_first_thread() { return gettid() == getpid(); }
+/// Kept, since asking the system takes longer than the rest of a short call. A fork has one thread.
+bool is_first_thread() {
+  thread_local bool is_first = gettid() == getpid();
+  static const int told = pthread_atfork(nullptr, nullptr, [] { is_first = true; });
+  (void)told;
+  return is_first;
+}
 
 /// A long call of this thread; those of a Python hook stand within the one that called the hook.
 class Call {
