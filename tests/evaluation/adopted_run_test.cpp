@@ -55,5 +55,26 @@ TEST_CASE("nothing of a run is adopted whose end is damaged") {
   });
 }
 
+TEST_CASE("a spool whose columns hold another type than d5 writes is refused by name") {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "spool.db";
+  std::string run;
+  {
+    const auto spool = EvaluationDatabase::open(file);
+    run = spool->add(testing::some_results());
+    const auto connection = detail::open_sqlite(file, {});
+    connection->change(
+        "INSERT INTO piece (run, name, kind, number, count) VALUES ($1, 'q', 'queries', 999, 1)",
+        {run});
+    connection->change(
+        "INSERT INTO query_block (run, piece, block, count, records) VALUES ($1, 'q', 0, 1, 7)",
+        {run});
+  }
+  const auto spool = EvaluationDatabase::open(file, {.access = EvaluationDatabase::Access::read});
+  const auto database = EvaluationDatabase::open(folder / "all.db");
+  CHECK_THROWS_AS(database->adopt(*spool, run, "part"), FormatError);
+  CHECK(database->runs().empty());
+}
+
 }  // namespace
 }  // namespace d5

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
     {"h", 3'600'000'000'000}, {"min", 60'000'000'000}, {"s", 1'000'000'000},
-    {"ms", 1'000'000},        {"us", 1'000},           {"ns", 1}};
+    {"ms", 1'000'000},        {"us", 1'000},           {"ns", 1},
+    {"\u00b5s", 1'000},       {"\u03bcs", 1'000}};   // as tables write it, and its Greek twin
 constexpr double kMost = 200.0 * 365 * 24 * 3600e9;  // what 64 bits of nanoseconds hold
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "d5/core/error.hpp"
+
 namespace d5::detail {
 
 /// Bytes that are no text.
@@ -24,6 +26,14 @@ using SqlRow = std::vector<SqlValue>;
 [[nodiscard]] std::string text_of(const SqlValue& value);
 [[nodiscard]] std::int64_t integer_of(const SqlValue& value);
 [[nodiscard]] double number_of(const SqlValue& value);
+
+/// What d5 writes there is of this kind. Throws: FormatError where it is of another, as in a file
+/// that somebody else has written.
+template <class T>
+const T& as_written(const SqlValue& value) {
+  if (const auto* held = std::get_if<T>(&value)) return *held;
+  throw FormatError("database: a column holds values of another type than d5 writes there");
+}
 
 struct SqlTable {
   std::vector<std::string> columns = {};

@@ -180,7 +180,8 @@ StoredPage<StoredMeasurement> EvaluationDatabase::measurements(const RecordFilte
   std::vector<Measurement> records = detail::records_from(texts);
   for (std::size_t i = 0; i < records.size(); ++i) {
     const SqlRow& row = table.rows[i];
-    if (with) records[i].samples = detail::unpack_numbers(std::get<detail::SqlBytes>(row.back()));
+    if (with)
+      records[i].samples = detail::unpack_numbers(detail::as_written<detail::SqlBytes>(row.back()));
     stored.items.push_back(
         {.run = text_of(row[0]),
          .piece = text_of(row[1]),
@@ -218,7 +219,7 @@ StoredPage<QueryRecord> EvaluationDatabase::queries(const std::string& run,
       "AND $4 ORDER BY block",
       {run, piece, first / kBlock, beyond / kBlock});
   for (const SqlRow& row : table.rows) {
-    detail::unpack_queries(std::get<detail::SqlBytes>(row[1]).bytes,
+    detail::unpack_queries(detail::as_written<detail::SqlBytes>(row[1]).bytes,
                            std::size_t(integer_of(row[0])), records);
   }
   const auto skipped = std::min<std::size_t>(std::size_t(first % kBlock), records.size());
@@ -261,7 +262,7 @@ Timeline EvaluationDatabase::trace(const std::string& run, const std::string& pi
   }
   constexpr std::size_t kMostBytes = std::size_t{1} << 31;
   return timeline_from_json(
-      detail::unpack_text(std::get<detail::SqlBytes>(table.rows[0][0]), kMostBytes),
+      detail::unpack_text(detail::as_written<detail::SqlBytes>(table.rows[0][0]), kMostBytes),
       "trace of run " + run);
 }
 

@@ -129,11 +129,11 @@ std::vector<Measurement> records_from(std::span<const SqlRow> rows) {
   for (const SqlRow& row : rows) {
     Json json;
     for (std::size_t i = 0; i < kTextColumns.size(); ++i) {
-      json[kTextColumns[i]] = std::get<std::string>(row.at(i));
+      json[kTextColumns[i]] = as_written<std::string>(row.at(i));
     }
     for (std::size_t i = 0; const char* name : {"conditions", "artefacts"}) {
       json[name] =
-          Json::parse(std::get<std::string>(row.at(kTextColumns.size() + i++)), nullptr, false);
+          Json::parse(as_written<std::string>(row.at(kTextColumns.size() + i++)), nullptr, false);
       if (json[name].is_discarded()) {
         throw FormatError(std::string("database: the ") + name + " of a record are damaged");
       }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <climits>
+
 #include "d5/core/error.hpp"
 #include "d5/serving/inference_service.hpp"
 #include "serving/grpc/grpc_listening.hpp"
@@ -47,7 +50,7 @@ GrpcPlace inference_place(const InferenceServiceOptions& options) {
           .certificate = options.certificate,
           .key = options.key,
           .tokens = options.tokens,
-          .most_message_bytes = int(options.most_message_bytes),
+          .most_message_bytes = int(std::min<std::size_t>(options.most_message_bytes, INT_MAX)),
           .most_threads = options.most_threads};
 }
 

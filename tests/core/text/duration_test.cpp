@@ -13,6 +13,8 @@ using d5::duration_words;
 TEST_CASE("times are read in their units, with fractions") {
   CHECK(duration_of("50us") == 50us);
   CHECK(duration_of("1.5 ms") == 1500us);
+  CHECK(duration_of("201 µs") == 201us);  // as tables of d5 write it
+  CHECK(duration_of("201 μs") == 201us);
   CHECK(duration_of("10s") == 10s);
   CHECK(duration_of("2min") == 120s);
   CHECK(duration_of("1h") == 3600s);
