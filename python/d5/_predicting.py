@@ -7,7 +7,7 @@ import functools
 import os
 import tempfile
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from d5 import _d5
 from d5._on_ranks import at_first, on_ranks
@@ -88,12 +88,14 @@ def predict(
         raise ValueError(f"d5.predict: a batch of {batch}; expected 1 or more")
     modelled = _d5.network_of_wire(wire) if wire else None
     if not measure:
-        if not isinstance(profile, _d5.TrainingProfile) or (network is None) == (modelled is None):
+        named = _d5.network_description(network) if isinstance(network, str) else network
+        place = named if named is not None else modelled
+        if not isinstance(profile, _d5.TrainingProfile) or place is None or (named is not None and modelled is not None):
             raise TypeError("d5.predict needs a d5.profile and a network or a wire, or a model and measure=[1, 2]")
-        place = _d5.network_description(network) if isinstance(network, str) else network or modelled
         chain = strategies.split(",") if isinstance(strategies, str) else list(strategies)
-        plan = {"scheme": scheme, "strategies": chain, "scaling": scaling, "wire": wire, "trace": trace}
-        return _d5._predict(profile, place, list(ranks), batch, **plan)
+        return _d5._predict(
+            profile, place, list(ranks), batch, scheme=scheme, strategies=chain, scaling=scaling, wire=wire, trace=trace
+        )
     if isinstance(profile, _d5.TrainingProfile) or network is not None or ranks or strategies:
         raise TypeError(
             "d5.predict: measure= trains a model or recipe on this machine as it is; it takes no profile, "
@@ -119,7 +121,8 @@ def predict(
         return on_ranks("d5.predict", n, _measure, model, of_rank(n), threads, wire=wire, scheme=scheme, **how)
 
     def watched(n: int) -> _d5.Timeline:
-        return on_ranks("d5.predict", n, _watch, model, of_rank(n), threads, wire=wire, scheme=scheme, **traced)
+        seen = on_ranks("d5.predict", n, _watch, model, of_rank(n), threads, wire=wire, scheme=scheme, **traced)
+        return cast(_d5.Timeline, seen)  # of the first rank
 
     if trace is not None:
         at_first(_d5._check_writable, trace)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a callback returns that is not what it was asked for: an error that names it."""
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
@@ -101,7 +103,7 @@ def registered(base, **methods):
 
 
 def returning(answer):
-    return lambda self, *arguments: answer
+    return lambda *arguments: answer
 
 
 def lenet(**how):
@@ -145,7 +147,7 @@ def of_modifier(**methods):
             lambda folder: train(lenet(modifiers=[of_modifier(state=returning(None), restore=returning(None))]), checkpoint=folder / "c"),
             r"Wrong.state\(\) gave None, expected a dict of arrays",
         ),
-        (lambda folder: d5.executor(d5.model("lenet")).inference({3: BATCH["image"]}), "gave 3, expected a text"),
+        (lambda folder: d5.executor(d5.model("lenet")).inference({cast(Any, 3): BATCH["image"]}), "gave 3, expected a text"),
         (
             lambda folder: train(lenet(), metric=d5.training_metric(registered(d5.Metric, after_batch=lambda self, *told: self.samples.append("1.5")))),
             "Wrong.samples gave '1.5', expected numbers",
@@ -155,11 +157,11 @@ def of_modifier(**methods):
             "Wrong: slots gave 'velocity', expected a tuple of names",
         ),
         (
-            lambda folder: d5.run_simulated(2, d5.network_description("ethernet-10g"), lambda rank, ranks: None, model="closed"),
+            lambda folder: d5.run_simulated(2, d5.network_description("ethernet-10g"), returning(None), model="closed"),
             r"d5.run_simulated: work\(0, 2\) gave None, expected a list",
         ),
-        (lambda folder: d5.run_work({"mine": lambda: None}), "the work 'mine' gave None, expected a list of measurements"),
-        (lambda folder: d5.repeat_trainings({"mine": lambda seed: 1.5}, runs=1), "the training 'mine' gave 1.5, expected its rows"),
+        (lambda folder: d5.run_work({"mine": returning(None)}), "the work 'mine' gave None, expected a list of measurements"),
+        (lambda folder: d5.repeat_trainings({"mine": returning(1.5)}, runs=1), "the training 'mine' gave 1.5, expected its rows"),
     ],
     ids=["step", "partition", "schedule", "modifier", "state", "name", "metric", "rule", "work", "rows", "training"],
 )
@@ -168,22 +170,23 @@ def test_another_answer_is_told_with_who_gave_it(call, text, tmp_path):
         call(tmp_path)
 
 
+NONE: Any = None
 NONES = {
-    "sampler": lambda: d5.sampler("ordered", None, batch_size=1),  # as .test of a data set that has none
-    "split": lambda: d5.split(None, 0.5),
-    "subset": lambda: d5.subset(None, [0]),
-    "transformed": lambda: d5.transformed(None, []),
-    "cut": lambda: d5.cut_sampler("shards", None, 0, 1, batch_size=1),
-    "optimizer": lambda: d5.optimizer("sgd", None),
-    "trainer": lambda: d5.Trainer(lenet(), None),
-    "scheme": lambda: d5.distributed_optimizer("consistent_decentralized", None),
-    "window": lambda: d5.MemoryWindow(None, 8),
-    "timeout": lambda: d5.with_timeout(None, 1),
-    "order": lambda: d5.with_call_order(None),
-    "world": lambda: d5.set_world(None),
-    "records": lambda: d5.gather_records([], None),
-    "reduce": lambda: d5.AllReduce("ring").start(None, d5.Tensor(np.zeros(1, np.float32))),
-    "event": lambda: d5.executor(d5.model("lenet")).add_event(None),
+    "sampler": lambda: d5.sampler("ordered", NONE, batch_size=1),  # as .test of a data set that has none
+    "split": lambda: d5.split(NONE, 0.5),
+    "subset": lambda: d5.subset(NONE, [0]),
+    "transformed": lambda: d5.transformed(NONE, []),
+    "cut": lambda: d5.cut_sampler("shards", NONE, 0, 1, batch_size=1),
+    "optimizer": lambda: d5.optimizer("sgd", NONE),
+    "trainer": lambda: d5.Trainer(lenet(), NONE),
+    "scheme": lambda: d5.distributed_optimizer("consistent_decentralized", NONE),
+    "window": lambda: d5.MemoryWindow(NONE, 8),
+    "timeout": lambda: d5.with_timeout(NONE, 1),
+    "order": lambda: d5.with_call_order(NONE),
+    "world": lambda: d5.set_world(NONE),
+    "records": lambda: d5.gather_records([], NONE),
+    "reduce": lambda: d5.AllReduce("ring").start(NONE, d5.Tensor(np.zeros(1, np.float32))),
+    "event": lambda: d5.executor(d5.model("lenet")).add_event(NONE),
 }
 
 
