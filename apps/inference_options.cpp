@@ -2,10 +2,10 @@
 #include "apps/inference_options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 
 #include "d5/core/byte_count.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
 
 namespace d5::app {
 
@@ -73,7 +73,7 @@ std::shared_ptr<InferenceModels> open_inference(const InferenceServing& serving)
                            .most_seconds = serving.isolate};
   if (!serving.memory.empty()) options.most_bytes = byte_count(serving.memory);
   if (serving.isolate > 0) {
-    options.alone = {std::filesystem::read_symlink("/proc/self/exe").string(), kAnswerAlone};
+    options.alone = {own_command().front(), kAnswerAlone};
   } else if (options.most_bytes > 0) {
     throw ValueError("--memory is of processes of their own, which --isolate 0 takes from models");
   }

@@ -28,7 +28,7 @@ constexpr std::int64_t kLaunchedSteps = 6;   // of each of several launches, at 
 
 /// A launch's part of a time that is for all of them.
 std::string part_of_launch(const std::string& time, int launches) {
-  return fmt::format("{:.9f}s", duration_seconds(time) / launches);
+  return duration_words(duration_of(time) / launches);
 }
 
 /// Of one rank: "16", or "16,8" where 1 and 2 ranks share the batch.

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/say.hpp"
 #include "d5/core/entry_words.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/serving/agent_launcher.hpp"
 
 namespace d5::command {
@@ -34,8 +34,7 @@ int run_agent_launch(const AgentLaunchOptions& options) {
   const EntryChoice choice = entry_of_words("launcher", options.through);
   const auto launcher = agent_launchers().at(choice.name).make(choice.settings);
   AgentLaunch launch{.command = {}, .agents = options.agents};
-  launch.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "agent", "run",
-                    "--server", options.server};
+  launch.command = {own_command().front(), "agent", "run", "--server", options.server};
   launch.command.insert(launch.command.end(), options.rest.begin(), options.rest.end());
   const LaunchedAgents launched = launcher->launch(launch);
   fmt::print("{}\n", fmt::join(launched.ids, "\n"));

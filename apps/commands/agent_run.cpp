@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -16,6 +15,7 @@
 #include "d5/core/byte_count.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/serving/agent.hpp"
 
 namespace d5::command {
@@ -73,7 +73,7 @@ int run_agent_run(const AgentRunOptions& options) {
         "is another",
         printable(agent.server)));
   }
-  agent.program = std::filesystem::read_symlink("/proc/self/exe").string();
+  agent.program = own_command().front();
   agent.starter = {agent.program, app::kStartChildren};
   const std::string name = options.name.empty() ? environment().hostname : options.name;
   if (name.find('/') != std::string::npos) throw ValueError("--name has a '/'; use another");

@@ -180,8 +180,9 @@ StoredPage<StoredMeasurement> EvaluationDatabase::measurements(const RecordFilte
   std::vector<Measurement> records = detail::records_from(texts);
   for (std::size_t i = 0; i < records.size(); ++i) {
     const SqlRow& row = table.rows[i];
-    if (with)
+    if (with) {
       records[i].samples = detail::unpack_numbers(detail::as_written<detail::SqlBytes>(row.back()));
+    }
     stored.items.push_back(
         {.run = text_of(row[0]),
          .piece = text_of(row[1]),

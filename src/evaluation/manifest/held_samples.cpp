@@ -33,6 +33,10 @@ struct HeldReader {
   }
 };
 
+auto held_of(std::vector<HeldReader>& readers, const EntryChoice& reader) {
+  return std::ranges::find_if(readers, [&](const auto& one) { return one.is_of(reader); });
+}
+
 struct AllHeld {
   std::mutex mutex;
   std::vector<HeldReader> readers;
@@ -74,8 +78,7 @@ namespace detail {
 std::optional<DatasetPair> held_samples(const EntryChoice& reader) {
   AllHeld& all = all_held();
   const std::scoped_lock lock(all.mutex);
-  const auto found =
-      std::ranges::find_if(all.readers, [&](const auto& one) { return one.is_of(reader); });
+  const auto found = held_of(all.readers, reader);
   if (found == all.readers.end() || !found->is_right()) return std::nullopt;
   return found->samples;
 }
@@ -86,18 +89,15 @@ void hold_samples(const std::vector<DatasetManifest>& manifests) {
   AllHeld& all = all_held();
   const std::scoped_lock lock(all.mutex);
   std::vector<HeldReader> before = std::exchange(all.readers, {});
-  const auto holds = [](const auto& readers, const EntryChoice& reader) {
-    return std::ranges::find_if(readers, [&](const auto& one) { return one.is_of(reader); });
-  };
   for (const DatasetManifest& manifest : manifests) {
     for (const EntryChoice& reader : manifest.reader) {
-      if (holds(all.readers, reader) != all.readers.end()) continue;
-      const auto there = holds(before, reader);
+      if (held_of(all.readers, reader) != all.readers.end()) continue;
+      const auto there = held_of(before, reader);
       if (there != before.end() && there->is_right()) {
         all.readers.push_back(*there);
       } else {
-        if (there != before.end())
-          before.erase(there);  // its memory, before the next takes as much
+        // Its memory, before the next takes as much.
+        if (there != before.end()) before.erase(there);
         if (auto one = opened(reader, all.slow)) all.readers.push_back(std::move(*one));
       }
     }
