@@ -119,6 +119,10 @@ struct Measurements : py::list {       // rows, which a notebook shows as a tabl
 /// Keywords as the text that a recipe would hold, with lists and dicts as it would nest them.
 [[nodiscard]] Settings to_settings(const py::kwargs& options);
 
+/// Before a thread takes the GIL: one that is left behind when the interpreter ends gets it never
+/// again, and stays here; Python would unwind it, which C++ answers with an abort.
+void stay_if_left_behind();
+
 /// A std::function or object that holds Python references, safe to destroy without the GIL.
 struct PythonReference {
   explicit PythonReference(py::object held) : object(std::move(held)) {}
@@ -128,6 +132,7 @@ struct PythonReference {
       object.release();
       return;
     }
+    stay_if_left_behind();
     const py::gil_scoped_acquire gil;
     object = py::object();
   }

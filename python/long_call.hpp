@@ -30,10 +30,6 @@ void orderly_call(const std::function<void(const Interrupt&)>& work);
 /// even if the work makes a failed record of it.
 [[noreturn]] void pass_on(py::error_already_set& raised);
 
-/// Before a thread takes the GIL: one that is left behind when the interpreter ends gets it never
-/// again, and stays here; Python would unwind it, which C++ answers with an abort.
-void stay_if_left_behind();
-
 /// Calls Python from within d5's work.
 template <class F>
 decltype(auto) call_python(const F& call) {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samplers written in Python: cut among ranks, read ahead."""
 
+import gc
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -149,6 +151,51 @@ def test_a_sampler_that_reads_ahead_may_be_dropped():
         sampler.read_ahead(2)
         next_of(sampler)
         del sampler
+
+
+def test_the_thread_that_reads_may_be_the_one_that_drops_the_sampler():
+    reads, dropped, ended = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow(Counting):
+        def next(self):
+            if self.place == 1:
+                reads.set()
+                dropped.wait(20)
+            return super().next()
+
+    sampler = Slow()
+    weakref.finalize(sampler, ended.set)
+    sampler.read_ahead(1)
+    next_of(sampler)
+    reads.wait(20)
+    del sampler  # the thread within next() has the last reference
+    gc.collect()
+    assert not ended.is_set()
+    dropped.set()
+    assert ended.wait(20)
+
+
+@pytest.mark.parametrize("change", [("reset", 0), ("seek", 0, 0), ("take_part", 0, 2), ("read_ahead", 0)])
+def test_a_sampler_that_is_read_ahead_may_not_be_moved_by_its_own_next(change):
+    given, tried = threading.Event(), threading.Event()
+
+    class Moving(Counting):
+        def next(self):
+            if self.place == 1:
+                given.wait(20)
+                try:
+                    getattr(d5.Sampler, change[0])(self, *change[1:])
+                finally:
+                    tried.set()
+            return super().next()
+
+    sampler = Moving()
+    sampler.read_ahead(1)
+    next_of(sampler)
+    given.set()
+    assert tried.wait(20)
+    with pytest.raises(ValueError, match=r"sampler Moving: it was moved or changed by its own next\(\)"):
+        next_of(sampler)
 
 
 def test_a_recipe_reads_a_sampler_in_python_ahead():

@@ -5,48 +5,58 @@
 
 namespace d5::python {
 
-BatchesAhead::BatchesAhead(Read read) : read_(std::move(read)), thread_([this] { work(); }) {}
+BatchesAhead::BatchesAhead(Read read) : state_(std::make_shared<State>()) {
+  state_->read = std::move(read);
+  thread_ = std::thread([state = state_] { state->work(); });
+}
 
 BatchesAhead::~BatchesAhead() {
   {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
+    const std::lock_guard lock(state_->mutex);
+    state_->stop = true;
   }
-  changed_.notify_all();
-  thread_.join();
+  state_->changed.notify_all();
+  if (is_within_read()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
 }
 
-void BatchesAhead::work() {
+bool BatchesAhead::is_within_read() const { return std::this_thread::get_id() == thread_.get_id(); }
+
+void BatchesAhead::State::work() {
   constexpr std::size_t kMost = 2;
   while (true) {
     std::shared_ptr<OwnedBatch> batch;
-    std::exception_ptr failure;
+    std::exception_ptr read_failure;
     try {
-      batch = read_();
+      batch = read();
     } catch (...) {
-      failure = std::current_exception();
+      read_failure = std::current_exception();
     }
-    std::unique_lock lock(mutex_);
-    failure_ = failure;
-    ended_ = failure || !batch;
-    if (batch) ready_.push_back(std::move(batch));
-    changed_.notify_all();
-    if (ended_) return;
-    changed_.wait(lock, [&] { return stop_ || ready_.size() < kMost; });
-    if (stop_) return;
+    std::unique_lock lock(mutex);
+    failure = read_failure;
+    ended = failure || !batch;
+    if (batch) ready.push_back(std::move(batch));
+    changed.notify_all();
+    if (ended) return;
+    changed.wait(lock, [&] { return stop || ready.size() < kMost; });
+    if (stop) return;
   }
 }
 
 std::shared_ptr<OwnedBatch> BatchesAhead::next() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return ended_ || !ready_.empty(); });
-  if (ready_.empty()) {
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  std::unique_lock lock(state_->mutex);
+  auto& ready = state_->ready;
+  state_->changed.wait(lock, [&] { return state_->ended || !ready.empty(); });
+  if (ready.empty()) {
+    if (state_->failure) std::rethrow_exception(std::exchange(state_->failure, nullptr));
     return nullptr;
   }
-  auto batch = std::move(ready_.front());
-  ready_.pop_front();
-  changed_.notify_all();
+  auto batch = std::move(ready.front());
+  ready.pop_front();
+  state_->changed.notify_all();
   return batch;
 }
 

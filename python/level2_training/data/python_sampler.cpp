@@ -50,7 +50,7 @@ std::int64_t samples_in(const ValueMap& values, const std::string& who) {
 
 }  // namespace
 
-PythonSampler::~PythonSampler() { rest(); }
+PythonSampler::~PythonSampler() { end_reading(); }
 
 py::object PythonSampler::self() const {
   return py::cast(static_cast<const Sampler*>(this), py::return_value_policy::reference);
@@ -135,11 +135,19 @@ std::shared_ptr<OwnedBatch> PythonSampler::read() {
   }
 }
 
-std::shared_ptr<OwnedBatch> PythonSampler::read_copy() {
-  auto batch = read();
-  if (!batch) return nullptr;
-  for (auto& [name, value] : batch->batch.values) value = value.tensor().copy();
-  return batch;
+BatchesAhead::Read PythonSampler::reader() {
+  const auto weak =
+      call_python([&] { return std::make_shared<PythonReference>(py::weakref(self())); });
+  return [this, weak]() -> std::shared_ptr<OwnedBatch> {
+    // It stays while it is asked; where this is the last reference, all ends with it.
+    const auto stays =
+        call_python([&] { return std::make_shared<PythonReference>(weak->object()); });
+    if (stays->object.is_none()) return nullptr;
+    auto batch = read();
+    if (!batch) return nullptr;
+    for (auto& [name, value] : batch->batch.values) value = value.tensor().copy();
+    return batch;
+  };
 }
 
 const Batch* PythonSampler::next() {
@@ -147,7 +155,7 @@ const Batch* PythonSampler::next() {
   if (threads_ == 0) {
     given_ = read();
   } else {
-    if (!ahead_) ahead_ = std::make_unique<BatchesAhead>([this] { return read_copy(); });
+    if (!ahead_) ahead_ = std::make_unique<BatchesAhead>(reader());
     try {
       given_ = ahead_->next();
     } catch (...) {
@@ -159,6 +167,18 @@ const Batch* PythonSampler::next() {
 }
 
 void PythonSampler::rest() {
+  if (ahead_ && ahead_->is_within_read()) {
+    throw ValueError(call_python([&] {
+      return fmt::format(
+          "sampler {}: it was moved or changed by its own next(), which a thread calls to read "
+          "ahead; do so where its batches are asked for, or with read_ahead(0)",
+          class_name());
+    }));
+  }
+  end_reading();
+}
+
+void PythonSampler::end_reading() {
   if (!ahead_) return;
   std::optional<py::gil_scoped_release> released;
   if (PyGILState_Check() != 0) released.emplace();

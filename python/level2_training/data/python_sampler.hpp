@@ -49,11 +49,13 @@ class PythonSampler final : public Sampler {
   [[nodiscard]] std::shared_ptr<OwnedBatch> ask();
   /// The next that is this rank's, cut.
   [[nodiscard]] std::shared_ptr<OwnedBatch> read();
-  [[nodiscard]] std::shared_ptr<OwnedBatch> read_copy();
+  /// Reads copies for a thread, which keeps the object alive only while it asks it.
+  [[nodiscard]] BatchesAhead::Read reader();
   void cut(OwnedBatch& whole) const;
   void begin(std::int64_t epoch);
-  /// Ends what reads ahead; waits for it without the GIL.
+  /// Ends what reads ahead; waits for it without the GIL. Throws: ValueError within its `next`.
   void rest();
+  void end_reading();
 
   std::shared_ptr<OwnedBatch> given_;
   std::int64_t epoch_ = 0, index_ = 0;
