@@ -119,9 +119,24 @@ struct Measurements : py::list {       // rows, which a notebook shows as a tabl
 /// Keywords as the text that a recipe would hold, with lists and dicts as it would nest them.
 [[nodiscard]] Settings to_settings(const py::kwargs& options);
 
-/// Before a thread takes the GIL: one that is left behind when the interpreter ends gets it never
-/// again, and stays here; Python would unwind it, which C++ answers with an abort.
-void stay_if_left_behind();
+/// Held by whoever calls Python from within d5's work, before it takes the GIL. Threads of d5's own
+/// (which read samples, run nodes) are counted: the interpreter's end waits for those that are
+/// within Python, and lets no more in, for Python would unwind them, which C++ answers with an
+/// abort. Threads of Python's that are left behind get the GIL never again, and stay here.
+class Visit {
+ public:
+  Visit();
+  ~Visit();
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  /// False for a thread of d5's own that came too late: it may not call Python.
+  [[nodiscard]] bool is_let_in() const { return let_in_; }
+  /// Throws: Interrupted for such a thread.
+  void expect_let_in() const;
+
+ private:
+  bool counted_ = false, let_in_ = true;
+};
 
 /// A std::function or object that holds Python references, safe to destroy without the GIL.
 struct PythonReference {
@@ -132,7 +147,11 @@ struct PythonReference {
       object.release();
       return;
     }
-    stay_if_left_behind();
+    const Visit visit;
+    if (!visit.is_let_in()) {
+      object.release();
+      return;
+    }
     const py::gil_scoped_acquire gil;
     object = py::object();
   }
@@ -140,6 +159,9 @@ struct PythonReference {
   PythonReference& operator=(const PythonReference&) = delete;
   py::object object;
 };
+
+/// Said of classes whose C++ part waits, when it ends, for threads that may be calling Python.
+using ended_without_gil = py::release_gil_before_calling_cpp_dtor;
 
 /// Whether the class of `object` has a method `name` that `base` (a class of d5) does not provide.
 [[nodiscard]] bool overrides(const py::handle& object, const char* base, const char* name);

@@ -19,16 +19,35 @@
 namespace d5::python {
 namespace {
 
-/// Whether the interpreter is about to end, and threads but the first that are within long calls.
+/// Whether the interpreter is about to end; threads but the first that are within long calls, and
+/// d5's own that are within Python.
 std::atomic<bool> leaving = false;
-std::atomic<int> threads_within = 0;
+std::atomic<int> threads_within = 0, visitors = 0;
+thread_local bool is_visitor = false;
 
 /// Kept, since asking the system takes longer than the rest of a short call. A fork has one thread.
 bool is_first_thread() {
   thread_local bool is_first = gettid() == getpid();
-  static const int told = pthread_atfork(nullptr, nullptr, [] { is_first = true; });
+  static const int told = pthread_atfork(nullptr, nullptr, [] {
+    is_first = true;
+    threads_within = 0;
+    visitors = is_visitor ? 1 : 0;
+  });
   (void)told;
   return is_first;
+}
+
+bool interpreter_is_ending() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
+void stay_if_left_behind() {
+  while (interpreter_is_ending() && !is_first_thread())
+    std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 /// A long call of this thread; those of a Python hook stand within the one that called the hook.
@@ -70,7 +89,7 @@ class Call {
   /// Where the interpreter is about to end, the thread stays here: what it would return to has
   /// gone.
   void leave() {
-    if (!leaving || is_first_thread()) return;
+    if (!leaving || is_first_thread() || is_visitor) return;
     if (gil_ == Gil::held) (void)PyEval_SaveThread();
     --threads_within;
     while (true) std::this_thread::sleep_for(std::chrono::hours(1));
@@ -89,14 +108,6 @@ class Call {
   std::optional<py::error_already_set> what_;
 };
 
-bool interpreter_is_ending() {
-#if PY_VERSION_HEX >= 0x030d0000
-  return Py_IsFinalizing();
-#else
-  return _Py_IsFinalizing();
-#endif
-}
-
 bool in_main_thread() {
   const auto threading = py::module_::import("threading");
   return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
@@ -104,9 +115,29 @@ bool in_main_thread() {
 
 }  // namespace
 
-void stay_if_left_behind() {
-  while (interpreter_is_ending() && !is_first_thread())
-    std::this_thread::sleep_for(std::chrono::hours(1));
+Visit::Visit() {
+  if (is_first_thread() || is_visitor) return;
+  if (Call::innermost() || PyGILState_Check() != 0) {
+    stay_if_left_behind();
+    return;
+  }
+  ++visitors;
+  if (leaving) {
+    --visitors;
+    let_in_ = false;
+  } else {
+    counted_ = is_visitor = true;
+  }
+}
+
+Visit::~Visit() {
+  if (!counted_) return;
+  is_visitor = false;
+  --visitors;
+}
+
+void Visit::expect_let_in() const {
+  if (!let_in_) throw Interrupted("Python is about to end");
 }
 
 void long_call(const std::function<void(const Interrupt&)>& work, Gil gil) {
@@ -135,7 +166,7 @@ void end_long_calls() {
   leaving = true;
   const py::gil_scoped_release released;
   const double begin = now_seconds();
-  while (threads_within > 0 && now_seconds() < begin + kMostSeconds) {
+  while (threads_within + visitors > 0 && now_seconds() < begin + kMostSeconds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

@@ -30,10 +30,12 @@ void orderly_call(const std::function<void(const Interrupt&)>& work);
 /// even if the work makes a failed record of it.
 [[noreturn]] void pass_on(py::error_already_set& raised);
 
-/// Calls Python from within d5's work.
+/// Calls Python from within d5's work. Throws: what it raises; Interrupted on a thread of d5's own
+/// when the interpreter is about to end.
 template <class F>
 decltype(auto) call_python(const F& call) {
-  stay_if_left_behind();
+  const Visit visit;
+  visit.expect_let_in();
   const py::gil_scoped_acquire gil;
   try {
     return call();

@@ -50,7 +50,7 @@ std::shared_ptr<Communicator> communicator_of_python(const py::object& comm) {
 
 void bind_level3_distributed(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
-  CommunicatorClass communicator(m, "Communicator", "A group of ranks.");
+  CommunicatorClass communicator(m, "Communicator", "A group of ranks.", ended_without_gil());
   communicator
       .def_static("of", &communicator_of_python, py::arg("comm"),
                   "The ranks of a communicator of mpi4py (or the address of an MPI_Comm), apart "

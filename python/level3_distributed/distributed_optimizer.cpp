@@ -32,7 +32,8 @@ Measurements gather(std::vector<Measurement> mine, const std::shared_ptr<Communi
 
 void bind_distributed_optimizer(py::module_& m) {
   py::class_<DistributedOptimizer, Optimizer, std::shared_ptr<DistributedOptimizer>>(
-      m, "BoundDistributedOptimizer", "An optimizer whose steps are all ranks'.")
+      m, "BoundDistributedOptimizer", "An optimizer whose steps are all ranks'.",
+      ended_without_gil())
       .def_property_readonly(
           "ranks",
           [](DistributedOptimizer& scheme) { return scheme.communicator().shared_from_this(); },

@@ -2,6 +2,8 @@
 import gc
 import hashlib
 import pathlib
+import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -132,3 +134,50 @@ def test_steps_are_lists_and_dicts():
         steps=[{"name": "normalise", "mean": [0.5, 0.5, 0.5], "deviation": (1, 1, 1)}],
     )
     assert abs(scaled.train[0]["image"].numpy()).max() <= 0.5
+
+
+def read_ahead(data, threads):
+    sampler = d5.sampler("ordered", data, batch_size=4)
+    sampler.read_ahead(threads)
+    assert sampler.next().index == 0
+    return sampler
+
+
+def test_a_sampler_may_be_dropped_while_threads_read_a_data_set_in_python():
+    class Slow(Squares):
+        def read(self, index, seed, epoch):
+            threading.Event().wait(0.001)
+            return super().read(index, seed, epoch)
+
+    for _ in range(20):
+        read_ahead(Slow(100), 3)
+
+
+def test_a_thread_that_reads_a_data_set_in_python_may_be_the_one_that_drops_the_sampler():
+    given, ended, held = threading.Event(), threading.Event(), []
+
+    class Holder(Squares):
+        def read(self, index, seed, epoch):
+            if index >= 8 and held:
+                given.wait(20)
+                held.clear()
+            return super().read(index, seed, epoch)
+
+    held.append(read_ahead(Holder(100), 1))
+    weakref.finalize(held[0], ended.set)
+    given.set()
+    assert ended.wait(20)
+
+
+def test_a_data_set_may_not_ask_the_sampler_that_reads_it_ahead():
+    class Asking(Squares):
+        def read(self, index, seed, epoch):
+            if index == 8:
+                sampler().next()
+            return super().read(index, seed, epoch)
+
+    held = read_ahead(Asking(100), 1)
+    sampler = weakref.ref(held)
+    held.next()
+    with pytest.raises(ValueError, match=r"its read\(\) asked for a batch|is at work in another thread"):
+        held.next()

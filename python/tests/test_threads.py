@@ -99,13 +99,59 @@ def train():
 
 d5.set_threads(1)
 threading.Thread(target=train, daemon=True).start()
-begun.wait()
+assert begun.wait(60)
 """
 
 
 def test_a_thread_that_is_left_behind_within_a_long_call_is_no_crash():
     ended = subprocess.run([sys.executable, "-c", LEFT_BEHIND], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+READS_AHEAD = """
+import time
+
+import numpy as np
+
+import d5
+
+
+class Slow(d5.Dataset):
+    def __len__(self):
+        return 100
+
+    def fields(self):
+        return {"x": ("float32", [])}
+
+    def read(self, index, seed, epoch):
+        end = time.monotonic() + 0.002
+        while time.monotonic() < end:
+            pass
+        return {"x": np.float32(index)}
+
+
+class Loader(d5.Sampler):
+    def next(self):
+        return {"x": np.stack([Slow.read(self, 0, 0, 0)["x"]] * 5)}
+
+    def reset(self, epoch=0):
+        pass
+
+    def __len__(self):
+        return 100
+
+
+samplers = [d5.sampler("ordered", Slow(), batch_size=8), Loader()]
+for sampler in samplers:
+    sampler.read_ahead(2)
+    d5.Sampler.next(sampler)
+"""
+
+
+def test_a_program_may_end_while_samplers_read_ahead():
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, "-c", READS_AHEAD], capture_output=True, text=True)
+        assert (ended.returncode, ended.stderr) == (0, "")
 
 
 PINNED = """

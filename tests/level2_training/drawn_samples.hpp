@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ class DrawnSamples final : public Dataset {
   std::set<std::int64_t> broken;
   std::atomic<bool> interrupted = false;
   mutable std::atomic<std::int64_t> furthest = -1;  ///< sample that was read
+  std::function<void(std::int64_t sample)> while_reading = [](std::int64_t) {};
 
   std::string name() const override { return "drawn"; }
   std::int64_t size() const override { return size_; }
@@ -35,6 +37,7 @@ class DrawnSamples final : public Dataset {
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const std::int64_t sample = indices[i];
       if (interrupted) throw Interrupted("drawn: interrupted");
+      while_reading(sample);
       RandomStream work(0);
       for (std::int64_t turn = 0; turn < sample % 4 * 500; ++turn) (void)work.bits();
       for (std::int64_t seen = furthest; seen < sample;)

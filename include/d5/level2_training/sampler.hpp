@@ -89,6 +89,7 @@ class Sampler {
   virtual void take_batches(int rank, int ranks);
   /// From the next batch on so many threads read the batches after it ahead, three in memory at
   /// most; 0: none, `next` reads. Batches, their order and their errors do not depend on it.
+  /// What is read there may end the sampler, but not ask or move it: that throws ValueError.
   /// Throws: ValueError for a number outside 0 to 1,024; Unsupported, but for 0, where a sampler
   /// reads in its own way.
   virtual void read_ahead(int threads);

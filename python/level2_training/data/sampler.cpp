@@ -63,8 +63,8 @@ constexpr const char* kAbout =
     "has `take_part(rank, ranks)` and `take_batches(rank, ranks)` of its own.";
 
 void bind_network_feed(py::module_& m) {
-  py::class_<NetworkFeed, std::shared_ptr<NetworkFeed>>(m, "NetworkFeed",
-                                                        "Where a network takes its own data from.")
+  py::class_<NetworkFeed, std::shared_ptr<NetworkFeed>>(
+      m, "NetworkFeed", "Where a network takes its own data from.", ended_without_gil())
       .def_property_readonly(
           "batch",
           py::cpp_function(
@@ -90,7 +90,8 @@ void bind_network_feed(py::module_& m) {
 void bind_sampler(py::module_& m) {
   constexpr auto inside = py::return_value_policy::reference_internal;
   bind_batch(m);
-  py::class_<Sampler, PythonSampler, std::shared_ptr<Sampler>> sampler(m, "Sampler", kAbout);
+  py::class_<Sampler, PythonSampler, std::shared_ptr<Sampler>> sampler(m, "Sampler", kAbout,
+                                                                       ended_without_gil());
   sampler.def(py::init<>())
       .def("next", &next, py::keep_alive<0, 1>(), "The next batch, or None at the end of an epoch.")
       .def("reset", &reset, py::arg("epoch") = 0)

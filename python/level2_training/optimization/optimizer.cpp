@@ -67,7 +67,8 @@ void bind_three_steps(py::module_& m) {
       "            optimizer.update(i)                    # by parameter.gradient, or one that is "
       "given\n"
       "        optimizer.end_step()\n\n"
-      "Modifiers and schedules have their place in them.")
+      "Modifiers and schedules have their place in them.",
+      ended_without_gil())
       .def(
           "begin_step",
           [](Three& optimizer, const LentBatch& batch) {
@@ -141,7 +142,8 @@ void show_optimizer(const py::handle& self, Shown& shown) {
 
 void bind_optimizer(py::module_& m) {
   py::class_<Optimizer, std::shared_ptr<Optimizer>>(m, "BoundOptimizer", "Trains a network.",
-                                                    seen_by_collector<&show_optimizer>())
+                                                    seen_by_collector<&show_optimizer>(),
+                                                    ended_without_gil())
       .def(
           "step",
           [](Optimizer& optimizer, const LentBatch& batch) { return step(optimizer, *batch); },

@@ -59,7 +59,7 @@ void bind_training_session(py::module_& m) {
   static const std::string about =
       std::string("A recipe made real: data, network, optimizer, trainer and metrics. ") +
       kSessionHelp;
-  py::class_<TrainingSession>(m, "TrainingSession", about.c_str())
+  py::class_<TrainingSession>(m, "TrainingSession", about.c_str(), ended_without_gil())
       .def(py::init(&make), py::arg("recipe"))
       .def("run", &run_session,
            "Trains, then judges: a record a metric. Once; Ctrl-C as in Trainer.run.")

@@ -12,6 +12,11 @@
 namespace d5 {
 namespace {
 
+/// A thread that reads ahead would wait for itself.
+void expect_outside(const detail::BatchLoader* loader) {
+  if (loader) loader->expect_outside();
+}
+
 std::string who(const Dataset& dataset) {
   return fmt::format("sampler of '{}'", printable(dataset.name()));
 }
@@ -69,6 +74,7 @@ SamplerLaw IndexSampler::law() const {
 }
 
 void IndexSampler::expect_part(int rank, int ranks) const {
+  expect_outside(loader_.get());
   if (ranks < 1 || rank < 0 || rank >= ranks) {
     throw ValueError(fmt::format("{}: part {} of {} was asked for; parts count from 0",
                                  who(*dataset_), rank, ranks));
@@ -101,6 +107,7 @@ void IndexSampler::read_ahead(int threads) {
     throw ValueError(fmt::format("{}: {} threads were asked for to read ahead; expected 0 to {}",
                                  who(*dataset_), threads, kMost));
   }
+  expect_outside(loader_.get());
   threads_ = threads;
   loader_.reset();
 }
@@ -163,6 +170,7 @@ void IndexSampler::plan_batches() {
 }
 
 const Batch* IndexSampler::next() {
+  expect_outside(loader_.get());
   given_.reset();  // its memory is free
   if (index_ >= batches_) return nullptr;
   if (!arranged_) arrange_epoch();
@@ -180,6 +188,7 @@ const Batch* IndexSampler::next() {
 }
 
 void IndexSampler::seek(std::int64_t epoch, std::int64_t index) {
+  expect_outside(loader_.get());
   if (index < 0 || index > batches_ || epoch < 0) {
     throw ValueError(
         fmt::format("{}: epoch {}, batch {} was asked for; an epoch has batches 0 to {}",

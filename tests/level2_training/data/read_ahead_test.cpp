@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <functional>
+#include <future>
 #include <memory>
 #include <stop_token>
 #include <thread>
@@ -10,6 +12,7 @@
 #include "tests/level2_training/points.hpp"
 
 using namespace d5;
+using Catch::Matchers::Contains;
 using test::DrawnSamples;
 using test::rest_of_epoch;
 using test::words_of;
@@ -157,6 +160,41 @@ TEST_CASE("threads that cannot be are refused, as by a sampler that reads in its
   } own;
   CHECK_NOTHROW(own.read_ahead(0));
   CHECK_THROWS_AS(own.read_ahead(2), Unsupported);
+}
+
+TEST_CASE("the thread that reads may be the one that ends its sampler") {
+  struct Held {
+    std::shared_ptr<Sampler> sampler;
+    std::promise<void> given, ended;
+  };
+  const auto held = std::make_shared<Held>();
+  const auto data = std::make_shared<DrawnSamples>(40);
+  data->while_reading = [held](std::int64_t sample) {
+    if (sample < 12 || !held->sampler) return;
+    held->given.get_future().wait();
+    held->sampler.reset();
+    held->ended.set_value();
+  };
+  held->sampler = sampler_of("ordered", data, 1);
+  CHECK(held->sampler->next()->index == 0);
+  held->given.set_value();
+  held->ended.get_future().wait();
+}
+
+TEST_CASE("a data set that asks the sampler that reads it ahead is refused, and no call hangs") {
+  const auto data = std::make_shared<DrawnSamples>(40);
+  std::weak_ptr<Sampler> weak;
+  const auto call = GENERATE(
+      as<std::function<void(Sampler&)>>(), [](Sampler& sampler) { (void)sampler.next(); },
+      [](Sampler& sampler) { sampler.seek(1, 0); });
+  data->while_reading = [&](std::int64_t sample) {
+    if (sample == 12) call(*weak.lock());
+  };
+  const auto sampler = sampler_of("ordered", data, 1);
+  weak = sampler;
+  CHECK(sampler->next()->index == 0);
+  CHECK(sampler->next()->index == 1);
+  CHECK_THROWS_WITH(sampler->next(), Contains("data set 'drawn': its read() asked for a batch"));
 }
 
 TEST_CASE("training that is interrupted while threads read ahead goes on where it was") {

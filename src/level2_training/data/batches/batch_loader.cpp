@@ -24,7 +24,8 @@ BatchLoader::BatchLoader(BatchSource source, int threads)
     : source_(std::move(source)), pieces_(std::max<std::int64_t>(1, kPiecesPerThread * threads)) {
   try {
     for (int i = 0; i < threads; ++i) {
-      threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+      threads_.emplace_back(
+          [shared = shared_](const std::stop_token& stop) { shared->work(stop); });
     }
   } catch (const std::system_error& error) {
     throw Unsupported(fmt::format(
@@ -33,18 +34,35 @@ BatchLoader::BatchLoader(BatchSource source, int threads)
   }
 }
 
+BatchLoader::~BatchLoader() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+  for (std::jthread& thread : threads_) {
+    if (thread.get_id() == std::this_thread::get_id()) thread.detach();
+  }
+}
+
+void BatchLoader::expect_outside() const {
+  const bool inside = std::ranges::any_of(threads_, [](const std::jthread& thread) {
+    return thread.get_id() == std::this_thread::get_id();
+  });
+  if (!inside) return;
+  throw ValueError(fmt::format(
+      "data set '{}': its read() asked for a batch of the sampler that reads it ahead, or moved "
+      "or changed that; do so where batches are asked for",
+      printable(source_.dataset->name())));
+}
+
 void BatchLoader::start(std::span<const BatchPlan> plans) {
   stop();
-  const std::lock_guard lock(mutex_);
   plans_ = plans;
 }
 
 void BatchLoader::stop() {
-  std::unique_lock lock(mutex_);
-  next_ = opened_;
-  idle_.wait(lock, [&] { return reading_ == 0; });
-  for (Slot& slot : slots_) slot.memory.reset();
-  given_ = next_ = opened_ = 0;
+  std::unique_lock lock(shared_->mutex);
+  shared_->next = shared_->opened;
+  shared_->idle.wait(lock, [&] { return shared_->reading == 0; });
+  for (Slot& slot : shared_->slots) slot.memory.reset();
+  shared_->given = shared_->next = shared_->opened = 0;
   plans_ = {};
 }
 
@@ -58,31 +76,32 @@ std::shared_ptr<BatchMemory> BatchLoader::memory_of(std::int64_t size) {
 /// Under the mutex: until `most` are in slots. Throws for the batch that is given next; for a later
 /// one it is tried again, and thrown, when that is asked for.
 void BatchLoader::open(std::size_t most) {
-  while (opened_ < plans_.size() && opened_ - given_ < most) {
-    const BatchPlan& plan = plans_[opened_];
+  Shared& shared = *shared_;
+  while (shared.opened < plans_.size() && shared.opened - shared.given < most) {
+    const BatchPlan& plan = plans_[shared.opened];
     std::shared_ptr<BatchMemory> memory;
     try {
       memory = memory_of(std::int64_t(plan.samples.size()));
     } catch (...) {
-      if (opened_ == given_) throw;
+      if (shared.opened == shared.given) throw;
       return;
     }
     memory->begin(plan);
-    slot(opened_++) = {.memory = std::move(memory)};
-    opened_more_.notify_all();
+    shared.slot(shared.opened++) = {.memory = std::move(memory)};
+    shared.opened_more.notify_all();
   }
 }
 
 /// Reads a piece of the first batch that has one left; false if none has. The mutex is held before
 /// and after.
-bool BatchLoader::read_piece(std::unique_lock<std::mutex>& lock) {
-  while (next_ < opened_ && slot(next_).taken == slot(next_).memory->pieces()) ++next_;
-  if (next_ == opened_) return false;
-  Slot& mine = slot(next_);
+bool BatchLoader::Shared::read_piece(std::unique_lock<std::mutex>& lock) {
+  while (next < opened && slot(next).taken == slot(next).memory->pieces()) ++next;
+  if (next == opened) return false;
+  Slot& mine = slot(next);
   BatchMemory& memory = *mine.memory;
   const std::size_t piece = mine.taken++;
   if (piece == 0) mine.begin = now_seconds();
-  ++reading_;
+  ++reading;
   lock.unlock();
   memory.read(piece);
   lock.lock();
@@ -91,39 +110,40 @@ bool BatchLoader::read_piece(std::unique_lock<std::mutex>& lock) {
     memory.complete(now_seconds() - mine.begin);
     lock.lock();
     mine.complete = true;
-    completed_.notify_all();
+    completed.notify_all();
   }
-  if (--reading_ == 0) idle_.notify_all();
+  if (--reading == 0) idle.notify_all();
   return true;
 }
 
-void BatchLoader::work(const std::stop_token& stop) {
+void BatchLoader::Shared::work(const std::stop_token& stop) {
   // The threads that compute belong to the network.
   ThreadPool::compute_alone();
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(mutex);
   while (!stop.stop_requested()) {
     if (read_piece(lock)) continue;
-    opened_more_.wait(lock, stop, [&] { return next_ < opened_; });
+    opened_more.wait(lock, stop, [&] { return next < opened; });
   }
 }
 
 std::shared_ptr<const Batch> BatchLoader::next() {
-  std::unique_lock lock(mutex_);
+  Shared& shared = *shared_;
+  std::unique_lock lock(shared.mutex);
   const std::size_t ahead = threads_.empty() ? 0 : kAhead;
   open(std::max<std::size_t>(ahead, 1));
-  Slot& first = slot(given_);
+  Slot& first = shared.slot(shared.given);
   if (threads_.empty()) {
-    while (read_piece(lock)) {
+    while (shared.read_piece(lock)) {
     }
   } else {
     const Span span("data", "wait for data");
-    completed_.wait(lock, [&] { return first.complete; });
+    shared.completed.wait(lock, [&] { return first.complete; });
   }
   const std::shared_ptr<BatchMemory> memory = std::move(first.memory);
-  next_ = std::max(next_, ++given_);
+  shared.next = std::max(shared.next, ++shared.given);
   try {
     const Batch& batch = memory->batch();
-    if (opened_ > given_) open(ahead);
+    if (shared.opened > shared.given) open(ahead);
     return {memory, &batch};
   } catch (...) {
     lock.unlock();
