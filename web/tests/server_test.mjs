@@ -58,6 +58,7 @@ test('from a task to an answer on two machines, one of which is killed in the mi
   page.on('console', (message) => said.push(message.text()));
   page.on('pageerror', (error) => said.push(error.message));
   await page.goto(address);
+  await page.getByRole('table', { name: 'Models that answer here' }).locator('tr', { hasText: 'toy' }).getByText('it is opened when it is asked').waitFor();
   await page.getByRole('link', { name: 'Evaluate toy' }).click();
   await page.getByRole('checkbox', { name: 'reference' }).check();
   await page.getByRole('radio', { name: 'closed loop' }).check();

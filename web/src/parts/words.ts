@@ -54,7 +54,7 @@ export function code(label: string, text: string): HTMLElement {
   return h('figure', { class: 'code' }, h('figcaption', {}, label, h('button', { type: 'button', class: 'small', click: () => void copy() }, 'Copy')), h('pre', { tabindex: 0, role: 'region', 'aria-label': label }, h('code', {}, text)));
 }
 
-const kMarks: Record<string, string> = { passed: '✓', done: '✓', failed: '✕', mistrusted: '!', quarantined: '!', running: '▶', leased: '▷', queued: '…', cancelled: '–', skipped: '–', unsupported: '–' };
+const kMarks: Record<string, string> = { passed: '✓', done: '✓', ready: '✓', waiting: '…', failed: '✕', mistrusted: '!', quarantined: '!', running: '▶', leased: '▷', queued: '…', cancelled: '–', skipped: '–', unsupported: '–' };
 /** A state as a word with a mark: told without colours, too. */
 export const state = (name: string) => h('span', { class: `state ${/^[a-z]+$/.test(name) ? name : ''}` }, h('span', { 'aria-hidden': 'true' }, kMarks[name] ?? '·'), name);
 

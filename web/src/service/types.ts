@@ -51,6 +51,13 @@ export interface System extends CatalogueEntry {
   price_per_hour?: number;
   currency?: string;
 }
+/** A model that answers below /v2, or why it does not: the index of the Open Inference Protocol. */
+export interface AnsweringModel {
+  name: string;
+  version?: string;
+  state?: string;
+  reason?: string;
+}
 export interface ScenarioOption {
   name: string;
   default?: string;

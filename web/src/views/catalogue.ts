@@ -4,9 +4,9 @@ import { capital, counted, words } from '../parts/figures';
 import { fill, foreignLink, h, type Child } from '../parts/dom';
 import { nameOf, taskOf } from '../parts/entries';
 import { table } from '../parts/table';
-import { empty } from '../parts/words';
-import { list } from '../service/service';
-import type { CatalogueEntry, Dataset, Framework, Model, Scenario, System } from '../service/types';
+import { empty, problem, state } from '../parts/words';
+import { list, post } from '../service/service';
+import type { AnsweringModel, CatalogueEntry, Dataset, Framework, Model, Scenario, System } from '../service/types';
 import { address, type View } from '../view';
 
 function claims(model: Model): Child {
@@ -49,6 +49,26 @@ function models(task: string, rows: Model[]): HTMLElement {
   });
 }
 
+const isReady = ({ state: at }: AnsweringModel) => at === 'READY';
+
+/** Models that the server itself answers with, those that are ready first. */
+function answering(all: AnsweringModel[]): Child {
+  if (!all.length) return empty('No model answers here', 'A server begins with one: ', h('code', {}, 'd5 serve --model lenet'), '.');
+  const ready = all.filter(isReady);
+  return [
+    h('p', { class: 'lead' }, `${ready.length} of ${counted(all.length, 'model')} ${ready.length === 1 ? 'is' : 'are'} ready to be asked by the Open Inference Protocol, at `, h('code', {}, `${location.origin}/v2`), '.'),
+    table<AnsweringModel>({
+      label: 'Models that answer here',
+      rows: [...ready, ...all.filter((model) => !isReady(model))],
+      columns: [
+        { head: 'Model', by: ({ name }) => name, cell: ({ name, version }) => [h('b', {}, name), version && h('span', { class: 'soft' }, ` ${version}`)] },
+        { head: 'State', by: (model) => Number(!isReady(model)), cell: (model) => state(isReady(model) ? 'ready' : 'waiting') },
+        { head: 'Why', cell: (model) => (isReady(model) ? null : (model.reason ?? 'the server does not say')) },
+      ],
+    }),
+  ];
+}
+
 /** The rest of the catalogue, each kind folded. */
 function others(kind: string, entries: CatalogueEntry[], more: (entry: never) => Child): Child {
   if (!entries.length) return null;
@@ -84,6 +104,15 @@ const view: View = {
       );
     };
     draw();
+    const here = h('div', {});
+    const askWhoAnswers = async () => {
+      try {
+        fill(here, answering(await post<AnsweringModel[]>('/v2/repository/index', {}, signal)));
+      } catch (error) {
+        if (!signal.aborted) fill(here, problem(error, () => void askWhoAnswers()));
+      }
+    };
+    void askWhoAnswers(); // the catalogue does not wait for it
     const content: Child[] = [
       h('h1', {}, 'Which model, in which framework, on which system?'),
       h('p', { class: 'lead' }, `${counted(known.length, 'model')}, ${counted(datasets.length, 'data set')}, ${counted(frameworks.length, 'framework')} are known to this server.`),
@@ -92,6 +121,8 @@ const view: View = {
     ];
     return [
       content,
+      h('h2', {}, 'Models that answer here'),
+      here,
       h(
         'section',
         { class: 'others' },
