@@ -148,6 +148,22 @@ test('a name that holds a script stays a text', async () => {
   await page.getByText(kHostile).first().waitFor();
   await page.getByRole('link', { name: `Evaluate ${kHostile}` }).click();
   await page.getByRole('checkbox', { name: 'torch' }).check();
+test('models that the server answers with are shown, the ready ones first, others with why not', async () => {
+  const page = await tab('/');
+  const rows = page.getByRole('table', { name: 'Models that answer here' }).locator('tbody tr');
+  await rows.first().waitFor();
+  const told = (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
+  assert.equal(told.length, 3);
+  assert.match(told[0], /^lenet 1 ✓ ?ready$/);
+  assert.match(told[1], /^efficientnet-lite0 … ?waiting it is opened when it is asked$/);
+  assert.match(told[2], /it was ended by SIGSEGV/);
+  await page.getByText('1 of 3 models is ready to be asked').waitFor();
+  await page.getByRole('table', { name: 'Models that answer here' }).getByRole('button', { name: 'Model' }).press('Enter'); // by key, by name
+  assert.match(await rows.nth(2).innerText(), /^lenet/);
+  quiet();
+  await page.context().close();
+});
+
   await page.getByText('Choose a data set: nothing is claimed of').waitFor();
   await page.getByLabel('Data set').selectOption('imagenet-sample@1.0.0');
   await page.getByRole('button', { name: 'Run it' }).click();
@@ -213,6 +229,8 @@ test('where nothing is, a view says so and what to do', async () => {
   await page.getByText("no run 'none'").waitFor();
   await page.goto(`${nothing.address}/#/nowhere`);
   await page.getByText('No such view').waitFor();
+  await page.goto(`${nothing.address}/#/`);
+  await page.getByText('No model answers here').waitFor();
   await page.context().close();
 });
 

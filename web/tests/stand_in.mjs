@@ -37,6 +37,11 @@ const kCatalogue = {
   ],
   tasks: [{ name: 'image classification' }, { name: 'face detection' }],
 };
+const kAnswering = [
+  { name: 'efficientnet-lite0', version: '', state: 'UNAVAILABLE', reason: 'it is opened when it is asked' },
+  { name: kHostile, version: '1', state: 'UNAVAILABLE', reason: `it was ended by SIGSEGV (Segmentation fault); it is begun again in 4 s ${kHostile}` },
+  { name: 'lenet', version: '1', state: 'READY' },
+];
 const agent = (name, more) => ({
   facts: { name, hostname: name, cpu: 'AMD EPYC', architecture: 'x86_64', cores: 2, memory_bytes: 25276502016, devices: { cpu: 'AMD EPYC' }, frameworks: { reference: { version: '0.1.0' }, torch: { version: '2.13.0' }, onnxruntime: { version: '1.31.1' } }, models: [], labels: { rack: 'a' }, price_per_hour: 0.09, currency: 'USD', ...more },
   state: 'free',
@@ -164,6 +169,7 @@ export async function standIn(folder, { step = 40, words = 3, empty = false, por
       const [first, limit] = [Number(asked('cursor')) || 0, Number(asked('limit')) || 50];
       return [200, { items: items.slice(first, first + limit), next: first + limit < items.length ? String(first + limit) : null }];
     };
+    if (url.pathname === '/v2/repository/index' && method === 'POST') return [200, empty ? [] : kAnswering];
     if (version !== 'v1') return [404, 'there is nothing here'];
     if (kind === 'health') return [200, { status: 'up', version: '0.1.0' }];
     if (kind === 'datasets' && id) return part === 'samples' ? [200, picture(Number(last))] : [200, { samples: kSamples }];
@@ -233,7 +239,7 @@ export async function standIn(folder, { step = 40, words = 3, empty = false, por
 
   const server = createServer((request, response) => {
     const url = new URL(request.url, 'http://host');
-    if (!url.pathname.startsWith('/v1/')) return file(url, response);
+    if (!/^\/v[12]\//.test(url.pathname)) return file(url, response);
     let text = '';
     request.on('data', (piece) => (text += piece));
     request.on('end', () => {
