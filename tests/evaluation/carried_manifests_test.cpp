@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,6 +24,17 @@ TEST_CASE("every carried manifest is right, and called as its file") {
     }
   }
   CHECK(carried_manifests("model").size() >= 1);
+}
+
+TEST_CASE("a class of imagenet-sample is called what the files of its photographs are") {
+  const auto manifest = find_manifest<DatasetManifest>("imagenet-sample").manifest;
+  REQUIRE(manifest.labels.size() == 1000);
+  for (const auto& sample : manifest.samples) {  // "n01484850_great_white_shark.JPEG"
+    std::string words = sample.file.substr(sample.file.find('_') + 1);
+    words.resize(words.find('.'));
+    std::ranges::replace(words, '_', ' ');
+    CHECK(manifest.labels.at(std::size_t(sample.label)) == words);
+  }
 }
 
 TEST_CASE("the published schemas are those of the manifests") {

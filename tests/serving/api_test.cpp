@@ -79,7 +79,7 @@ TEST_CASE("the catalogue tells what d5 carries") {
   CHECK(asked.items("/v1/systems").is_array());
 
   SECTION("a manifest has a tag, by which it is asked for again") {
-    const auto whole = asked.get("/v1/models/efficientnet-lite0@1.0.0");
+    const auto whole = asked.get("/v1/models/efficientnet-lite0@1.1.0");
     REQUIRE(whole.status == 200);
     CHECK(whole.json()["kind"] == "model");
     const std::string tag = '"' + model["sha256"].get<std::string>() + '"';
@@ -322,7 +322,7 @@ TEST_CASE("a data set's sample is its file, where the server holds it") {
   }
   CHECK(asked.get("/v1/datasets/..%2F..%2Fetc/samples/0").status == 404);
   const bool is_here = asked.items("/v1/datasets")[0]["here"];
-  const auto picture = asked.get("/v1/datasets/imagenet-sample@1.0.0/samples/1");
+  const auto picture = asked.get("/v1/datasets/imagenet-sample@1.1.0/samples/1");
   CHECK(picture.status == (is_here ? 200 : 404));
   if (!is_here) return;
   const json manifest = asked.get("/v1/datasets/imagenet-sample").json();
