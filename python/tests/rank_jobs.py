@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scripts that several ranks run under mpirun."""
+"""Scripts that several ranks run under mpirun; what tests need that start ranks, or that are ranks of a job."""
 
 import os
 import pathlib
@@ -8,6 +8,17 @@ import subprocess
 import sys
 
 import pytest
+
+# The suite may itself be run by mpirun: each rank runs all tests, and those that call all ranks call together.
+IN_A_JOB = int(os.environ.get("OMPI_COMM_WORLD_SIZE", "1")) > 1
+WHY_NO_RANKS = "ranks start none" if IN_A_JOB else "" if shutil.which("mpirun") else "there is no mpirun"
+needs_mpirun = pytest.mark.skipif(bool(WHY_NO_RANKS), reason=WHY_NO_RANKS or "there is mpirun")
+
+
+def alone(reason):
+    """Mark of tests that are one process's: of others' ranks they would be disturbed, or say another thing."""
+    return pytest.mark.skipif(IN_A_JOB, reason=f"on ranks: {reason}")
+
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -31,8 +42,8 @@ rank, ranks = dist.get_rank(), dist.get_world_size()
 
 
 def launch(file, ranks, *arguments):
-    if not shutil.which("mpirun"):
-        pytest.skip("there is no mpirun")
+    if WHY_NO_RANKS:
+        pytest.skip(WHY_NO_RANKS)
     environment = {
         **os.environ,
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -65,3 +76,32 @@ def run(tmp_path, script, ranks, *arguments):
     told = [(tmp_path / f"rank-{rank}").read_text().splitlines() for rank in range(ranks)]
     assert all(lines[-1] == "ended" for lines in told)
     return told
+
+
+PARTS = """
+import linecache
+for name, part in {parts!r}.items():
+    linecache.cache[name] = (len(part), None, part.splitlines(keepends=True), name)  # for tracebacks
+    exec(compile(part, name, "exec"), dict(globals()))
+    tell(d5.world().rank, name)
+"""
+
+
+class Parts:
+    """Scripts that begin alike: all that run on as many ranks are one job, for its imports take longer than they do.
+    One that fails ends the job, and others with it; the traceback names it."""
+
+    def __init__(self, folder, begin, parts):
+        self.folder, self.begin, self.parts, self.jobs = folder, begin, parts, {}
+
+    def check(self, name, ranks):
+        if ranks not in self.jobs:
+            chosen = {name: script for name, (script, *numbers) in self.parts.items() if ranks in numbers}
+            folder = self.folder / str(ranks)
+            folder.mkdir(exist_ok=True)
+            job = launch_script(TELL + self.begin + PARTS.format(parts=chosen), folder, ranks)
+            ended = [file.read_text().splitlines() for file in folder.glob("rank-*")]
+            self.jobs[ranks] = job, ended
+        job, ended = self.jobs[ranks]
+        assert len(ended) == ranks and all(name in names for names in ended), job.stderr
+        assert job.returncode == 0 or name != ended[0][-1], job.stderr  # its last has to end it well

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import types
 
+from rank_jobs import alone
+
 import d5
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
@@ -50,6 +52,7 @@ def blocks(page):
         yield line, text
 
 
+@alone("it starts ranks")
 def test_the_page_is_a_program(tmp_path):
     page = PAGE.read_text()
     parts = list(blocks(page))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 import pytest
+from rank_jobs import alone
 
 import d5
 
@@ -193,6 +194,7 @@ def values(session):
     return {p.name: p.value.numpy().copy() for p in session.network.parameters}
 
 
+@alone("each would do all of it by itself, which is refused")
 def test_a_recipe_of_parts_in_python_resumes_to_the_bit(tmp_path):
     def run(batches, **options):
         session = d5.TrainingSession(recipe(batches=batches), **options)
@@ -419,6 +421,7 @@ d5.add_optimizer("my-sgd", Sgd)
 """
 
 
+@alone("the program would take itself for the rank that started it")
 def test_the_program_loads_parts_in_python(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
 

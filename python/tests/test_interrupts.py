@@ -12,8 +12,11 @@ import threading
 
 import numpy as np
 import pytest
+from rank_jobs import alone
 
 import d5
+
+pytestmark = alone("a signal ends one rank's call, and leaves the other in it")
 
 
 @contextlib.contextmanager

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured on ranks: within one job, and on ranks that are started for it."""
 
-import shutil
-
 import numpy as np
 import pytest
+from rank_jobs import alone, needs_mpirun
 
 import d5
-
-needs_mpirun = pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no mpirun")
 
 
 def busy():
@@ -197,6 +194,7 @@ def test_a_recipe_is_trained_on_more_and_more_ranks(tmp_path):
     assert again.where(metric="throughput")[1].samples == throughput[1].samples  # nothing ran again
 
 
+@alone("they start none")
 def test_a_run_that_fails_is_a_failed_row():
     rows = d5.scale("mnist-lenet-quick", ranks=[1], runs=1, placement=["Conv"])
     [row] = rows.where(metric="throughput")

@@ -11,12 +11,13 @@ import time
 
 import numpy as np
 import pytest
+from rank_jobs import alone, needs_mpirun
 
 import d5
 
 RECIPE = pathlib.Path(__file__).resolve().parents[2] / "recipes" / "mnist-lenet-quick.yaml"
 
-needs_mpirun = pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no mpirun")
+pytestmark = alone("they start none")
 
 
 def sum_of_ranks(values, *, factor=1):

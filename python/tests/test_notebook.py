@@ -10,6 +10,7 @@ import xml.etree.ElementTree
 
 import numpy as np
 import pytest
+from rank_jobs import alone
 
 import d5
 
@@ -31,7 +32,7 @@ def test_everything_says_what_it_is():
         d5.Trainer(optimizer, sampler): "<d5.Trainer: epoch 0 of 1, step 0>",
         d5.training_metric("test_accuracy"): "<d5.TrainingMetric test_accuracy: 0 samples>",
         d5.recipe("mnist-lenet"): "<d5.Recipe mnist-lenet: ",
-        d5.world(): "<d5.Communicator rank 0 of 1>",
+        d5.world(): f"<d5.Communicator rank {d5.world().rank} of {d5.world().size}>",
     }
     for thing, text in seen.items():
         assert repr(thing).startswith(text)
@@ -82,6 +83,7 @@ def test_an_operator_that_overlaps_another_is_refused_each_time():
             d5.operator("Versions", domain="org.example.notebook", since=2)(make)
 
 
+@alone("the parts of a checkpoint stand in one folder, and each has its own")
 def test_files_are_named_by_path_or_text(tmp_path):
     assert isinstance(tmp_path, pathlib.Path)
     network = d5.model("lenet", seed=3)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of several ranks."""
 
-import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from rank_jobs import launch_script
+from rank_jobs import WHY_NO_RANKS, alone, launch_script
 
 IMPORTS = {
     "d5 alone": "import d5",
@@ -19,8 +18,8 @@ IMPORTS = {
 @pytest.fixture(scope="module")
 def jobs(request, tmp_path_factory):
     """The jobs of the chosen tests, six at a time: one whose rank leaves alone waits seconds for the others."""
-    if not shutil.which("mpirun"):
-        pytest.skip("there is no mpirun")
+    if WHY_NO_RANKS:
+        pytest.skip(WHY_NO_RANKS)
     items = [
         item
         for item in request.session.items
@@ -167,6 +166,7 @@ def test_a_communicator_of_mpi4py_is_one_of_d5(job):
     check_that_none_ended(job)
 
 
+@alone("its program would take itself for the rank that started it")
 def test_importing_d5_loads_no_mpi():
     look = "print('libmpi' in open('/proc/self/maps').read())"
     script = f"import d5\nd5.world().barrier()\n{look}"

@@ -6,10 +6,13 @@ import pathlib
 
 import numpy as np
 import pytest
+from rank_jobs import alone
 
 import d5
 
 SHORT = ["training.epochs=1", "training.most_batches=4"]
+
+one_process = alone("each would do all of it by itself, which is refused")
 
 
 @pytest.fixture
@@ -54,6 +57,7 @@ def test_a_recipe_is_made_of_a_dict_and_changed(short):
         short.changed("model.name=resnet")
 
 
+@one_process
 def test_a_session_trains_tells_and_saves(short, tmp_path):
     lines, batches = [], []
 
@@ -92,6 +96,7 @@ def test_a_session_trains_tells_and_saves(short, tmp_path):
         d5.train(short, loader_threads="two")
 
 
+@alone("the parts of a checkpoint stand in one folder, and each has its own")
 def test_what_a_checkpoint_holds(short, tmp_path):
     d5.train(short, checkpoint=tmp_path / "run.d5", checkpoint_every=2, checkpoints_kept=2)
     checkpoint = d5.read_checkpoint(tmp_path / "run.d5")
@@ -109,6 +114,7 @@ def test_what_a_checkpoint_holds(short, tmp_path):
         d5.read_checkpoint(tmp_path / "other.d5")
 
 
+@one_process
 def test_a_recipe_is_repeated_from_several_seeds(short):
     lines = []
     rows = d5.repeat_training(short, runs=3, say=lines.append)
@@ -152,6 +158,7 @@ def test_a_reference_is_made_of_runs_and_judges_later_ones(short):
         short.with_reference([row([100.0])])
 
 
+@one_process
 def test_a_training_is_reproducible_and_held_against_another(short):
     rows = d5.test_training(short)
     assert {row.metric: row for row in rows}["reproducibility"].samples == [0]
@@ -160,6 +167,7 @@ def test_a_training_is_reproducible_and_held_against_another(short):
     assert "test_accuracy_ratio" in {row.metric for row in rows}
 
 
+@one_process
 def test_what_a_repeated_training_raises_is_raised(short):
     def broken(seed):
         raise KeyError(f"no seed {seed}")
@@ -172,6 +180,7 @@ def test_what_a_repeated_training_raises_is_raised(short):
         d5.repeat_training(pathlib.Path("nowhere.yaml"))
 
 
+@one_process
 def test_variants_are_trained_kept_and_gone_on_with(short, tmp_path):
     out = tmp_path / "runs.json"
     options = {"vary": "optimizer.name=adam:learning_rate=0.001,momentum", "out": out}

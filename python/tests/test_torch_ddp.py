@@ -2,12 +2,12 @@
 """torch's own distribution as a scheme of recipes, beside d5's."""
 
 import pytest
-from rank_jobs import run
+from rank_jobs import Parts
 
 torch = pytest.importorskip("torch")
 
 BEGIN = """
-import d5, torch
+import d5, pytest, torch
 import d5.torch_ddp, d5.torch_zero
 from d5._torch_groups import group_of
 torch.set_num_threads(1)
@@ -24,9 +24,7 @@ def scheme(name, **options):
     return [f"distributed.name={name}", *(f"distributed.{key}={value}" for key, value in options.items())]
 """
 
-HOOKS = (
-    BEGIN
-    + """
+HOOKS = """
 ours, _ = trained()
 assert len(ours) == 6
 gloo = group_of("gloo")
@@ -47,13 +45,9 @@ for hook in ("float16", "power_sgd", "post_local"):
     assert over["d5"] == pytest.approx(over["gloo"], rel=1e-6), hook
     assert ranks.size == 1 or over["d5"][3:] != ours[3:]  # the hook does something
     assert over["d5"] == pytest.approx(ours, rel=0.2), hook  # six steps from the same beginning
-tell(ranks.rank, "ended")
 """
-)
 
-SHARDED_UPDATES = (
-    BEGIN
-    + """
+SHARDED_UPDATES = """
 ours, _ = trained("optimizer.name=sgd", "optimizer.learning_rate=0.1")
 for name in ("consistent_decentralized", "torch/ddp"):
     losses, _ = trained("optimizer.name=torch_zero:learning_rate=0.1:backend=gloo", *scheme(name))
@@ -62,13 +56,9 @@ for name in ("consistent_decentralized", "torch/ddp"):
 adam, _ = trained("optimizer.name=torch_zero:rule=Adam:learning_rate=0.001")
 own, _ = trained("optimizer.name=adam", "optimizer.learning_rate=0.001")
 assert adam == pytest.approx(own, rel=1e-4)  # both take epsilon and the corrections as the paper has them
-tell(ranks.rank, "ended")
 """
-)
 
-REFUSALS = (
-    BEGIN
-    + """
+REFUSALS = """
 def refused(kind, words, *changes):
     try:
         trained(*changes)
@@ -86,19 +76,25 @@ assert len(trained(*scheme("torch/ddp"))[0]) == 6  # nothing is left under way
 rows, _ = d5.train("mnist-lenet-quick", set=["training.epochs=1", "training.most_batches=2"],
                    distributed="torch_ddp:backend=gloo")
 assert {row.conditions.get("backend") for row in rows} == {"gloo"}
-tell(ranks.rank, "ended")
 """
-)
+
+
+PARTS = {"hooks": (HOOKS, 1, 3), "sharded updates": (SHARDED_UPDATES, 2), "refusals": (REFUSALS, 2)}
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    return Parts(tmp_path_factory.mktemp("ddp"), BEGIN, PARTS)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_a_recipe_trains_by_torchs_distribution_and_its_hooks(tmp_path, ranks):
-    run(tmp_path, "import pytest\n" + HOOKS, ranks)
+def test_a_recipe_trains_by_torchs_distribution_and_its_hooks(parts, ranks):
+    parts.check("hooks", ranks)
 
 
-def test_sharded_updates_of_torch_are_those_of_one_optimizer(tmp_path):
-    run(tmp_path, "import pytest\n" + SHARDED_UPDATES, 2)
+def test_sharded_updates_of_torch_are_those_of_one_optimizer(parts):
+    parts.check("sharded updates", 2)
 
 
-def test_unknown_words_are_refused_on_all_ranks(tmp_path):
-    run(tmp_path, REFUSALS, 2)
+def test_unknown_words_are_refused_on_all_ranks(parts):
+    parts.check("refusals", 2)

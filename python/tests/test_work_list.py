@@ -2,6 +2,7 @@
 import json
 
 import pytest
+from rank_jobs import alone
 
 import d5
 
@@ -52,6 +53,7 @@ def test_a_pivot_is_a_table_of_cases_by_a_condition():
         d5.pivot(rows, "framewrk")
 
 
+@alone("the first one writes what all did")
 def test_a_traced_run_leaves_a_timeline(tmp_path):
     file = tmp_path / "run.trace.json"
     executor = d5.executor(d5.model("lenet"))
