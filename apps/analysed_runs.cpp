@@ -23,7 +23,7 @@ bool is_file(const std::string& word) {
 }
 
 std::vector<AnalysedRun> analysed_runs(const std::vector<std::string>& words,
-                                       const std::string& database) {
+                                       const std::string& database, StoredTraces traces) {
   if (std::ranges::all_of(words, is_file)) return read_runs(words);
   const auto open = open_database(database);
   std::vector<AnalysedRun> runs;
@@ -31,7 +31,7 @@ std::vector<AnalysedRun> analysed_runs(const std::vector<std::string>& words,
     if (is_file(word)) {
       std::ranges::move(read_runs({word}), std::back_inserter(runs));
     } else {
-      runs.push_back(stored_run(*open, word));
+      runs.push_back(stored_run(*open, word, traces));
     }
   }
   return runs;

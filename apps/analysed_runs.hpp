@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/stored_runs.hpp"
 
 namespace CLI {
 class App;
@@ -19,6 +20,7 @@ void add_runs_argument(CLI::App& command, std::vector<std::string>& words);
 /// In their order; a trace belongs to the results file before it, and a run of the database has its
 /// own.
 [[nodiscard]] std::vector<AnalysedRun> analysed_runs(const std::vector<std::string>& words,
-                                                     const std::string& database);
+                                                     const std::string& database,
+                                                     StoredTraces traces = StoredTraces::with);
 
 }  // namespace d5::app

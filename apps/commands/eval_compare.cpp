@@ -59,7 +59,8 @@ int run_eval_compare(const EvalCompareOptions& options) {
     app::print(to_table(answer_differences(options)), options.format);
     return app::kPassed;
   }
-  const auto runs = app::analysed_runs({options.a, options.b}, options.database);
+  const auto runs = app::analysed_runs({options.a, options.b}, options.database,
+                                       options.layers ? StoredTraces::with : StoredTraces::without);
   if (options.layers) {
     const auto differences = layer_differences(runs.at(0), runs.at(1));
     if (differences.empty()) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "apps/database_options.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/say.hpp"
 #include "d5/core/report.hpp"
 #include "d5/evaluation/result_history.hpp"
 
@@ -26,6 +28,7 @@ device, metric, conditions, machine) was the best then; the last of these is the
 struct EvalHistoryOptions : app::OutputOptions {
   std::string database, plot;
   RecordFilter filter;
+  std::size_t limit = 0;  // all
 };
 
 TextTable runs_table(const std::vector<StoredRun>& runs) {
@@ -50,17 +53,27 @@ TextTable runs_table(const std::vector<StoredRun>& runs) {
 
 int run_eval_history(const EvalHistoryOptions& options) {
   const auto database = app::open_database(options.database);
+  const std::size_t limit = options.limit == 0 ? PageAsked{}.limit : options.limit;
+  const auto say_cut = [&](const std::string& of) {
+    if (!options.quiet) {
+      app::say(fmt::format("the newest {}{}; a larger --limit shows more", limit, of));
+    }
+  };
   if (options.filter.subject.empty() && options.filter.metric.empty()) {
-    app::print(runs_table(database->runs(options.filter)), options.format);
+    const auto runs = database->runs(options.filter, {.limit = limit});
+    app::print(runs_table(runs.items), options.format);
+    if (!runs.next.empty()) say_cut(" runs");
     return app::kPassed;
   }
-  const auto history = result_history(database->measurements(options.filter));
+  const auto [history, all] = stored_history(*database, options.filter,
+                                             {.from = HistoryPart::From::newest, .limit = limit});
   if (is_drawn(options.format)) {
     const Report report{.title = "History", .plots = history_plots(history)};
     app::print(to_text(report, options.format, options.plot), options.format);
   } else {
     app::print(history_table(history), options.format);
   }
+  if (history.size() < all) say_cut(fmt::format(" of {} records", all));
   return app::kPassed;
 }
 
@@ -76,6 +89,9 @@ void register_eval_history(app::Program& program) {
   app::add_filter_options(command, options->filter);
   command.add_option("--plot", options->plot, "which one, for --format svg and png")
       ->option_text("NAME");
+  command.add_option("--limit", options->limit, "the newest N alone")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1'000'000));
   app::add_database_option(command, options->database);
   app::add_format_options(command, *options);
 }

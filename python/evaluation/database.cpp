@@ -72,7 +72,7 @@ struct History {
 
 History history_of(EvaluationDatabase& database, const Options& words) {
   const RecordFilter filter = filter_of(words);
-  return {result_history(at_work(database, [&] { return database.measurements(filter); }))};
+  return {at_work(database, [&] { return stored_history(database, filter).entries; })};
 }
 
 RowDicts rows_of_history(const History& history) {

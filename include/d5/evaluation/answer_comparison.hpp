@@ -27,9 +27,10 @@ struct AnswerComparison {
   /// How likely flips would be as uneven if each were a's or b's with equal chance: exact,
   /// two-sided.
   double p_value = 1;
-  std::vector<Flip> flips = {};  ///< by sample
+  /// By sample; of answers in a database the first ones alone, where `only_a` or `only_b` are more.
+  std::vector<Flip> flips = {};
 
-  /// Samples that one alone has right.
+  /// Samples that one alone has right, of those in `flips`.
   [[nodiscard]] std::vector<std::int64_t> right_in_a_alone() const;
   [[nodiscard]] std::vector<std::int64_t> right_in_b_alone() const;
 };

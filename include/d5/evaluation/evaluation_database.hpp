@@ -9,6 +9,7 @@
 
 #include "d5/core/results.hpp"
 #include "d5/core/text_table.hpp"
+#include "d5/evaluation/answer_comparison.hpp"
 #include "d5/evaluation/evaluation_sink.hpp"
 #include "d5/evaluation/query_record.hpp"
 #include "d5/evaluation/sample_answer.hpp"
@@ -22,8 +23,9 @@ class SqlConnection;
 /// Which records are asked for; what is empty holds for all. A "*" in a text stands for any
 /// characters.
 struct RecordFilter {
-  std::string run = {};  ///< an id, or how it begins
-  std::string key = {};  ///< of the evaluation, or how it begins
+  std::string run = {};    ///< an id, or how it begins
+  std::string key = {};    ///< of the evaluation, or how it begins
+  std::string model = {};  ///< a subject in all versions: "lenet" is that of "lenet@1.2.0", too
   std::string subject = {}, level = {}, framework = {}, device = {}, metric = {}, status = {};
   std::string hostname = {};
   std::string artefact = {};           ///< SHA-256 of one that the run used, or how it begins
@@ -64,6 +66,12 @@ struct StoredPage {
 struct PageAsked {
   std::string from = {};  ///< empty: from the beginning
   std::size_t limit = std::size_t{1} << 40;
+};
+
+/// The answers that a run wrote under one name.
+struct StoredAnswers {
+  std::string run;  ///< its whole id
+  std::string piece;
 };
 
 /// Results that stay: every run with its environment, its records with all samples, its queries,
@@ -132,10 +140,11 @@ class EvaluationDatabase final : public EvaluationSink {
   [[nodiscard]] std::vector<SampleAnswer> answers(const std::string& run,
                                                   const std::string& piece) const;
   [[nodiscard]] Timeline trace(const std::string& run, const std::string& piece) const;
+  /// The same as a trace file has it (JSON), without reading it.
+  [[nodiscard]] std::string trace_text(const std::string& run, const std::string& piece) const;
 
   /// The same lists, a page at a time. Throws: ValueError for a place that no page told.
   [[nodiscard]] StoredPage<StoredRun> runs(const RecordFilter& filter, const PageAsked& page) const;
-  /// Of one run, whose whole id the filter has.
   [[nodiscard]] StoredPage<StoredMeasurement> measurements(const RecordFilter& filter,
                                                            Samples samples,
                                                            const PageAsked& page) const;
@@ -144,6 +153,12 @@ class EvaluationDatabase final : public EvaluationSink {
   enum class Answers { all, wrong };  ///< wrong: with a score below 1/2
   [[nodiscard]] StoredPage<SampleAnswer> answers(const std::string& run, const std::string& piece,
                                                  Answers which, const PageAsked& page) const;
+
+  /// `compare_answers` of what two runs have kept, done where it lies: in memory are the flips
+  /// alone, the first `most_flips` of those that A has right, and as many of B's.
+  /// Throws: ValueError for a sample that is answered twice.
+  [[nodiscard]] AnswerComparison compare_answers(const StoredAnswers& a, const StoredAnswers& b,
+                                                 std::size_t most_flips) const;
 
   /// What one SQL statement answers that reads. Throws: ValueError with what the database says.
   [[nodiscard]] TextTable sql(const std::string& statement) const;

@@ -24,6 +24,25 @@ struct HistoryEntry {
 /// The oldest first. Records whose metric has no better and worse are nobody's best.
 [[nodiscard]] std::vector<HistoryEntry> result_history(std::vector<StoredMeasurement> stored);
 
+/// Which records of a history are kept.
+struct HistoryPart {
+  enum class From { oldest, newest } from = From::oldest;
+  std::size_t skipped = 0;  ///< from there
+  std::size_t limit = std::size_t{1} << 40;
+};
+
+/// A part of a history; all was seen for it.
+struct StoredHistory {
+  std::vector<HistoryEntry> entries = {};  ///< the oldest first
+  std::size_t all = 0;                     ///< records that there are
+};
+
+/// The history of a database's records, which are read page by page: in memory are those of the
+/// part alone, and the best of each series.
+[[nodiscard]] StoredHistory stored_history(const EvaluationDatabase& database,
+                                           const RecordFilter& filter,
+                                           const HistoryPart& part = {});
+
 /// A row a record: when, which version, what, and which is the best of its series. Of the
 /// conditions those that differ.
 [[nodiscard]] TextTable history_table(const std::vector<HistoryEntry>& history);

@@ -10,11 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "d5/core/error.hpp"
+#include "evaluation/accuracy/mcnemar.hpp"
 
 namespace d5 {
 namespace {
 
-constexpr double kRight = 0.5;
+constexpr double kRight = detail::kRightScore;
 
 std::map<std::int64_t, const SampleAnswer*> by_sample(std::span<const SampleAnswer> answers,
                                                       const char* who) {
@@ -44,9 +45,10 @@ std::string first_label(const std::string& answer) {
   return labels[0].get<std::string>();
 }
 
-/// Samples that one has right, each with what the other, `wrong`, says in place of it.
+/// Samples that one has right, each with what the other, `wrong`, says in place of it; `all` is how
+/// many there are.
 std::string samples_text(const AnswerComparison& comparison,
-                         const std::vector<std::int64_t>& samples,
+                         const std::vector<std::int64_t>& samples, std::int64_t all,
                          std::string AnswerComparison::Flip::* wrong) {
   constexpr std::size_t kMost = 20, kMostWithWords = 6;
   std::size_t most = kMost;
@@ -58,7 +60,7 @@ std::string samples_text(const AnswerComparison& comparison,
     words.push_back(std::to_string(flip.sample) +
                     (label.empty() ? "" : fmt::format(" (not {})", printable(label))));
   }
-  return fmt::format("{}{}", fmt::join(words, " "), words.size() < samples.size() ? " ..." : "");
+  return fmt::format("{}{}", fmt::join(words, " "), std::int64_t(words.size()) < all ? " ..." : "");
 }
 
 }  // namespace
@@ -68,6 +70,12 @@ std::vector<std::int64_t> AnswerComparison::right_in_a_alone() const {
 }
 std::vector<std::int64_t> AnswerComparison::right_in_b_alone() const {
   return samples_right_by(*this, &Flip::score_b);
+}
+
+double detail::mcnemar_p(std::int64_t only_a, std::int64_t only_b) {
+  if (only_a + only_b == 0) return 1;
+  const boost::math::binomial_distribution<double> even(double(only_a + only_b), 0.5);
+  return std::min(1.0, 2 * boost::math::cdf(even, double(std::min(only_a, only_b))));
 }
 
 AnswerComparison compare_answers(std::span<const SampleAnswer> a, std::span<const SampleAnswer> b) {
@@ -88,11 +96,7 @@ AnswerComparison compare_answers(std::span<const SampleAnswer> a, std::span<cons
     }
   }
   result.not_in_both = std::int64_t(of_a.size() + of_b.size()) - 2 * result.samples;
-  if (!result.flips.empty()) {
-    const boost::math::binomial_distribution<double> even(double(result.flips.size()), 0.5);
-    const double fewer = double(std::min(result.only_a, result.only_b));
-    result.p_value = std::min(1.0, 2 * boost::math::cdf(even, fewer));
-  }
+  result.p_value = detail::mcnemar_p(result.only_a, result.only_b);
   return result;
 }
 
@@ -112,8 +116,8 @@ TextTable to_table(std::span<const NamedAnswerComparison> comparisons) {
                std::to_string(one.only_a), std::to_string(one.only_b),
                one.not_in_both > 0 ? std::to_string(one.not_in_both) : "",
                fmt::format("{:.2g}", one.p_value),
-               samples_text(one, one.right_in_a_alone(), &AnswerComparison::Flip::b),
-               samples_text(one, one.right_in_b_alone(), &AnswerComparison::Flip::a)});
+               samples_text(one, one.right_in_a_alone(), one.only_a, &AnswerComparison::Flip::b),
+               samples_text(one, one.right_in_b_alone(), one.only_b, &AnswerComparison::Flip::a)});
   }
   table.drop_empty_columns();
   return table;

@@ -13,9 +13,9 @@ namespace d5 {
 namespace {
 
 /// By name: of several frameworks or models in one run the first.
-std::map<std::string, detail::LayerTime> by_name(const AnalysedRun& run) {
+std::map<std::string, detail::LayerTime> by_name(std::span<const detail::LayerTime> all) {
   std::map<std::string, detail::LayerTime> layers;
-  for (auto& layer : detail::layer_times(run)) layers.try_emplace(layer.name, layer);
+  for (const auto& layer : all) layers.try_emplace(layer.name, layer);
   return layers;
 }
 
@@ -26,6 +26,11 @@ bool meet(const Interval& a, const Interval& b) {
 }  // namespace
 
 std::vector<LayerDifference> layer_differences(const AnalysedRun& a, const AnalysedRun& b) {
+  return detail::layer_differences(detail::layer_times(a), detail::layer_times(b));
+}
+
+std::vector<LayerDifference> detail::layer_differences(std::span<const LayerTime> a,
+                                                       std::span<const LayerTime> b) {
   const auto of_a = by_name(a), of_b = by_name(b);
   if (of_a.empty() || of_b.empty()) return {};
   std::vector<LayerDifference> differences;

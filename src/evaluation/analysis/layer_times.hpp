@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/evaluation_difference.hpp"
 
 namespace d5::detail {
 
@@ -22,5 +24,9 @@ struct LayerTime {
 /// From a run's profile, records with the condition `by` = node (`d5 net bench --profile`), and
 /// from the spans of its traces.
 [[nodiscard]] std::vector<LayerTime> layer_times(const AnalysedRun& run);
+
+/// `d5::layer_differences` of such times.
+[[nodiscard]] std::vector<LayerDifference> layer_differences(std::span<const LayerTime> a,
+                                                             std::span<const LayerTime> b);
 
 }  // namespace d5::detail

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -82,34 +84,86 @@ class Differences {
   std::map<std::string, std::set<std::string>> values_;
 };
 
-bool is_better(const StoredMeasurement& a, const StoredMeasurement& b) {
-  return a.record.direction == Direction::lower_is_better ? a.estimate.value < b.estimate.value
-                                                          : a.estimate.value > b.estimate.value;
-}
+/// Records in the order of their time, each told what is known of it then.
+class SeriesBest {
+ public:
+  /// The next of all.
+  HistoryEntry told(StoredMeasurement stored) {
+    const std::size_t number = count_++;
+    const bool lower = stored.record.direction == Direction::lower_is_better;
+    const double value = stored.estimate.value;
+    HistoryEntry entry;
+    entry.series = series_of(stored);
+    if (competes(stored)) {
+      const auto [place, is_first] = best_.try_emplace(entry.series);
+      const double before = place->second.value;
+      entry.is_record = is_first || (lower ? value < before : value > before);
+      if (entry.is_record) place->second = {number, value};
+    }
+    entry.stored = std::move(stored);
+    return entry;
+  }
+  /// The same after the last: which of them are the best. `first` is the number of the first.
+  template <class Entries>
+  void mark(Entries& entries, std::size_t first) const {
+    for (const auto& [series, best] : best_) {
+      const std::size_t place = best.number - first;  // far beyond the end where it is before
+      if (best.number >= first && place < entries.size()) entries[place].is_best = true;
+    }
+  }
+  [[nodiscard]] std::size_t count() const { return count_; }
 
-bool competes(const StoredMeasurement& stored) {
-  return stored.record.status == Status::passed && stored.record.direction != Direction::neither &&
-         std::isfinite(stored.estimate.value);
-}
+ private:
+  static bool competes(const StoredMeasurement& stored) {
+    return stored.record.status == Status::passed &&
+           stored.record.direction != Direction::neither && std::isfinite(stored.estimate.value);
+  }
+  struct Best {
+    std::size_t number = 0;
+    double value = 0;
+  };
+  std::map<std::string, Best> best_;
+  std::size_t count_ = 0;
+};
 
 }  // namespace
 
 std::vector<HistoryEntry> result_history(std::vector<StoredMeasurement> stored) {
   std::ranges::stable_sort(stored, {}, &StoredMeasurement::time);
   std::vector<HistoryEntry> history;
-  std::map<std::string, std::size_t> best;
-  for (auto& one : stored) {
-    const std::string series = series_of(one);
-    const bool competing = competes(one);
-    history.push_back({.stored = std::move(one), .series = series});
-    if (!competing) continue;
-    const auto [place, is_first] = best.try_emplace(series, history.size() - 1);
-    if (!is_first && !is_better(history.back().stored, history[place->second].stored)) continue;
-    place->second = history.size() - 1;
-    history.back().is_record = true;
-  }
-  for (const auto& [series, place] : best) history[place].is_best = true;
+  SeriesBest best;
+  for (auto& one : stored) history.push_back(best.told(std::move(one)));
+  best.mark(history, 0);
   return history;
+}
+
+StoredHistory stored_history(const EvaluationDatabase& database, const RecordFilter& filter,
+                             const HistoryPart& part) {
+  constexpr std::size_t kAtOnce = 10'000;
+  const bool from_newest = part.from == HistoryPart::From::newest;
+  std::deque<HistoryEntry> kept;
+  std::size_t first = from_newest ? 0 : part.skipped;  // number of the first that is kept
+  SeriesBest best;
+  std::string place;
+  do {
+    auto page = database.measurements(filter, EvaluationDatabase::Samples::without,
+                                      {.from = place, .limit = kAtOnce});
+    for (auto& one : page.items) {
+      const std::size_t number = best.count();
+      HistoryEntry entry = best.told(std::move(one));
+      if (!from_newest && (number < part.skipped || kept.size() == part.limit)) continue;
+      kept.push_back(std::move(entry));
+      if (from_newest && kept.size() > part.skipped + part.limit) {
+        kept.pop_front();
+        ++first;
+      }
+    }
+    place = page.next;
+  } while (!place.empty());
+  if (from_newest) kept.resize(kept.size() - std::min(kept.size(), part.skipped));
+  best.mark(kept, first);
+  return {{std::make_move_iterator(kept.begin()), std::make_move_iterator(kept.end())},
+          best.count()};
 }
 
 TextTable history_table(const std::vector<HistoryEntry>& history) {

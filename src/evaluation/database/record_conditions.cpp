@@ -4,14 +4,27 @@
 #include <fmt/args.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace d5::detail {
 
-std::string pattern_of(const std::string& text) {
+namespace {
+
+/// The text itself, as LIKE takes it.
+std::string literal_pattern(const std::string& text) {
   std::string pattern;
   for (const char c : text) {
     if (c == '%' || c == '_' || c == '\\') pattern += '\\';
-    pattern += c == '*' ? '%' : c;
+    pattern += c;
   }
+  return pattern;
+}
+
+}  // namespace
+
+std::string pattern_of(const std::string& text) {
+  std::string pattern = literal_pattern(text);
+  std::ranges::replace(pattern, '*', '%');
   return pattern;
 }
 
@@ -26,6 +39,10 @@ RecordConditions::RecordConditions(const RecordFilter& filter) {
          {pattern_of(filter.artefact) + "%"});
   }
   const std::size_t of_runs = text_.size();
+  if (!filter.model.empty()) {
+    also("(m.subject = {} OR m.subject LIKE {} ESCAPE '\\')",
+         {filter.model, literal_pattern(filter.model) + "@%"});
+  }
   like("m.subject", filter.subject);
   like("m.level", filter.level);
   like("m.framework", filter.framework);

@@ -9,6 +9,7 @@
 #include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/evaluation_title.hpp"
 #include "evaluation/database/packed_queries.hpp"
+#include "evaluation/database/reading.hpp"
 #include "evaluation/database/record_conditions.hpp"
 #include "evaluation/database/stored_rows.hpp"
 
@@ -18,25 +19,10 @@ namespace {
 using detail::integer_of;
 using detail::number_of;
 using detail::pattern_of;
-using detail::SqlConnection;
 using detail::SqlRow;
 using detail::SqlTable;
 using detail::SqlValue;
 using detail::text_of;
-
-/// All that a transaction reads is of one moment.
-class Reading {
- public:
-  explicit Reading(SqlConnection& connection) : connection_(connection) {
-    connection_.begin_reading();
-  }
-  ~Reading() { connection_.roll_back(); }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-
- private:
-  SqlConnection& connection_;
-};
 
 /// "LIMIT 51": one more than a page has, which tells where the next one begins.
 std::string limit_of(const PageAsked& page) { return fmt::format(" LIMIT {}", page.limit + 1); }
@@ -151,11 +137,17 @@ StoredPage<StoredMeasurement> EvaluationDatabase::measurements(const RecordFilte
                                                                Samples samples,
                                                                const PageAsked& page) const {
   detail::RecordConditions where(filter);
-  if (!page.from.empty()) {  // the piece's number, and the record's in it
-    const std::size_t point = page.from.find('.');
-    if (point == std::string::npos) refuse_place(page.from);
-    where.also("(p.number, m.number) >= ({}, {})",
-               {row_at(page.from.substr(0, point)), row_at(page.from.substr(point + 1))});
+  if (!page.from.empty()) {  // the run, its piece's number, and the record's in it
+    const std::size_t last = page.from.rfind('.');
+    const std::size_t middle =
+        last == std::string::npos || last == 0 ? std::string::npos : page.from.rfind('.', last - 1);
+    if (middle == std::string::npos) refuse_place(page.from);
+    const std::string run = page.from.substr(0, middle);
+    const SqlTable first = connection_->query("SELECT time FROM run WHERE id = $1", {run});
+    if (first.rows.empty()) refuse_place(page.from);
+    where.also("(r.time, r.id, p.number, m.number) >= ({}, {}, {}, {})",
+               {first.rows[0][0], run, row_at(page.from.substr(middle + 1, last - middle - 1)),
+                row_at(page.from.substr(last + 1))});
   }
   const bool with = samples == Samples::with;
   constexpr std::size_t kOthers = 10;  // columns before those of `records_from`
@@ -172,7 +164,8 @@ StoredPage<StoredMeasurement> EvaluationDatabase::measurements(const RecordFilte
   StoredPage<StoredMeasurement> stored;
   if (table.rows.size() > page.limit) {
     const SqlRow& next = table.rows[page.limit];
-    stored.next = fmt::format("{}.{}", integer_of(next[8]), integer_of(next[9]));
+    stored.next =
+        fmt::format("{}.{}.{}", text_of(next[0]), integer_of(next[8]), integer_of(next[9]));
     table.rows.pop_back();
   }
   std::vector<SqlRow> texts;
@@ -255,6 +248,10 @@ StoredPage<SampleAnswer> EvaluationDatabase::answers(const std::string& run,
 }
 
 Timeline EvaluationDatabase::trace(const std::string& run, const std::string& piece) const {
+  return timeline_from_json(trace_text(run, piece), "trace of run " + run);
+}
+
+std::string EvaluationDatabase::trace_text(const std::string& run, const std::string& piece) const {
   const SqlTable table =
       connection_->query("SELECT timeline FROM trace WHERE run = $1 AND piece = $2", {run, piece});
   if (table.rows.empty()) {
@@ -262,13 +259,11 @@ Timeline EvaluationDatabase::trace(const std::string& run, const std::string& pi
                                printable(run)));
   }
   constexpr std::size_t kMostBytes = std::size_t{1} << 31;
-  return timeline_from_json(
-      detail::unpack_text(detail::as_written<detail::SqlBytes>(table.rows[0][0]), kMostBytes),
-      "trace of run " + run);
+  return detail::unpack_text(detail::as_written<detail::SqlBytes>(table.rows[0][0]), kMostBytes);
 }
 
 TextTable EvaluationDatabase::sql(const std::string& statement) const {
-  const Reading reading(*connection_);
+  const detail::Reading reading(*connection_);
   const SqlTable table = connection_->query(statement);
   std::vector<TextTable::Column> columns(table.columns.begin(), table.columns.end());
   TextTable text(std::move(columns));

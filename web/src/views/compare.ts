@@ -89,11 +89,11 @@ function answers(all: ComparedAnswers[]): Child {
         { head: 'p', number: true, by: ({ p_value }) => p_value, cell: ({ p_value }) => withDigits(p_value, 2) },
       ],
     }),
-    all.filter(({ flips }) => flips.length > 0).map(({ name, flips }) =>
+    all.filter(({ flips }) => flips.length > 0).map(({ name, flips, only_a, only_b }) =>
       h(
         'details',
         { class: 'after' },
-        h('summary', {}, `${name}: ${counted(flips.length, 'sample')} flipped`),
+        h('summary', {}, `${name}: ${counted(only_a + only_b, 'sample')} flipped${flips.length < only_a + only_b ? `, of which ${flips.length} are shown` : ''}`),
         table<ComparedAnswers['flips'][number]>({
           label: `Flips of ${name}`,
           rows: flips,

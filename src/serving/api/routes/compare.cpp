@@ -4,7 +4,6 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/result_comparison.hpp"
-#include "d5/evaluation/evaluation_difference.hpp"
 #include "d5/evaluation/stored_runs.hpp"
 #include "d5/serving/route.hpp"
 #include "d5/serving/serving_context.hpp"
@@ -87,21 +86,22 @@ HttpResponse answer_compare(const HttpRequest& request, ServingContext& context)
   const auto database = context.database();
   AnswerJson json;
   std::vector<AnalysedRun> runs;
+  std::vector<std::string> ids;
   for (const char* name : {"a", "b"}) {
     const std::string asked = request.asked(name);
     if (asked.empty()) throw ValueError("compare takes two runs: ?a=ID&b=ID");
     const std::string id = database->run_id(asked);
     json[name] = detail::to_json(database->runs({.run = id}).at(0));
-    runs.push_back(stored_run(*database, id));
+    runs.push_back(stored_run(*database, id, StoredTraces::without));
+    ids.push_back(id);
   }
   const auto difference_json = [](const ResultDifference& one) {
     return AnswerJson{{"name", one.name}, {"a", one.a}, {"b", one.b}};
   };
   json["differences"] = list_of(differences(runs[0].results, runs[1].results), difference_json);
   json["records"] = list_of(compare_results(runs[0].results, runs[1].results), pair_json);
-  json["answers"] = list_of(
-      compare_stored_answers(*database, request.asked("a"), request.asked("b")), answers_json);
-  json["layers"] = list_of(layer_differences(runs[0], runs[1]), layer_json);
+  json["answers"] = list_of(compare_stored_answers(*database, ids[0], ids[1]), answers_json);
+  json["layers"] = list_of(stored_layer_differences(*database, ids[0], ids[1]), layer_json);
   return detail::json_answer(json);
 }
 

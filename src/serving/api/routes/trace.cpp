@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/timeline.hpp"
 #include "d5/serving/route.hpp"
 #include "d5/serving/serving_context.hpp"
 #include "serving/api/result_json.hpp"
@@ -14,8 +13,8 @@ void register_trace(Registry<RouteEntry>& registry) {
                   detail::expect_query(request, {"piece"});
                   const auto database = context.database();
                   const std::string run = detail::asked_run(*database, request);
-                  return HttpResponse::json(to_json(
-                      database->trace(run, detail::asked_piece(*database, run, "trace", request))));
+                  return HttpResponse::json(database->trace_text(
+                      run, detail::asked_piece(*database, run, "trace", request)));
                 }});
 }
 
