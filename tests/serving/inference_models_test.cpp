@@ -122,6 +122,20 @@ TEST_CASE("samples without elements are refused: a request of no bytes could hav
                     Contains("input 'x' is 1000x0, expected samples with elements"));
 }
 
+TEST_CASE("a request of more samples than a server keeps in its line is refused with a way out") {
+  InferenceModels models;
+  models.add(doubling_model("many.onnx", std::string("N")));
+  const auto ask = [&](const std::string& model, std::int64_t samples) {
+    return models.infer(
+        {.model = model, .inputs = {{"x", Tensor::zeros(DType::float32, {samples, 1})}}});
+  };
+  CHECK_THROWS_WITH(ask("many", 65'537),
+                    Contains("model 'many': 65537 samples in one request, at most 65536; ask for "
+                             "them in several requests"));
+  CHECK_THROWS_AS(ask("many", std::int64_t{8} << 20), ShapeError);
+  CHECK(ask("many", 300).outputs.at(0).tensor.shape() == Shape{300, 1});
+}
+
 TEST_CASE("what does not fit a model is refused with both sides") {
   InferenceModels models;
   models.add("lenet");

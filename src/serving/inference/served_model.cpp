@@ -204,6 +204,14 @@ RequestRows ServedModel::rows_of(const InferenceRequest& request) const {
     }
   }
   rows.rows = samples_of(info_, rows.inputs);
+  // Each query of a request takes memory here until it is answered, however few bytes it has.
+  constexpr std::int64_t kMostQueries = 65'536;
+  if (const std::int64_t most = kMostQueries * rows_a_query_; rows.rows > most) {
+    throw ShapeError(
+        fmt::format("model '{}': {} samples in one request, at most {}; ask for them "
+                    "in several requests",
+                    printable(info_.name), rows.rows, most));
+  }
   return rows;
 }
 
