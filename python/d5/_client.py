@@ -64,6 +64,11 @@ class Client:
         ended: Json = json.loads(self._client.send("DELETE", f"/v1/jobs/{quote(job, safe='')}", ""))
         return ended
 
+    def retry(self, job: str) -> Json:
+        """Asks anew for what failed, was cancelled or quarantined. Returns the new job."""
+        made: Json = json.loads(self._client.send("POST", f"/v1/jobs/{quote(job, safe='')}/retry", ""))
+        return made
+
     def follow(self, job: str, hear: Callable[[Json], object]) -> None:
         """Calls `hear` with each event of a job from its first, until it is over."""
 

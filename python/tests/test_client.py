@@ -43,6 +43,11 @@ def test_a_job_is_asked_for_followed_and_cancelled(server: str) -> None:
     states: list[str] = []
     client.follow(job["id"], lambda event: states.append(event["state"]))
     assert states == ["queued", "cancelled"]
+    again = client.retry(job["id"])
+    assert again["id"] != job["id"] and again["state"] == "queued"
+    assert client.retry(job["id"])["id"] == again["id"]
+    with pytest.raises(d5.ValueError, match="is queued"):
+        client.retry(again["id"])
 
 
 def test_what_it_refuses_is_raised(server: str) -> None:

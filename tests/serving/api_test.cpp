@@ -188,6 +188,9 @@ TEST_CASE("a job is asked for once, told, followed and cancelled") {
     CHECK_THAT(rest, !Contains("\"state\":\"queued\""));
     CHECK_THAT(asked.get("/v1/jobs/" + id + "/events?after=" + number).body, !Contains("data:"));
     CHECK(asked.ask("DELETE", "/v1/jobs/" + id).status == 409);
+    const auto refused = asked.ask("POST", "/v1/jobs/" + id + "/retry");
+    CHECK(refused.status == 409);
+    CHECK_THAT(refused.json()["detail"].get<std::string>(), Contains("is done"));
   }
   SECTION("whoever listens hears what happens later, and a server that stops ends it") {
     testing::RawClient listening(asked.server.port());
@@ -195,6 +198,13 @@ TEST_CASE("a job is asked for once, told, followed and cancelled") {
     listening.read_until("\"queued\"");
     CHECK(asked.ask("DELETE", "/v1/jobs/" + id).json()["state"] == "cancelled");
     CHECK_THAT(listening.read_until("\"cancelled\""), Contains("id: "));
+    const auto again = asked.ask("POST", "/v1/jobs/" + id + "/retry");
+    CHECK(again.status == 201);
+    CHECK(again.json()["id"] != id);
+    CHECK(again.json()["state"] == "queued");
+    CHECK_THAT(again.head, Contains("Location: /v1/jobs/" + again.json()["id"].get<std::string>()));
+    CHECK(asked.ask("POST", "/v1/jobs/" + id + "/retry").json()["id"] == again.json()["id"]);
+    CHECK(asked.ask("POST", "/v1/jobs/none/retry").status == 404);
     asked.server.stop();
     listening.read_all();
   }

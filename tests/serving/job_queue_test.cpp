@@ -103,6 +103,49 @@ TEST_CASE("what is asked for twice is one job until it failed, and then a new on
   });
 }
 
+TEST_CASE("what failed or was cancelled is tried again as it was asked for, and nothing else is") {
+  on_each_database([](const AnyDatabase& any) {
+    const auto queue = JobQueue::open(any.address);
+    queue->publish(facts_of("a"));
+    queue->publish(facts_of("b"));
+    const JobRequest request{.manifest = R"({"x":1})",
+                             .key = "k",
+                             .on = "2",
+                             .constraints = {.agents = {"a", "b"}},
+                             .priority = 3,
+                             .owner = "first"};
+    const std::string id = queue->submit(request).job.id;
+    CHECK_THROWS_WITH(queue->retry(id), Contains("is queued"));
+    for (const char* agent : {"a", "b"}) {
+      CHECK(queue->finish(*queue->lease(agent), JobState::failed, "no disk"));
+    }
+    const auto again = queue->retry(id, "second");
+    CHECK_FALSE(again.was_there);
+    CHECK(again.job.id != id);
+    CHECK(again.job.manifest == request.manifest);
+    CHECK(again.job.key == "k");
+    CHECK(again.job.on == "2");
+    CHECK(again.job.constraints == request.constraints);
+    CHECK(again.job.priority == 3);
+    CHECK(again.job.owner == "second");
+    CHECK(again.job.parts.size() == 2);
+    CHECK(queue->job(id).state == JobState::failed);  // it stays what it was
+    const auto asked = queue->retry(id, "third");
+    CHECK(asked.was_there);
+    CHECK(asked.job.id == again.job.id);
+    CHECK(queue->submit(request).job.id == again.job.id);
+
+    CHECK(queue->cancel(again.job.id));
+    const auto last = queue->retry(again.job.id);
+    CHECK_FALSE(last.was_there);
+    for (const char* agent : {"a", "b"}) {
+      CHECK(queue->finish(*queue->lease(agent), JobState::done));
+    }
+    CHECK_THROWS_WITH(queue->retry(last.job.id), Contains("is done"));
+    CHECK_THROWS_AS(queue->retry("nobody"), NotFound);
+  });
+}
+
 TEST_CASE("an agent that is silent for 10 s loses its part, and what it says late is refused") {
   on_each_database([](const AnyDatabase& any) {
     const StandingClock clock;

@@ -88,6 +88,14 @@ TEST_CASE("a client asks, follows, and fetches what an agent measured") {
   }
   CHECK(results.environment.cpu == machine.cpu);
   CHECK_FALSE(client.cancel(job.id));
+  CHECK_THROWS_WITH(client.retry(job.id), Contains("is done"));
+
+  const Job other = client.submit(kSmall, "2").job;
+  CHECK(client.cancel(other.id));
+  const auto again = client.retry(other.id);
+  CHECK_FALSE(again.was_there);
+  CHECK(again.job.on == "2");
+  CHECK(client.retry(other.id).was_there);
 }
 
 TEST_CASE("what a server refuses is thrown with its words") {

@@ -127,7 +127,7 @@ test('a column sorts, up and down, and what is missing stays last', async () => 
   await page.context().close();
 });
 
-test('a job is cancelled, and lines that break are mended', async () => {
+test('a job is cancelled and tried again, and lines that break are mended', async () => {
   const slow = await stand({ step: 200, words: 2 });
   const page = await tab('/start?task=image+classification&model=efficientnet-lite0%401.0.0&framework=torch&scenario=single_stream', { at: slow });
   await page.getByRole('button', { name: 'Run it' }).click();
@@ -138,16 +138,16 @@ test('a job is cancelled, and lines that break are mended', async () => {
   assert.equal(new Set(words.map((text) => text.replace(/^\S+\s/, ''))).size, words.length, 'nothing is heard twice');
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.locator('.way .now', { hasText: 'cancelled' }).waitFor();
+  const lost = page.url();
+  await page.getByRole('button', { name: 'Try again' }).press('Enter');
+  await page.waitForURL((url) => url.href !== lost);
+  await page.locator('.way .now', { hasText: 'running' }).waitFor(); // a job of its own
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0);
   await page.goto(`${slow.address}/#/jobs?state=cancelled`);
   await page.getByRole('link', { name: /efficientnet-lite0/ }).waitFor();
   await page.context().close();
 });
 
-test('a name that holds a script stays a text', async () => {
-  const page = await tab('/');
-  await page.getByText(kHostile).first().waitFor();
-  await page.getByRole('link', { name: `Evaluate ${kHostile}` }).click();
-  await page.getByRole('checkbox', { name: 'torch' }).check();
 test('models that the server answers with are shown, the ready ones first, others with why not', async () => {
   const page = await tab('/');
   const rows = page.getByRole('table', { name: 'Models that answer here' }).locator('tbody tr');
@@ -164,6 +164,11 @@ test('models that the server answers with are shown, the ready ones first, other
   await page.context().close();
 });
 
+test('a name that holds a script stays a text', async () => {
+  const page = await tab('/');
+  await page.getByText(kHostile).first().waitFor();
+  await page.getByRole('link', { name: `Evaluate ${kHostile}` }).click();
+  await page.getByRole('checkbox', { name: 'torch' }).check();
   await page.getByText('Choose a data set: nothing is claimed of').waitFor();
   await page.getByLabel('Data set').selectOption('imagenet-sample@1.0.0');
   await page.getByRole('button', { name: 'Run it' }).click();
@@ -224,13 +229,13 @@ test('where nothing is, a view says so and what to do', async () => {
     await page.goto(`${nothing.address}/#${address}`);
     await page.locator('main .empty').first().waitFor();
   }
+  await page.goto(`${nothing.address}/#/`);
+  await page.getByText('No model answers here').waitFor();
   quiet();
   await page.goto(`${nothing.address}/#/runs/none`); // the browser itself tells of the status 404
   await page.getByText("no run 'none'").waitFor();
   await page.goto(`${nothing.address}/#/nowhere`);
   await page.getByText('No such view').waitFor();
-  await page.goto(`${nothing.address}/#/`);
-  await page.getByText('No model answers here').waitFor();
   await page.context().close();
 });
 

@@ -176,11 +176,12 @@ export async function standIn(folder, { step = 40, words = 3, empty = false, por
     if (kCatalogue[kind]) return page(empty ? [] : kCatalogue[kind]);
     if (kind === 'agents') return page(agents);
     if (kind === 'jobs') {
-      if (method === 'POST') return id === 'why' ? page(fits(body.manifest)) : submit(body);
+      if (method === 'POST' && part !== 'retry') return id === 'why' ? page(fits(body.manifest)) : submit(body);
       if (!id) return page(jobs.filter(({ state }) => !asked('state') || state === asked('state')));
       const job = jobs.find((one) => one.id === id);
       if (!job) return [404, `no job '${id}'`];
       if (part === 'why') return page(fits(job.text));
+      if (part === 'retry') return kOver.includes(job.state) && job.state !== 'done' ? submit({ manifest: job.text.slice(0, -job.on.length), on: job.on }) : [409, `job '${id}' is ${job.state}`];
       if (method === 'DELETE') {
         for (const one of job.parts) if (!kOver.includes(one.state)) one.state = 'cancelled';
         tell(job, undefined, 'cancelled');

@@ -76,6 +76,9 @@ class JobQueue {
   /// failed, was cancelled or quarantined: then it is asked for anew.
   /// Throws: ValueError for an `on` that is none; Unsupported where all that fit are none.
   SubmittedJob submit(const JobRequest& request);
+  /// The same as a job that failed, was cancelled or quarantined asked for, by `owner`, as if it
+  /// were submitted again. Throws: ValueError for a job that is not over, or done.
+  SubmittedJob retry(const std::string& job, const std::string& owner = {});
   /// What is not over of a job ends. False: it was over.
   bool cancel(const std::string& job);
 

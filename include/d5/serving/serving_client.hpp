@@ -40,6 +40,9 @@ class ServingClient {
   [[nodiscard]] JobPage jobs(const JobFilter& filter = {}, const std::string& cursor = {},
                              std::size_t limit = 50) const;
   [[nodiscard]] std::vector<AgentFit> why(const std::string& job) const;
+  /// What failed, was cancelled or quarantined is asked for anew. Throws: ValueError for what is
+  /// not over, or done.
+  [[nodiscard]] SubmittedJob retry(const std::string& job) const;
   /// False: it was over.
   bool cancel(const std::string& job) const;
 

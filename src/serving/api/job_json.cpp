@@ -111,4 +111,11 @@ JobRequest asked_job(const HttpRequest& request) {
   return job;
 }
 
+HttpResponse submitted_answer(const SubmittedJob& submitted) {
+  constexpr int kOk = 200, kCreated = 201;
+  auto answer = json_answer(to_json(submitted.job), submitted.was_there ? kOk : kCreated);
+  answer.headers.add("Location", "/v1/jobs/" + submitted.job.id);
+  return answer;
+}
+
 }  // namespace d5::detail

@@ -15,6 +15,9 @@ namespace d5::detail {
 /// FormatError, and what `job_request` throws.
 [[nodiscard]] JobRequest asked_job(const HttpRequest& request);
 
+/// 201 for a new job, and where it is; 200 for one that was asked for before.
+[[nodiscard]] HttpResponse submitted_answer(const SubmittedJob& submitted);
+
 /// Server-sent events (WHATWG HTML, "Server-sent events") of a job, or of all jobs where it is
 /// empty, from behind the last one that whoever asks has seen: `Last-Event-ID`, or ?after=. Of one
 /// job they end when it is over.

@@ -106,6 +106,12 @@ class Asking {
       if (cursor.empty()) return all;
     }
   }
+  /// A job that a POST asks for.
+  [[nodiscard]] SubmittedJob submitted(const std::string& path, const std::string& body) const {
+    const auto found = answer(call_to("POST", path, body));
+    constexpr int kCreated = 201;
+    return {.job = understood(found.body, detail::job_of), .was_there = found.status != kCreated};
+  }
 
  private:
   const std::string& address_;
@@ -137,11 +143,11 @@ SubmittedJob ServingClient::submit(const std::string& manifest, const std::strin
   const Asking asking(address_, options_);
   const json body{
       {"manifest", manifest}, {"on", on}, {"constraints", json::parse(to_json(constraints))}};
-  const auto found = asking.answer(asking.call_to(
-      "POST", "/v1/jobs", body.dump(-1, ' ', false, json::error_handler_t::replace)));
-  constexpr int kCreated = 201;
-  return {.job = asking.understood(found.body, detail::job_of),
-          .was_there = found.status != kCreated};
+  return asking.submitted("/v1/jobs", body.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+SubmittedJob ServingClient::retry(const std::string& job) const {
+  return Asking(address_, options_).submitted(job_path(job) + "/retry", {});
 }
 
 Job ServingClient::job(const std::string& id) const {

@@ -100,6 +100,21 @@ SubmittedJob JobQueue::submit(const JobRequest& request) {
   });
 }
 
+SubmittedJob JobQueue::retry(const std::string& id, const std::string& owner) {
+  Job before = job(id);
+  if (!is_over(before.state) || before.state == JobState::done) {
+    throw ValueError(
+        fmt::format("job '{}' is {}: what failed, was cancelled or quarantined is tried again",
+                    printable(id), name_of(before.state)));
+  }
+  return submit({.manifest = std::move(before.manifest),
+                 .key = std::move(before.key),
+                 .on = std::move(before.on),
+                 .constraints = std::move(before.constraints),
+                 .priority = before.priority,
+                 .owner = owner});
+}
+
 bool JobQueue::cancel(const std::string& id) {
   return store_->write([&] {
     (void)store_->lock_job(id);

@@ -3,7 +3,7 @@
 import { fill } from './dom';
 import { say } from './words';
 import { follow } from '../service/events';
-import { send, ServiceError } from '../service/service';
+import { post, send, ServiceError } from '../service/service';
 import type { Job, JobEvent, JobState } from '../service/types';
 
 export const kStates: JobState[] = ['queued', 'leased', 'running', 'done', 'failed', 'cancelled', 'quarantined'];
@@ -24,6 +24,19 @@ export async function cancel(id: string): Promise<boolean> {
   } catch (error) {
     say(error instanceof ServiceError ? error.message : String(error));
     return false;
+  }
+}
+
+/** What is over without an answer. */
+export const isLost = (state: JobState) => isOver(state) && state !== 'done';
+
+/** Asks for the same job anew; the id of the new one, unless the server refused. */
+export async function retry(id: string): Promise<string | undefined> {
+  try {
+    return (await post<Job>(`/v1/jobs/${encodeURIComponent(id)}/retry`, undefined)).id;
+  } catch (error) {
+    say(error instanceof ServiceError ? error.message : String(error));
+    return undefined;
   }
 }
 

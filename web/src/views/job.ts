@@ -2,7 +2,7 @@
 // One job, watched: where it stands, on which machines, what it says, and where its results are.
 import { fill, h, type Child } from '../parts/dom';
 import { clock, moment } from '../parts/figures';
-import { cancel, followJobs, isOver, reasonOf, subjectOf } from '../parts/jobs';
+import { cancel, followJobs, isLost, isOver, reasonOf, retry, subjectOf } from '../parts/jobs';
 import { machines } from '../parts/questions';
 import { table } from '../parts/table';
 import { code, state } from '../parts/words';
@@ -56,6 +56,7 @@ const view: View = {
           'div',
           { class: 'row apart' },
           h('h1', {}, subjectOf(job)),
+          isLost(job.state) && h('button', { type: 'button', id: 'retry', click: () => void retry(id).then((made) => made && (location.hash = address('/jobs/{id}', { id: made }))) }, 'Try again'),
           !isOver(job.state) && h('button', { type: 'button', id: 'cancel', click: () => void cancel(id).then((done) => (done ? ask() : undefined)) }, 'Cancel'),
         ),
         h('p', { class: 'soft' }, `Job ${job.id}, asked for ${job.owner ? `by ${job.owner}, ` : ''}${moment(job.submitted)} UTC`),

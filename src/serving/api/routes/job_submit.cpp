@@ -6,17 +6,11 @@
 namespace d5::route {
 namespace {
 
-/// 201 for a new one; 200 for one that was asked for before.
 HttpResponse answer_submit(const HttpRequest& request, ServingContext& context) {
   detail::expect_query(request, {});
   JobRequest job = detail::asked_job(request);
   job.owner = request.caller;
-  const SubmittedJob submitted = context.jobs().submit(job);
-  constexpr int kOk = 200, kCreated = 201;
-  auto answer =
-      detail::json_answer(detail::to_json(submitted.job), submitted.was_there ? kOk : kCreated);
-  answer.headers.add("Location", "/v1/jobs/" + submitted.job.id);
-  return answer;
+  return detail::submitted_answer(context.jobs().submit(job));
 }
 
 }  // namespace
