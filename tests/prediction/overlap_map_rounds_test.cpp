@@ -6,6 +6,7 @@
 #include <random>
 
 #include "d5/core/error.hpp"
+#include "d5/core/student.hpp"
 
 namespace d5 {
 namespace {
@@ -25,7 +26,7 @@ class MadeUpRatios {
   Estimate slowdown(int rounds) {
     std::vector<std::vector<double>> all;
     for (int i = 0; i < rounds; ++i) all.push_back(round(30 / rounds));
-    return slowdown_of_rounds(all);
+    return estimate_of_groups(all);
   }
 
  private:
@@ -64,7 +65,7 @@ TEST_CASE(
 TEST_CASE("two rounds have Student's interval by hand") {
   // Logarithms -ln 2 and ln 2: mean 0, standard error ln 2, and 12.706 of them.
   const std::vector<std::vector<double>> rounds = {{0.5, 0.5, 9}, {2, 2, 0.1}};
-  const Estimate slowdown = slowdown_of_rounds(rounds);
+  const Estimate slowdown = estimate_of_groups(rounds);
   CHECK(slowdown.value == Approx(1));
   CHECK(std::log2(slowdown.interval.high) == Approx(12.706).epsilon(1e-4));
   CHECK(std::log2(slowdown.interval.low) == Approx(-12.706).epsilon(1e-4));

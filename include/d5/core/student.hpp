@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "d5/core/statistics.hpp"
 
@@ -14,6 +15,15 @@ namespace d5 {
 /// Throws: ValueError if `confidence` is not between 0 and 1.
 [[nodiscard]] Estimate mean_with_interval(std::span<const double> samples,
                                           double confidence = 0.95);
+
+/// Of samples in groups, such as those of processes that were started anew, which differ from one
+/// another by more than their samples do: the geometric mean of the groups' medians, and Student's
+/// interval of the mean of their logarithms, groups less one degrees of freedom. Of one group it is
+/// the median of its samples, whose interval knows nothing of other groups.
+///
+/// Source: Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time" (ISMM 2013): the variance
+/// between repetitions of the highest level is that of the mean of all.
+[[nodiscard]] Estimate estimate_of_groups(std::span<const std::vector<double>> groups);
 
 /// The mean without the smallest and the largest of at least three samples; NaN for fewer. One
 /// infinite sample, such as the time of a run that did not converge, is dropped as the largest.

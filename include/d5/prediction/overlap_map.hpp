@@ -51,7 +51,7 @@ struct OverlapMapOptions {
                                                    Communicator& ranks);
 
 /// A row a kernel, a column a resource; each cell both slowdowns: "1.32 / 2.10". Records of several
-/// rounds are one cell, `slowdown_of_rounds`, here and below.
+/// rounds are one cell, `estimate_of_groups`, here and below.
 [[nodiscard]] TextTable overlap_map_table(const std::vector<Measurement>& records);
 /// Two pictures, "kernel-slowdown" and "all-reduce-slowdown".
 [[nodiscard]] std::vector<Plot> overlap_map_plots(const std::vector<Measurement>& records);

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/core/results.hpp"
-#include "d5/core/statistics.hpp"
 
 namespace d5 {
 
@@ -40,13 +38,5 @@ using MeasuredRound = std::function<std::vector<Measurement>(int round, double m
 /// otherwise, Interrupted; as `run_ranks`, `read_results`.
 [[nodiscard]] Results launched_map_round(int ranks, std::vector<std::string> words,
                                          const Interrupt& interrupt = {});
-
-/// A slowdown from the pairs of each round: the geometric mean of the rounds' medians, and
-/// Student's interval of the mean of their logarithms, rounds less one degrees of freedom. Of one
-/// round it is the median of its pairs, whose interval knows nothing of other processes.
-///
-/// Source: Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time" (ISMM 2013): the variance
-/// between repetitions of the highest level is that of the mean of all.
-[[nodiscard]] Estimate slowdown_of_rounds(std::span<const std::vector<double>> rounds);
 
 }  // namespace d5

@@ -57,6 +57,16 @@ Estimate mean_with_interval(std::span<const double> samples, double confidence) 
   return result;
 }
 
+Estimate estimate_of_groups(std::span<const std::vector<double>> groups) {
+  if (groups.size() == 1) return estimate(groups.front());
+  std::vector<double> logarithms;
+  for (const auto& samples : groups) logarithms.push_back(std::log(summarise(samples).median));
+  Estimate mean = mean_with_interval(logarithms);
+  mean.value = std::exp(mean.value);
+  mean.interval = {std::exp(mean.interval.low), std::exp(mean.interval.high)};
+  return mean;
+}
+
 double olympic_mean(std::span<const double> samples) {
   if (samples.size() < 3) return kUnknown;
   std::vector<double> ordered(samples.begin(), samples.end());

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "d5/core/error.hpp"
+#include "d5/core/student.hpp"
 #include "d5/prediction/overlap_map.hpp"
 #include "d5/prediction/overlap_map_rounds.hpp"
 
@@ -43,7 +44,7 @@ struct SlowdownCell {
   std::vector<std::vector<double>> rounds = {};
   bool mistrusted = false;
   [[nodiscard]] bool is_measured() const { return !rounds.empty(); }
-  [[nodiscard]] Estimate slowdown() const { return slowdown_of_rounds(rounds); }
+  [[nodiscard]] Estimate slowdown() const { return estimate_of_groups(rounds); }
 };
 
 SlowdownCell find_cell(const std::vector<Measurement>& records, const std::string& metric,

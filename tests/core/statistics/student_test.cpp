@@ -28,6 +28,18 @@ TEST_CASE("the mean's interval is Student's") {
   CHECK_THROWS_AS(mean_with_interval(std::vector{1.0, 2.0}, 1.0), ValueError);
 }
 
+TEST_CASE("an estimate of groups has the interval of their medians' logarithms") {
+  // Medians 1, e and e^2: a mean logarithm of 1, a standard error of 1 / sqrt(3), and Student's t
+  // for two degrees of freedom.
+  const double e = std::exp(1.0);
+  const std::vector<std::vector<double>> groups = {{1, 1, 50}, {e}, {e * e, 0.1, 90}};
+  const Estimate estimate = estimate_of_groups(groups);
+  CHECK(estimate.value == Approx(e));
+  CHECK(std::log(estimate.interval.high) == Approx(1 + 4.302653 / std::sqrt(3.0)).epsilon(1e-6));
+  CHECK(estimate_of_groups(std::vector{std::vector{3.0, 1.0, 2.0}}).value == 2);
+  CHECK(std::isnan(estimate_of_groups({}).value));
+}
+
 TEST_CASE("the olympic mean drops the fastest and the slowest") {
   CHECK(olympic_mean(std::vector{5.0, 1.0, 3.0, 100.0, 4.0}) == 4);
   CHECK(olympic_mean(std::vector{2.0, 9.0, kInfinity}) == 9);
