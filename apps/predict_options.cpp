@@ -24,7 +24,7 @@ namespace d5::app {
 namespace {
 
 constexpr std::int64_t kProfiledSteps = 30;  // fewer are mistrusted
-constexpr std::int64_t kLaunchedSteps = 6;   // of each of several launches, at least
+constexpr std::int64_t kLaunchedSteps = 3;   // of each of several launches, at least
 
 /// A launch's part of a time that is for all of them.
 std::string part_of_launch(const std::string& time, int launches) {
@@ -77,12 +77,13 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
       ->option_text("NAME:KEY=VALUE,...");
   command.add_option("--optimizer", options.optimizer, "that updates")
       ->option_text("NAME:KEY=VALUE...");
-  command.add_option("--steps", options.steps, "that are profiled, and measured")
+  command.add_option("--steps", options.steps, "that are profiled, and measured, in all launches")
       ->transform(app::whole_number(2, 1'000'000))
       ->option_text("N");
   command
-      .add_option("--least-time", options.least_time,
-                  "more steps than --steps, 500 at most, where those take less together")
+      .add_option(
+          "--least-time", options.least_time,
+          "more steps than --steps, 500 at most in a launch, where those take less together")
       ->option_text("TIME");
   command
       .add_option("--measure", options.measure,
@@ -92,8 +93,9 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
   command
       .add_option(
           "--launches", options.launches,
-          "of each number of ranks that is measured: the median of each launch is a sample, "
-          "since processes differ by more than their steps do; 1: each step is")
+          "of each number of ranks that is profiled or measured, which take turns: processes "
+          "differ by more than their steps do. The median of a measured launch is a sample; 1: "
+          "each step is")
       ->transform(app::whole_number(1, 1000))
       ->option_text("N");
   command
@@ -112,7 +114,7 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
       ->option_text("NAME:KEY=VALUE...");
   command
       .add_option("--keep", options.keep,
-                  "profiles and networks of --measure stay here, and are taken from here")
+                  "profiles and networks of this machine stay here, and are taken from here")
       ->option_text("DIR");
   command.add_flag("--force", options.force,
                    "a profile in --keep of another machine, version or number of threads is taken, "
@@ -205,7 +207,8 @@ LocalCommands local_commands(const PredictOptions& options) {
   commands.profile.insert(
       commands.profile.end(),
       {"--batch", batches, "--steps", std::to_string(std::max(kProfiledSteps, options.steps)),
-       "--budget", options.step_budget, "--least-time", options.least_time});
+       "--budget", options.step_budget, "--least-time", options.least_time, "--launches",
+       std::to_string(options.launches)});
   const std::int64_t steps = options.launches == 1
                                  ? options.steps
                                  : std::max(kLaunchedSteps, options.steps / options.launches);
@@ -213,8 +216,8 @@ LocalCommands local_commands(const PredictOptions& options) {
       commands.measure.end(),
       {"--batch", std::to_string(options.batch), "--steps", std::to_string(steps), "--step-budget",
        part_of_launch(options.step_budget, options.launches), "--least-time",
-       part_of_launch(options.least_time, options.launches), "--measure-here", "--distributed",
-       options.scheme});
+       part_of_launch(options.least_time, options.launches), "--launches",
+       std::to_string(options.launches), "--measure-here", "--distributed", options.scheme});
   if (options.strong) commands.measure.emplace_back("--strong");
   if (!options.wire.empty()) {
     for (auto* words : {&commands.calibrate, &commands.measure}) {

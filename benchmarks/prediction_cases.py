@@ -6,11 +6,11 @@ usage: prediction_cases.py --program build/release/bin/d5 --folder DIR [--steps 
 
 Three networks, each on 2 and 4 ranks, in two sizes of buckets: by the ring over messages in memory, and over a modelled
 wire of 10 and of 1 Gbit/s (50 us), and by node_memory (`--all-reduces`): `d5 predict MODEL --measure N`. On two cores
-`--ranks 2` leaves the 24 cases whose ranks have a core each. Of each case a profile of as many copies and the network
-between as many ranks are measured, then the prediction is made, then training runs: a machine that is shared is some
-percent faster or slower a minute later (`--reuse` measures profiles and networks once, and shows that). Nothing is
-fitted to cases. Cases whose results DIR holds are not run again: the script goes on where it ended. 24 cases take
-some seven minutes on two cores; nothing else should run.
+`--ranks 2` leaves the 24 cases whose ranks have a core each. Of each case the network between as many ranks is measured, then
+launches of as many profiled copies and of training take turns (`--launches`): a machine that is shared is some
+percent faster or slower a minute later (`--reuse` measures profiles and networks once, and shows that). A prediction knows
+the profiles and the network alone; nothing is fitted to cases. Cases whose results DIR holds are not run again: the script goes on where it ended. 24 cases take
+some fifteen minutes on two cores; nothing else should run.
 
 Prints a row a case: the predicted step and its interval, the median of the measured steps and its interval, the error,
 and that of the closed formulas; then, of all cases and of those whose ranks have a core each, the median and the worst
@@ -90,6 +90,7 @@ def main() -> int:
     parser.add_argument("--models", default=",".join(BATCHES))
     parser.add_argument("--ranks", default="2,4")
     parser.add_argument("--all-reduces", default="ring,node_memory")
+    parser.add_argument("--launches", type=int, default=6, help="of profiles, and of training, of each case")
     parser.add_argument("--reuse", action="store_true", help="profiles and networks of cases before")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -113,6 +114,7 @@ def main() -> int:
             print(f"{number} of {len(cases)}, {time.monotonic() - begin:.0f} s: {name}", file=sys.stderr, flush=True)
             words = [options.program, "predict", model, "--batch", str(BATCHES.get(model, 1)), "--measure", str(ranks)]
             words += ["--framework", options.framework, "--threads", "1", "--steps", str(options.steps), "--quiet"]
+            words += ["--launches", str(options.launches)]
             if options.reuse:
                 words += ["--keep", str(options.folder / "kept")]
             words += ["--distributed", f"consistent_decentralized:all_reduce={algorithm}:bucket_bytes={BUCKETS[bucket]}"]

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "apps/ctrl_c.hpp"
@@ -56,19 +57,8 @@ ProfileOptions profile_options(const app::PredictOptions& options) {
   return {.batches = {options.batch},
           .steps = options.steps,
           .least_seconds = duration_seconds(options.least_time),
+          .launches = options.launches,
           .optimizer = options.optimizer};
-}
-
-TrainingProfile profile_of(const app::PredictOptions& options) {
-  if (options.is_of_profile()) return read_training_profile(options.model);
-  ProfileOptions how = profile_options(options);
-  how.interrupt = app::ctrl_c();
-  how.interrupt.deadline = app::step_deadline(options);
-  Progress progress("profile", profiled_steps(how));
-  how.on_step = [&](std::int64_t) { progress.advance(); };
-  const auto alone = world();
-  return profile_training(options.model, options.frameworks.front(), how,
-                          app::execution_of(options, options), *alone);
 }
 
 /// On the ranks that a launcher has started. Traced steps are fewer: a trace makes them longer.
@@ -144,6 +134,15 @@ void predict_clusters(const app::PredictOptions& options, const TrainingProfile&
   }
 }
 
+/// Throws what is wrong with them before minutes are spent on this machine's own ranks.
+void expect_clusters(const app::PredictOptions& options) {
+  (void)app::networks_of(options);
+  ScalingPredictionOptions how;
+  how.training.batch = options.batch;
+  if (options.strong) how.scaling = PredictedScaling::strong;
+  for (const int ranks : app::cluster_ranks_of(options)) (void)batch_of_rank(how, ranks);
+}
+
 void publish_curves(const app::PredictOptions& options, const std::vector<PredictedCurve>& curves,
                     const std::vector<std::string>& reasons) {
   const auto records = prediction_records(curves);
@@ -208,16 +207,19 @@ int run_predict(const app::PredictOptions& options, bool is_child) {
   const LocalRanks here = launched_ranks(commands, app::ctrl_c());
   std::vector<PredictedCurve> curves;
   TrainingProfile profile;
-  const bool asks_clusters =
-      options.measure.empty() || !options.ranks.empty() || !options.networks.empty();
-  if (asks_clusters) {  // of one rank, which --measure has a use for as well
-    profile = options.measure.empty() ? profile_of(options) : here.profile(1);
+  const bool measures = !options.measure.empty();
+  const bool asks_clusters = !measures || !options.ranks.empty() || !options.networks.empty();
+  if (asks_clusters) expect_clusters(options);
+  std::optional<PredictedCurve> local;
+  if (measures) {  // first, while a profile of one rank is still to be made: in turns with steps
+    local = predict_here(here, scaling_of(options, training, ranks_from(options.measure)));
+  }
+  if (asks_clusters) {
+    profile = options.is_of_profile() ? read_training_profile(options.model)
+                                      : profile_here(here, 1, app::ctrl_c());
     predict_clusters(options, profile, training, curves);
   }
-  if (!options.measure.empty()) {
-    curves.push_back(
-        predict_here(here, scaling_of(options, training, ranks_from(options.measure))));
-  }
+  if (local) curves.push_back(std::move(*local));
   if (!options.trace.empty()) write_trace(options, profile, training, here);
   publish_curves(options, curves, profile.mistrusted);
   return 0;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/execution_options.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/say.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/clock.hpp"
@@ -19,6 +20,7 @@
 #include "d5/level0_ops/size_range.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/prediction/local_prediction.hpp"
 #include "d5/prediction/operation_graph_file.hpp"
 #include "d5/prediction/profile_from_cost.hpp"
 #include "d5/prediction/profile_table.hpp"
@@ -39,14 +41,18 @@ constexpr const char* kProfileExamples =
                                                 nothing runs: FLOP of each operator, scaled to a
                                                 step time that is known
 
-Ctrl-C ends it soon; what it has is kept, and mistrusted.)";
+A process is some percent faster or slower than the next, so that copies are started six times
+(--launches). Ctrl-C ends it soon; launches that are whole are kept, and mistrusted.)";
 
 constexpr double kUsualBudget = 120;  // of each batch size; s
+constexpr int kUsualLaunches = 6;
 
 struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
   std::string model, batches = "16", from_cost, graph, switch_time = "0s", budget;
   std::string least_time = "2s";
-  int copies = 0;  ///< 0: one, or as many as a launcher has started
+  int copies = 0;           ///< 0: one, or as many as a launcher has started
+  int launches = 0;         ///< 0: as usual, or the one that a launcher has started
+  std::string launch_file;  ///< of one launch, that another d5 started
   double flop_per_byte = 0;
   ProfileOptions profile;
 };
@@ -63,21 +69,25 @@ TrainingProfile from_cost(const ProfileCommand& options) {
                             .switch_seconds = duration_seconds(options.switch_time)});
 }
 
-TrainingProfile observe(ProfileCommand options, Communicator& ranks) {
+/// One of several launches has its share of steps and time.
+TrainingProfile observe(ProfileCommand options, int launches, Communicator& ranks) {
   if (options.frameworks.size() != 1) {
     throw ValueError(fmt::format("profile: --framework names {} frameworks; expected one",
                                  options.frameworks.size()));
   }
   if (options.threads == 0) share_threads();
   pin_threads(ranks.rank() * threads());
-  options.profile.batches = sizes_from(options.batches);
-  options.profile.least_seconds = duration_seconds(options.least_time);
+  ProfileOptions& profile = options.profile;
+  profile.batches = sizes_from(options.batches);
+  profile.launches = launches;
+  profile.steps = std::max<std::int64_t>(2, (profile.steps + launches - 1) / launches);
+  profile.least_seconds = duration_seconds(options.least_time) / launches;
   // mpirun ends all ranks by itself.
-  if (ranks.size() == 1) options.profile.interrupt = app::ctrl_c();
-  options.profile.interrupt.deadline =
-      now_seconds() + (options.budget.empty()
-                           ? kUsualBudget * static_cast<double>(options.profile.batches.size())
-                           : duration_seconds(options.budget));
+  if (ranks.size() == 1) profile.interrupt = app::ctrl_c();
+  const double budget = options.budget.empty()
+                            ? kUsualBudget * static_cast<double>(profile.batches.size())
+                            : duration_seconds(options.budget);
+  profile.interrupt.deadline = now_seconds() + budget / launches;
   Progress progress("profile", profiled_steps(options.profile));
   options.profile.on_step = [&](std::int64_t batch) {
     progress.note(fmt::format("batch {}", batch));
@@ -87,7 +97,34 @@ TrainingProfile observe(ProfileCommand options, Communicator& ranks) {
                           app::execution_of(options, options), ranks);
 }
 
-int run_profile(const ProfileCommand& options) {
+TrainingProfile launched(const ProfileCommand& options, int launches) {
+  LocalCommands commands;
+  commands.profile = own_command();
+  commands.launches = launches;
+  if (!options.quiet) commands.say = [](const std::string& line) { app::say(line); };
+  return profile_here(launched_ranks(commands, app::ctrl_c()), std::max(1, options.copies),
+                      app::ctrl_c());
+}
+
+void publish(const ProfileCommand& options, const TrainingProfile& profile) {
+  if (!options.out.empty()) write_training_profile(profile, options.out);
+  if (!options.graph.empty()) {
+    write_operation_graph(one_rank_graph(profile, profile.batches.back().batch), options.graph);
+  }
+  if (options.format == Format::json) {
+    app::print(to_json(profile), options.format);
+  } else {
+    app::print(profile_table(profile, options.format), options.format);
+    for (const auto& reason : profile.mistrusted) {
+      fmt::print(stderr, "mistrusted: {}\n", printable_message(reason));
+    }
+  }
+  if (!options.out.empty()) app::say_written(options);
+}
+
+/// On the ranks that are there.
+void run_one_launch(const ProfileCommand& options, int launches) {
+  const bool is_part = !options.launch_file.empty();
   if (options.copies > 1 && !is_launched()) become_ranks(options.copies, own_command());
   app::apply(options);
   const auto ranks = world();
@@ -96,27 +133,39 @@ int run_profile(const ProfileCommand& options) {
         fmt::format("profile: --copies {}, but a launcher has started {}; leave it out",
                     options.copies, ranks->size()));
   }
-  if (ranks->rank() != 0) Progress::set_quiet(true);
-  if (ranks->rank() == 0 && !options.out.empty()) check_writable(options.out);
-  if (ranks->rank() == 0 && !options.graph.empty()) check_writable(options.graph);
+  const bool speaks = ranks->rank() == 0;
+  if (!speaks) Progress::set_quiet(true);
+  if (speaks && !is_part && !options.out.empty()) check_writable(options.out);
+  if (speaks && !is_part && !options.graph.empty()) check_writable(options.graph);
   const TrainingProfile profile =
-      options.from_cost.empty() ? observe(options, *ranks) : from_cost(options);
-  if (ranks->rank() == 0) {
-    if (!options.out.empty()) write_training_profile(profile, options.out);
-    if (!options.graph.empty()) {
-      write_operation_graph(one_rank_graph(profile, profile.batches.back().batch), options.graph);
-    }
-    if (options.format == Format::json) {
-      app::print(to_json(profile), options.format);
-    } else {
-      app::print(profile_table(profile, options.format), options.format);
-      for (const auto& reason : profile.mistrusted) {
-        fmt::print(stderr, "mistrusted: {}\n", printable_message(reason));
-      }
-    }
-    if (!options.out.empty()) app::say_written(options);
+      options.from_cost.empty() ? observe(options, launches, *ranks) : from_cost(options);
+  if (speaks && is_part) {
+    write_training_profile(profile, options.launch_file);
+  } else if (speaks) {
+    publish(options, profile);
   }
   ranks->barrier();
+}
+
+int run_profile(const ProfileCommand& options) {
+  const bool is_part = !options.launch_file.empty();
+  if (is_launched() && !is_part && options.launches > 1) {
+    throw ValueError(fmt::format(
+        "profile: {} launches start copies anew, and a launcher started these; leave mpirun out, "
+        "or --launches",
+        options.launches));
+  }
+  const bool is_one = is_part || is_launched() || !options.from_cost.empty();
+  int launches = options.launches;
+  if (launches == 0) launches = is_one && !is_part ? 1 : kUsualLaunches;
+  if (is_one || launches == 1) {
+    run_one_launch(options, launches);
+    return 0;
+  }
+  app::apply(options);
+  if (!options.out.empty()) check_writable(options.out);
+  if (!options.graph.empty()) check_writable(options.graph);
+  publish(options, launched(options, launches));
   return 0;
 }
 
@@ -139,16 +188,25 @@ void register_profile(app::Program& program) {
       ->option_text("N");
   command
       .add_option(
+          "--launches", options->launches,
+          "times that copies are started anew, which share steps and time: processes differ "
+          "by more than their steps do (6 if left out; under mpirun 1)")
+      ->transform(app::whole_number(1, 1000))
+      ->option_text("N");
+  command.add_option("--launch-file", options->launch_file)->group("");  // of one of them
+  command
+      .add_option(
           "--budget", options->budget,
           "time for all steps (2min for each size if left out); where it is over, those that "
           "there are are kept, and mistrusted")
       ->option_text("TIME");
-  command.add_option("--steps", options->profile.steps, "observed of each size")
+  command.add_option("--steps", options->profile.steps, "observed of each size, in all launches")
       ->transform(app::whole_number(2, 1000000))
       ->option_text("N");
   command
-      .add_option("--least-time", options->least_time,
-                  "more steps than --steps, 500 at most, where those take less together")
+      .add_option(
+          "--least-time", options->least_time,
+          "more steps than --steps, 500 at most in a launch, where those take less together")
       ->option_text("TIME");
   command.add_option("--optimizer", options->profile.optimizer, "of a model; a recipe has its own")
       ->option_text("NAME:KEY=VALUE...");

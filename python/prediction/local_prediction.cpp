@@ -26,6 +26,12 @@ std::function<Result(int)> of_ranks(const py::typing::Callable<Result(int)>& fun
   };
 }
 
+/// The same in the only launch.
+template <class Result>
+std::function<Result(int, int)> of_launch(const py::typing::Callable<Result(int)>& function) {
+  return [call = of_ranks<Result>(function)](int ranks, int) { return call(ranks); };
+}
+
 /// The curve, and where `timeline` is given a step of the most ranks.
 std::pair<PredictedCurve, std::optional<Timeline>> predict_local(
     const py::typing::Callable<TrainingProfile(int)>& profile,
@@ -34,9 +40,9 @@ std::pair<PredictedCurve, std::optional<Timeline>> predict_local(
     const std::optional<py::typing::Callable<Timeline(int)>>& timeline, std::vector<int> ranks,
     std::int64_t batch, const std::string& scheme, const std::string& scaling,
     const std::string& wire) {
-  LocalRanks here{.profile = of_ranks<TrainingProfile>(profile),
+  LocalRanks here{.profile = of_launch<TrainingProfile>(profile),
                   .network = of_ranks<NetworkDescription>(network),
-                  .steps = of_ranks<std::vector<double>>(steps),
+                  .steps = of_launch<std::vector<double>>(steps),
                   .timeline = {}};
   if (timeline) here.timeline = of_ranks<Timeline>(*timeline);
   ScalingPredictionOptions options;

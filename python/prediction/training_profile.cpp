@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/prediction/profile_from_cost.hpp"
+#include "d5/prediction/profile_launches.hpp"
 #include "d5/prediction/profile_table.hpp"
 #include "d5/prediction/profile_training.hpp"
 #include "level3_distributed/job.hpp"
@@ -85,6 +86,12 @@ void bind_training_profile(py::module_& m) {
         py::arg("optimizer") = ProfileOptions{}.optimizer, py::arg("group") = py::none(),
         "Observes training steps of a model or recipe, on every rank of the job, or of a group, at "
         "once.");
+  m.def(
+      "joined_launches",
+      [](const std::vector<TrainingProfile>& launches) { return joined_launches(launches); },
+      py::arg("launches"),
+      "One profile of those that several launches of a training made, one after the other, as `d5 "
+      "profile --launches` does: processes differ by more than their steps do.");
   m.def(
       "profile_from_cost",
       [](const std::string& model, std::int64_t batch, double step_seconds) {

@@ -103,6 +103,15 @@ TEST_CASE("what real ranks take stands beside what was predicted") {
     if (record.conditions.at("ranks") == "2") CHECK(record.samples.front() > 2e-3);
   }
   CHECK(measured == 2);
+  // Two launches of one copy and of two, which the cluster's curve has been told as well.
+  const auto kept = [&](const std::string& which) {
+    return read_training_profile(folder / ("profile-lenet-batch-2-" + which + ".json"));
+  };
+  CHECK(kept("1-launch-1").copies == 1);
+  CHECK(kept("2-launch-2").copies == 2);
+  for (const std::string& reason : kept("2-launch-1").mistrusted) {
+    CHECK_THAT(reason, !Catch::Contains("fewer than"));  // which all launches are judged by
+  }
   const auto changed =
       run_d5("predict lenet --batch 2 --least-time 0s --measure 2 --strategy compute --quiet");
   CHECK(changed.status == 2);

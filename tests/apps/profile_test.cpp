@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/prediction/training_profile.hpp"
@@ -11,8 +12,9 @@ using testing::run_d5, testing::TemporaryFolder;
 
 TEST_CASE("d5 profile writes what a training step is made of") {
   const TemporaryFolder folder;
-  const auto run = run_d5("profile lenet --batch 2,4 --steps 3 --least-time 0s --out " +
-                          (folder / "p.json") + " --graph " + (folder / "g.svg"));
+  const auto run =
+      run_d5("profile lenet --batch 2,4 --steps 3 --least-time 0s --launches 1 --out " +
+             (folder / "p.json") + " --graph " + (folder / "g.svg"));
   INFO(run.err);
   REQUIRE(run.status == 0);
   CHECK_THAT(testing::content_of(folder / "g.svg"), Catch::Contains("conv1"));
@@ -26,15 +28,20 @@ TEST_CASE("d5 profile writes what a training step is made of") {
 TEST_CASE("copies that are profiled at once have their samples in one file") {
   if (!transport().present) return;
   const TemporaryFolder folder;
-  const auto run =
-      run_d5("profile lenet --batch 2 --steps 3 --least-time 0s --copies 2 --threads 1 --out " +
-             (folder / "p.json"));
+  const auto run = run_d5(
+      "profile lenet --batch 2 --steps 6 --least-time 0s --copies 2 --launches 2 "
+      "--threads 1 --graph " +
+      (folder / "g.svg") + " --out " + (folder / "p.json"));
   INFO(run.err);
   REQUIRE(run.status == 0);
   const TrainingProfile profile = read_training_profile(folder / "p.json");
   CHECK(profile.copies == 2);
-  CHECK(profile.batches.at(0).steps.size() == 6);
-  CHECK(profile.batches.at(0).seconds.at(0).size() == 6);
+  CHECK(profile.batches.at(0).launches == std::vector<std::int64_t>{3, 3});
+  CHECK(profile.batches.at(0).steps.size() == 12);
+  CHECK(profile.batches.at(0).seconds.at(0).size() == 12);
+  CHECK_THAT(run.err, Catch::Contains("profile of 2 copies, launch 2 of 2") &&
+                          Catch::Contains("mistrusted: 6 steps of each batch size"));
+  CHECK(std::filesystem::exists(folder / "g.svg"));
 }
 
 TEST_CASE("a profile from costs adds up to the step that is known, and runs nothing") {

@@ -32,28 +32,60 @@ NetworkDescription memory(int ranks) {
   return network;
 }
 
-TEST_CASE("what runs here is predicted from as many copies, before anything is measured") {
+/// Each launch of which notes that it ran, and measures a step.
+LocalRanks noting(std::string& order, int launches, double measured) {
+  return {.profile =
+              [&](int copies, int launch) {
+                order += " p" + std::to_string(copies) + std::to_string(launch);
+                return profile_of(copies);
+              },
+          .network =
+              [&](int ranks) {
+                order += " n" + std::to_string(ranks);
+                return memory(ranks);
+              },
+          .steps =
+              [&order, measured](int ranks, int launch) {
+                order += " m" + std::to_string(ranks) + std::to_string(launch);
+                return std::vector<double>(3, measured);
+              },
+          .timeline = {},
+          .launches = launches};
+}
+
+TEST_CASE("launches are profiled and measured in turns, and predictions know the profiles alone") {
   std::string order;
-  const LocalRanks here{.profile =
-                            [&](int copies) {
-                              order += "p" + std::to_string(copies);
-                              return profile_of(copies);
-                            },
-                        .network =
-                            [&](int ranks) {
-                              order += "n" + std::to_string(ranks);
-                              return memory(ranks);
-                            },
-                        .steps =
-                            [&](int ranks) {
-                              order += "m" + std::to_string(ranks);
-                              return std::vector<double>(3, 0.050);
-                            },
-                        .timeline = {}};
+  ScalingPredictionOptions options{.ranks = {2}, .what_helps = false};
+  options.training.batch = 8;
+  const auto curve = predict_here(noting(order, 3, 0.050), options);
+  CHECK(order == " n2 p21 m21 p22 m22 p23 m23");
+  CHECK(curve.points.at(0).measured == std::vector<double>(3, 0.050));  // a launch each
+  const auto slow = predict_here(noting(order, 3, 9), options);
+  CHECK(slow.points.at(0).step == curve.points.at(0).step);
+  CHECK(slow.points.at(0).step_interval.high == curve.points.at(0).step_interval.high);
+}
+
+TEST_CASE("a wish between two launches leaves the profile of those that ran, mistrusted") {
+  std::string order;
+  LocalRanks here = noting(order, 6, 0.050);
+  const Interrupt after_two{.wished = [&] { return order.ends_with("p12"); }};
+  const auto profile = profile_here(here, 1, after_two);
+  CHECK(profile.batches.at(0).launches.size() == 2);
+  CHECK(profile.mistrusted.back() == "2 of 6 launches: interrupted");
+  here.profile = [](int, int launch) {
+    if (launch == 2) throw Interrupted("interrupted");
+    return profile_of(1);
+  };
+  CHECK(profile_here(here, 1).mistrusted.back() == "1 of 6 launches: interrupted");
+}
+
+TEST_CASE("what runs here is predicted from as many copies") {
+  std::string order;
+  const LocalRanks here = noting(order, 1, 0.050);
   ScalingPredictionOptions options{.ranks = {1, 2}, .what_helps = false};
   options.training.batch = 8;
   const PredictedCurve curve = predict_here(here, options);
-  CHECK(order == "p1p2n2m1m2");
+  CHECK(order == " p11 m11 n2 p21 m21");
   REQUIRE(curve.points.size() == 2);
   CHECK(curve.network == "memory of 2");
   CHECK(curve.model == "one piece");
@@ -76,11 +108,15 @@ TEST_CASE("what runs here is predicted from as many copies, before anything is m
 
 TEST_CASE("a step of the most ranks here is shown above the predicted one") {
   std::string order;
-  const LocalRanks here{
-      .profile = profile_of, .network = memory, .steps = {}, .timeline = [&](int ranks) {
-        order += "t" + std::to_string(ranks);
-        return predicted_timeline(profile_of(1), ranks, memory(2), {.batch = 8});
-      }};
+  const LocalRanks here{.profile = [](int copies, int) { return profile_of(copies); },
+                        .network = memory,
+                        .steps = {},
+                        .timeline =
+                            [&](int ranks) {
+                              order += "t" + std::to_string(ranks);
+                              return predicted_timeline(profile_of(1), ranks, memory(2),
+                                                        {.batch = 8});
+                            }};
   ScalingPredictionOptions options{.ranks = {2, 1}};
   options.training.batch = 8;
   const Timeline both = timeline_here(here, options);

@@ -139,6 +139,22 @@ TEST_CASE("ranks whose steps differ wait for the slowest of them") {
   CHECK(simulate_training(profile, 8, network, options).step == Approx(0.030).epsilon(1e-3));
 }
 
+TEST_CASE("steps are drawn of each launch as often, however many it made") {
+  TrainingProfile profile = three_pieces();
+  auto& times = profile.batches[0];
+  // Two short launches of three are slow; most of all steps are not.
+  times.launches = {30, 2, 2};
+  times.steps.assign(34, 0.030);
+  times.unobserved.assign(30, 0.030);
+  times.unobserved.insert(times.unobserved.end(), 4, 0.060);
+  for (auto& seconds : times.seconds) seconds.assign(34, 0.010);
+  for (auto& gaps : times.gaps) gaps.assign(34, 0.0);
+  auto options = ring_by(SimulatedProgressRule::thread);
+  options.draws_steps = true;
+  options.steps = 31;
+  CHECK(simulate_training(profile, 1, fast_ports(), options).step == Approx(0.060).epsilon(1e-3));
+}
+
 TEST_CASE("a simulation above its time leaves the points before it") {
   ScalingPredictionOptions options{
       .ranks = {1, 512}, .what_helps = false, .training = ring_by(SimulatedProgressRule::poll)};

@@ -11,22 +11,32 @@
 
 namespace d5 {
 
-/// Ranks of this machine: what is known of them before they train together, and what training then
+/// Ranks of this machine: what is known of them when they do not train together, and what training
 /// takes. Each is asked with a number of ranks, which are started for it.
 struct LocalRanks {
-  std::function<TrainingProfile(int)> profile;     ///< of so many copies at once
+  /// Of so many copies at once, in one launch; launches count from 1.
+  std::function<TrainingProfile(int copies, int launch)> profile;
   std::function<NetworkDescription(int)> network;  ///< between so many
-  /// Of training on so many, in s: `PredictedPoint::measured`. None: unmeasured.
-  std::function<std::vector<double>(int)> steps;
+  /// Steps of training on so many, in s, of one launch. None: unmeasured.
+  std::function<std::vector<double>(int ranks, int launch)> steps;
   std::function<Timeline(int)> timeline;  ///< of a few steps more, with spans "step"
+  /// Of each number of ranks. The median of a measured launch is one sample where there are
+  /// several, since processes differ by more than their steps do; of one launch each step is.
+  int launches = 1;
 };
 
-/// A curve of this machine's own ranks beside what they take. Everything is predicted before
-/// anything is measured.
+/// The profile of all launches, `joined_launches`. An interrupt behind the first leaves those that
+/// there are, mistrusted. Throws: as that, and what `here` throws.
+[[nodiscard]] TrainingProfile profile_here(const LocalRanks& here, int copies,
+                                           const Interrupt& interrupt = {});
+
+/// A curve of this machine's own ranks beside what they take. The machine is slower for a while and
+/// faster for a while, so that launches which are profiled and launches which are measured take
+/// turns. A prediction knows profiles and networks alone, never what was measured.
 ///
 ///     auto curve = predict_here(launched_ranks(commands), {.ranks = {1, 2}});
 ///
-/// Throws: as `predict_scaling`, and what `here` throws.
+/// Throws: as `predict_scaling`, `joined_launches`, and what `here` throws.
 [[nodiscard]] PredictedCurve predict_here(const LocalRanks& here,
                                           const ScalingPredictionOptions& options);
 
@@ -35,25 +45,25 @@ struct LocalRanks {
 [[nodiscard]] Timeline timeline_here(const LocalRanks& here,
                                      const ScalingPredictionOptions& options);
 
-/// Commands of d5, to each of which "--out FILE" is added, and for a timeline "--trace FILE" to
-/// that which measures.
+/// Commands of d5, to which "--launch-file FILE" is added for one launch of a profile, "--out FILE"
+/// to the others, and for a timeline "--trace FILE" to that which measures.
 struct LocalCommands {
   std::vector<std::string> profile, calibrate, measure;
-  /// Profiles and networks stay in this folder, by these names and the number of ranks, and are
-  /// taken from there; empty: they do not.
+  /// Launches of profiles and networks stay in this folder, by these names and the number of ranks,
+  /// and are taken from there; empty: they do not.
   std::string keep = {};
   std::string profile_name = "training", network_name = "this machine";
-  /// Times that `measure` is started anew for one number of ranks: a process is some percent faster
-  /// or slower than the next (Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM
-  /// 2013).
+  /// Times that `profile` and `measure` are started anew for one number of ranks (Kalibera and
+  /// Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013).
   int launches = 1;
   int threads = 0;                 ///< of a profile that is taken from there; 0: any
   Misfit misfit = Misfit::refuse;  ///< of such a profile
-  std::function<void(const std::string&)> say = {};  ///< what is begun: "profile of 2 copies"
+  /// What is begun: "profile of 2 copies, launch 1 of 6".
+  std::function<void(const std::string&)> say = {};
 };
-/// Each function starts its command on as many ranks. Throws: NotFound without mpirun,
-/// CommunicationError with what a command said that failed, Interrupted; ValueError for a kept
-/// profile that is of another machine or number of threads.
+/// Each function starts its command on as many ranks. Throws: NotFound without mpirun, ValueError
+/// for words that a command refuses, CommunicationError for one that fails, Interrupted; ValueError
+/// for a kept profile that is of another machine or number of threads.
 [[nodiscard]] LocalRanks launched_ranks(const LocalCommands& commands,
                                         const Interrupt& interrupt = {});
 

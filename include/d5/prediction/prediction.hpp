@@ -22,6 +22,7 @@
 #include "d5/prediction/prediction_strategy.hpp"
 #include "d5/prediction/prediction_timeline.hpp"
 #include "d5/prediction/profile_from_cost.hpp"
+#include "d5/prediction/profile_launches.hpp"
 #include "d5/prediction/profile_table.hpp"
 #include "d5/prediction/profile_training.hpp"
 #include "d5/prediction/rank_rates.hpp"

@@ -19,10 +19,13 @@ namespace d5 {
 struct ProfileOptions {
   std::vector<std::int64_t> batches = {16};
   std::int64_t steps = 30;   ///< observed of each batch size; as many again are not
-  std::int64_t warm_up = 3;  ///< steps before them
+  std::int64_t warm_up = 3;  ///< steps before them at most; one where it takes a second
   /// More of each kind, 500 at most, where `steps` take less together: a machine is slower for a
   /// while and faster for a while. Units: s.
   double least_seconds = 0;
+  /// Of which this is one: `joined_launches` judges whether they have enough steps together, and a
+  /// deadline that leaves this one few is no interruption.
+  int launches = 1;
   std::string optimizer = "sgd:learning_rate=1e-12";  ///< of a model; a recipe has its own
   std::vector<std::string> changes = {};              ///< of a recipe: "key=value"
   std::string data = {};                              ///< of a recipe: folder of its data set

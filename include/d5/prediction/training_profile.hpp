@@ -40,6 +40,9 @@ struct TrainingProfile {
     std::vector<double> steps = {};                 ///< whole steps, from first gap to last piece
     std::vector<double> unobserved = {};  ///< whole steps beside those, in which nobody observed
     double recording = 0;  ///< of a step: how many times the clock was read, by what that takes
+    /// How many steps of a copy are of each launch; empty: all are of one. Samples are in order of
+    /// copies, and of each in that of launches.
+    std::vector<std::int64_t> launches = {};
   };
 
   std::string model = {};      ///< what `open_model` or `load_recipe` took
@@ -65,9 +68,10 @@ struct StepTimes {
   bool beyond = false;  ///< the batch is smaller or larger than any that was profiled
 };
 /// Means over the steps whose whole time lies between the quartiles: robust as a median is, and the
-/// pieces' sum is the step's. At a size between two profiled ones interpolated piece by piece; with
-/// a larger one from the two largest; with a smaller one, or where there is one size alone, in
-/// proportion to the batch. Throws: ValueError for a batch below 1.
+/// pieces' sum is the step's. Of several launches so of each, and then of the launches. At a size
+/// between two profiled ones interpolated piece by piece; with a larger one from the two largest;
+/// with a smaller one, or where there is one size alone, in proportion to the batch. Throws:
+/// ValueError for a batch below 1.
 [[nodiscard]] StepTimes step_times(const TrainingProfile& profile, std::int64_t batch);
 
 /// Told apart: names, operators, parameters and their shapes; not their values. The same for the

@@ -9,11 +9,11 @@
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/prediction/rank_rates.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
+#include "prediction/profile/launch_samples.hpp"
 #include "prediction/profile/profiled_step.hpp"
 #include "prediction/profile/step_recorder.hpp"
 
@@ -173,7 +173,7 @@ bool run_steps(BatchSteps& steps, std::int64_t batch, const ProfileOptions& opti
   Interrupt wish = options.interrupt;
   wish.deadline = std::numeric_limits<double>::infinity();
   double once = 0;
-  for (std::int64_t i = 0; i < options.warm_up && !wish.due(); ++i) {
+  for (std::int64_t i = 0; i < options.warm_up && once < kWarmAfter && !wish.due(); ++i) {
     once = steps.unobserved(false);
     stepped();
   }
@@ -185,7 +185,9 @@ bool run_steps(BatchSteps& steps, std::int64_t batch, const ProfileOptions& opti
     if (round % 2 != 0) steps.observed();
     if (round % kUpdatesEvery == 0) steps.updates();
     if (round < options.steps) stepped();
-    if (round + 1 >= kFewestKept && options.interrupt.due()) return round + 1 >= options.steps;
+    if (round + 1 >= kFewestKept && options.interrupt.due()) {
+      return round + 1 >= options.steps || (options.launches > 1 && !wish.due());
+    }
   }
   return !wish.due();
 }
@@ -222,26 +224,6 @@ TrainingProfile joined_copies(const TrainingProfile& mine, Communicator& ranks) 
     }
   }
   return all;
-}
-
-void judge(TrainingProfile& profile, const ProfileOptions& options, int cores) {
-  constexpr std::int64_t kEnough = 30;
-  constexpr double kMostRecording = 1.01;  // above what a busy machine itself makes of a ratio
-  const int used = profile.threads * profile.copies;
-  if (options.steps < kEnough) {
-    profile.mistrusted.push_back(
-        fmt::format("{} steps of each batch size, fewer than {}", options.steps, kEnough));
-  }
-  if (used > cores) {
-    profile.mistrusted.push_back(fmt::format("{} threads in all on {} cores", used, cores));
-  }
-  for (const Times& times : profile.batches) {
-    if (times.steps.size() != times.unobserved.size()) continue;
-    const Comparison recording = compare(times.steps, times.unobserved);
-    if (!(recording.ratio_interval.low > kMostRecording)) continue;
-    profile.mistrusted.push_back(fmt::format("recording makes a step of batch {} {:.2f}% longer",
-                                             times.batch, (recording.ratio - 1) * 100));
-  }
 }
 
 void expect_in_range(const ProfileOptions& options) {
@@ -302,7 +284,10 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
   }
   profile = joined_copies(profile, ranks);
   profile.rates = time_rank_rates(ranks);
-  judge(profile, options, here.cores);
+  if (const int used = profile.threads * profile.copies; used > here.cores) {
+    profile.mistrusted.push_back(fmt::format("{} threads in all on {} cores", used, here.cores));
+  }
+  if (options.launches == 1) detail::judge_steps(profile);
   check(profile);
   return profile;
 }

@@ -26,6 +26,8 @@ class ProfiledStep {
                                                                const ProfileOptions& options,
                                                                const ExecutorOptions& execution);
 
+constexpr double kWarmAfter = 1;  ///< a step as long leaves nothing cold; s
+
 /// How many steps `options` ask for, each of which takes `once`, in s, on the slowest rank; 0: not
 /// known. The same on every rank. A collective.
 [[nodiscard]] std::int64_t steps_wanted(const ProfileOptions& options, double once,

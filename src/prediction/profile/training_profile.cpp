@@ -9,33 +9,53 @@
 
 #include "d5/core/error.hpp"
 #include "d5/prediction/operation_kind.hpp"
+#include "prediction/profile/launch_samples.hpp"
 
 namespace d5 {
 namespace {
 
-/// The steps between the quartiles, by their whole times; all of few.
-std::vector<std::size_t> middle_steps(const std::vector<double>& steps) {
-  std::vector<std::size_t> order(steps.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return steps[i]; });
-  const auto cut = static_cast<std::ptrdiff_t>(steps.size() / 4);
-  return {order.begin() + cut, order.end() - cut};
+/// Those between the quartiles, by what `seconds` says of each; all of few.
+template <class Seconds>
+std::vector<std::size_t> middle_of(std::vector<std::size_t> all, const Seconds& seconds) {
+  std::ranges::stable_sort(all, {}, seconds);
+  const auto cut = static_cast<std::ptrdiff_t>(all.size() / 4);
+  return {all.begin() + cut, all.end() - cut};
 }
 
-double mean_of(const std::vector<double>& samples, const std::vector<std::size_t>& steps) {
+double mean_of(const std::vector<double>& samples, const std::vector<std::size_t>& which) {
   double sum = 0;
-  for (const std::size_t step : steps) sum += samples[step];
-  return sum / static_cast<double>(steps.size());
+  for (const std::size_t i : which) sum += samples[i];
+  return sum / static_cast<double>(which.size());
 }
 
-StepTimes typical(const TrainingProfile::Times& times) {
-  const auto steps = middle_steps(times.steps);
+/// Of samples of one launch, or of launches that each are a sample.
+StepTimes middle_step(const TrainingProfile::Times& times, std::vector<std::size_t> samples) {
+  const auto steps = middle_of(std::move(samples), [&](std::size_t i) { return times.steps[i]; });
   StepTimes result{.batch = times.batch, .step = mean_of(times.steps, steps)};
   for (std::size_t i = 0; i < times.seconds.size(); ++i) {
     result.seconds.push_back(mean_of(times.seconds[i], steps));
     result.gaps.push_back(mean_of(times.gaps[i], steps));
   }
   return result;
+}
+
+StepTimes typical(const TrainingProfile::Times& times, int copies) {
+  const auto launches = detail::samples_of_launches(times, copies);
+  if (launches.size() == 1) return middle_step(times, launches.front());
+  TrainingProfile::Times all{.batch = times.batch};
+  all.seconds.resize(times.seconds.size());
+  all.gaps.resize(times.seconds.size());
+  std::vector<std::size_t> samples;
+  for (const auto& launch : launches) {
+    const StepTimes step = middle_step(times, launch);
+    samples.push_back(samples.size());
+    all.steps.push_back(step.step);
+    for (std::size_t i = 0; i < step.seconds.size(); ++i) {
+      all.seconds[i].push_back(step.seconds[i]);
+      all.gaps[i].push_back(step.gaps[i]);
+    }
+  }
+  return middle_step(all, samples);
 }
 
 /// a + share * (b - a), never below 0: extrapolated pieces may fall there.
@@ -60,12 +80,15 @@ StepTimes step_times(const TrainingProfile& profile, std::int64_t batch) {
         printable(profile.model), batch, profile.batches.size()));
   }
   const auto& all = profile.batches;
+  const auto typical_of = [&](const TrainingProfile::Times& times) {
+    return typical(times, profile.copies);
+  };
   const auto above = std::ranges::find_if(all, [&](const auto& t) { return t.batch >= batch; });
-  if (above != all.end() && above->batch == batch) return typical(*above);
+  if (above != all.end() && above->batch == batch) return typical_of(*above);
   StepTimes result;
   if (above == all.begin() || all.size() == 1) {
     // Updates, loading's calls and gaps aside everything is per sample.
-    const StepTimes known = typical(above == all.begin() ? all.front() : all.back());
+    const StepTimes known = typical_of(above == all.begin() ? all.front() : all.back());
     StepTimes none = known;
     for (std::size_t i = 0; i < none.seconds.size(); ++i) {
       if (profile.pieces[i].kind != "update") none.seconds[i] = 0;
@@ -74,7 +97,7 @@ StepTimes step_times(const TrainingProfile& profile, std::int64_t batch) {
   } else {
     const auto second = above == all.end() ? all.end() - 1 : above;
     const auto first = second - 1;
-    result = between(typical(*first), typical(*second),
+    result = between(typical_of(*first), typical_of(*second),
                      static_cast<double>(batch - first->batch) /
                          static_cast<double>(second->batch - first->batch));
   }
@@ -145,6 +168,7 @@ void check(const TrainingProfile& profile) {
         fmt::format("profile of '{}': {}; profile again", printable(profile.model), what));
   };
   if (profile.batches.empty()) refuse("it has no batch size");
+  if (profile.copies < 1) refuse(fmt::format("it is of {} copies", profile.copies));
   std::vector<bool> final_ones(profile.parameters.size());
   for (const char* kind : {"forward", "backward"}) {
     if (std::ranges::find(profile.pieces, kind, &TrainingProfile::Piece::kind) ==
@@ -173,6 +197,9 @@ void check(const TrainingProfile& profile) {
     if (times.batch <= last) refuse("its batch sizes are not in order");
     last = times.batch;
     if (times.steps.empty()) refuse(fmt::format("batch {} has no steps", times.batch));
+    if (const auto given = detail::wrong_launches(times, profile.copies); !given.empty()) {
+      refuse(fmt::format("batch {} has {}", times.batch, given));
+    }
     if (times.seconds.size() != profile.pieces.size() ||
         times.gaps.size() != times.seconds.size()) {
       refuse(fmt::format("batch {} has times of {} pieces and {} gaps; there are {} pieces",

@@ -31,18 +31,21 @@ Json json_of(const TrainingProfile::Times& times) {
   for (std::size_t i = 0; i < times.seconds.size(); ++i) {
     pieces.push_back({{"seconds", times.seconds[i]}, {"gaps", times.gaps[i]}});
   }
-  return {{"batch", times.batch},
-          {"steps", times.steps},
-          {"unobserved", times.unobserved},
-          {"recording", times.recording},
-          {"pieces", std::move(pieces)}};
+  Json json = {{"batch", times.batch},
+               {"steps", times.steps},
+               {"unobserved", times.unobserved},
+               {"recording", times.recording},
+               {"pieces", std::move(pieces)}};
+  if (!times.launches.empty()) json["launches"] = times.launches;
+  return json;
 }
 
 std::vector<std::size_t> indices(const JsonReader& json, const char* name) {
   std::vector<std::size_t> result;
   if (!json.has(name)) return result;
   for (const double value : json.numbers(name)) {
-    if (!(value >= 0 && value < 1e9)) json.fail(name, fmt::format("has {}", value), "indices");
+    if (!(value >= 0 && value < 1e9))
+      json.fail(name, fmt::format("has {}", value), "whole numbers");
     result.push_back(static_cast<std::size_t>(value));
   }
   return result;
@@ -76,6 +79,9 @@ TrainingProfile::Times times_from(const JsonReader& json) {
   TrainingProfile::Times times{.batch = json.integer("batch"), .steps = json.numbers("steps")};
   times.unobserved = json.numbers("unobserved");
   times.recording = json.number("recording", 0);
+  for (const std::size_t steps : indices(json, "launches")) {
+    times.launches.push_back(static_cast<std::int64_t>(steps));
+  }
   for (const JsonReader& piece : json.objects("pieces")) {
     times.seconds.push_back(piece.numbers("seconds"));
     times.gaps.push_back(piece.numbers("gaps"));

@@ -9,9 +9,9 @@
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
-#include "d5/core/statistics.hpp"
 #include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/prediction/local_prediction.hpp"
+#include "level3_distributed/launching/failed_launch.hpp"
 
 namespace d5 {
 namespace {
@@ -34,11 +34,16 @@ class LaunchedCommands {
     }
   }
 
-  TrainingProfile profile(int copies) const {
-    const std::string file =
-        in_folder(fmt::format("profile-{}-{}.json", file_word(commands_.profile_name), copies));
+  TrainingProfile profile(int copies, int launch) const {
+    const std::string which = commands_.launches > 1 ? fmt::format("-launch-{}", launch) : "";
+    const std::string file = in_folder(
+        fmt::format("profile-{}-{}{}.json", file_word(commands_.profile_name), copies, which));
     const bool is_kept = std::filesystem::exists(file);
-    if (!is_kept) run(copies, commands_.profile, file, fmt::format("profile of {} copies", copies));
+    if (!is_kept) {
+      run(copies, commands_.profile, {"--launch-file", file},
+          fmt::format("profile of {} {}{}", copies, copies == 1 ? "copy" : "copies",
+                      of_launches(launch)));
+    }
     TrainingProfile profile = read_training_profile(file);
     if (is_kept) {
       expect_fit(profile, "", machine_words(environment()), commands_.threads, commands_.misfit);
@@ -50,54 +55,49 @@ class LaunchedCommands {
     const std::string file =
         in_folder(fmt::format("network-{}-{}.yaml", file_word(commands_.network_name), ranks));
     if (!std::filesystem::exists(file)) {
-      run(ranks, commands_.calibrate, file, fmt::format("network of {} ranks", ranks));
+      run(ranks, commands_.calibrate, {"--out", file}, fmt::format("network of {} ranks", ranks));
     }
     NetworkDescription network = load_network_description(file);
     network.name = commands_.network_name;
     return network;
   }
 
-  std::vector<double> steps(int ranks) const {
-    if (commands_.launches == 1) return steps_of_launch(ranks, "");
-    std::vector<double> medians;
-    for (int i = 1; i <= commands_.launches && !interrupt_.due(); ++i) {
-      const auto which = fmt::format(", launch {} of {}", i, commands_.launches);
-      medians.push_back(summarise(steps_of_launch(ranks, which)).median);
-    }
-    return medians;
+  std::vector<double> steps(int ranks, int launch) const {
+    const detail::ScratchFolder folder("measure");
+    const std::string file = folder / "steps.json";
+    run(ranks, commands_.measure, {"--out", file},
+        fmt::format("steps of {} ranks{}", ranks, of_launches(launch)));
+    const auto records = read_results(file).measurements;
+    if (records.size() == 1) return records.front().samples;
+    throw FormatError(fmt::format("measured steps are {} records; expected one", records.size()));
   }
 
   Timeline timeline(int ranks) const {
     const detail::ScratchFolder folder("trace");
-    auto words = commands_.measure;
-    words.insert(words.end(), {"--trace", folder / "trace.json"});
-    run(ranks, words, folder / "steps.json", fmt::format("trace of {} ranks", ranks));
-    return read_timeline(folder / "trace.json");
+    const std::string trace = folder / "trace.json", steps = folder / "steps.json";
+    run(ranks, commands_.measure, {"--trace", trace, "--out", steps},
+        fmt::format("trace of {} ranks", ranks));
+    return read_timeline(trace);
   }
 
  private:
-  std::vector<double> steps_of_launch(int ranks, const std::string& which) const {
-    const detail::ScratchFolder folder("measure");
-    run(ranks, commands_.measure, folder / "steps.json",
-        fmt::format("steps of {} ranks{}", ranks, which));
-    const auto records = read_results(folder / "steps.json").measurements;
-    if (records.size() == 1) return records.front().samples;
-    throw FormatError(fmt::format("measured steps are {} records; expected one", records.size()));
+  [[nodiscard]] std::string of_launches(int launch) const {
+    if (commands_.launches == 1) return "";
+    return fmt::format(", launch {} of {}", launch, commands_.launches);
   }
 
   [[nodiscard]] std::string in_folder(const std::string& name) const {
     return scratch_ ? *scratch_ / name : (std::filesystem::path(commands_.keep) / name).string();
   }
 
-  void run(int ranks, std::vector<std::string> words, const std::string& file,
+  /// The last of `more` is a file that it writes.
+  void run(int ranks, std::vector<std::string> words, const std::vector<std::string>& more,
            const std::string& what) const {
     if (commands_.say) commands_.say(what);
-    words.insert(words.end(), {"--out", file});
+    words.insert(words.end(), more.begin(), more.end());
     const LaunchedRun done = run_ranks(ranks, words, interrupt_);
-    if (done.status == 0 && std::filesystem::exists(file)) return;
-    throw CommunicationError(fmt::format("{} on {} ranks ended with {}: {}",
-                                         words.size() > 1 ? words[1] : words.front(), ranks,
-                                         done.status, printable_message(done.output)));
+    if (done.status == 0 && std::filesystem::exists(more.back())) return;
+    detail::throw_failed(done, words.size() > 1 ? words[1] : words.front(), ranks);
   }
 
   LocalCommands commands_;
@@ -109,12 +109,14 @@ class LaunchedCommands {
 
 LocalRanks launched_ranks(const LocalCommands& commands, const Interrupt& interrupt) {
   const auto launched = std::make_shared<LaunchedCommands>(commands, interrupt);
-  LocalRanks here{.profile = [launched](int copies) { return launched->profile(copies); },
-                  .network = [launched](int ranks) { return launched->network(ranks); },
-                  .steps = {},
-                  .timeline = {}};
+  LocalRanks here{
+      .profile = [launched](int copies, int launch) { return launched->profile(copies, launch); },
+      .network = [launched](int ranks) { return launched->network(ranks); },
+      .steps = {},
+      .timeline = {},
+      .launches = commands.launches};
   if (!commands.measure.empty()) {
-    here.steps = [launched](int ranks) { return launched->steps(ranks); };
+    here.steps = [launched](int ranks, int launch) { return launched->steps(ranks, launch); };
     here.timeline = [launched](int ranks) { return launched->timeline(ranks); };
   }
   return here;

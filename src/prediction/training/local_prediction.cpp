@@ -7,12 +7,14 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "d5/core/statistics.hpp"
 #include "d5/prediction/prediction_timeline.hpp"
+#include "d5/prediction/profile_launches.hpp"
 
 namespace d5 {
 namespace {
 
-constexpr int kSteps = 41;
+constexpr int kStepsOfLaunch = 40;  // that are drawn
 
 /// For a rank alone, which sends nothing.
 NetworkDescription no_network() {
@@ -31,7 +33,55 @@ void add_reason(PredictedPoint& point, const std::string& reason) {
   point.mistrusted += (point.mistrusted.empty() ? "" : "; ") + reason;
 }
 
+/// What each launch has added to.
+struct Launched {
+  std::vector<TrainingProfile> profiles;
+  std::vector<double> measured;
+};
+
+void add_measured(Launched& launched, const std::vector<double>& steps, int launches) {
+  if (launches == 1) {
+    launched.measured = steps;
+  } else {
+    launched.measured.push_back(summarise(steps).median);
+  }
+}
+
+/// Profiles, and behind each as many steps as one launch measures.
+Launched launched_in_turns(const LocalRanks& here, int ranks, const Interrupt& interrupt) {
+  Launched launched;
+  for (int launch = 1; launch <= here.launches; ++launch) {
+    if (launch > 1 && interrupt.due()) break;
+    launched.profiles.push_back(here.profile(ranks, launch));
+    if (here.steps) add_measured(launched, here.steps(ranks, launch), here.launches);
+  }
+  return launched;
+}
+
+TrainingProfile joined(const std::vector<TrainingProfile>& launches, int wanted) {
+  TrainingProfile profile = joined_launches(launches);
+  if (std::ssize(launches) < wanted) {
+    profile.mistrusted.push_back(
+        fmt::format("{} of {} launches: interrupted", launches.size(), wanted));
+  }
+  return profile;
+}
+
 }  // namespace
+
+TrainingProfile profile_here(const LocalRanks& here, int copies, const Interrupt& interrupt) {
+  std::vector<TrainingProfile> launches;
+  for (int launch = 1; launch <= here.launches; ++launch) {
+    if (launch > 1 && interrupt.due()) break;
+    try {
+      launches.push_back(here.profile(copies, launch));
+    } catch (const Interrupted&) {
+      if (launches.empty()) throw;
+      break;
+    }
+  }
+  return joined(launches, here.launches);
+}
 
 PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptions& options) {
   PredictedCurve curve;
@@ -39,11 +89,14 @@ PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptio
     ScalingPredictionOptions one = options;
     one.ranks = {ranks};
     one.training.draws_steps = true;  // few ranks, whose steps are known one by one
-    one.training.steps = std::max(one.training.steps, kSteps);
-    const TrainingProfile profile = here.profile(ranks);
+    one.training.steps = std::max(one.training.steps, 1 + kStepsOfLaunch * here.launches);
     const NetworkDescription network = network_of(here, ranks);
+    Launched launched = launched_in_turns(here, ranks, options.interrupt);
+    const TrainingProfile profile = joined(launched.profiles, here.launches);
     curve.points.push_back(predict_scaling(profile, network, one).front());
-    add_reason(curve.points.back(), fmt::format("{}", fmt::join(profile.mistrusted, "; ")));
+    PredictedPoint& point = curve.points.back();
+    point.measured = std::move(launched.measured);  // which the prediction has not seen
+    add_reason(point, fmt::format("{}", fmt::join(profile.mistrusted, "; ")));
     curve.model = profile.model;
     curve.framework = profile.framework;
     curve.device = profile.device;
@@ -51,10 +104,6 @@ PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptio
     if (options.interrupt.due()) break;
   }
   set_efficiencies(curve.points);
-  for (PredictedPoint& point : curve.points) {
-    if (!here.steps || options.interrupt.due()) break;
-    point.measured = here.steps(point.ranks);
-  }
   return curve;
 }
 
@@ -63,7 +112,7 @@ Timeline timeline_here(const LocalRanks& here, const ScalingPredictionOptions& o
   const int ranks = *std::ranges::max_element(options.ranks);
   SimulatedTrainingOptions training = options.training;
   training.batch = batch_of_rank(options, ranks);
-  const TrainingProfile profile = here.profile(ranks);
+  const TrainingProfile profile = profile_here(here, ranks, options.interrupt);
   const NetworkDescription network = network_of(here, ranks);
   return measured_above_predicted(here.timeline(ranks),
                                   predicted_timeline(profile, ranks, network, training));

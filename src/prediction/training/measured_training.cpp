@@ -19,7 +19,8 @@ std::shared_ptr<ThreeStepOptimizer> in_three_steps(const std::shared_ptr<Optimiz
   throw Unsupported("the optimizer does not update in three steps, and has no distributed form");
 }
 
-constexpr int kFewestMeasured = 6;  // an interval of a median needs so many
+/// An interval of a median needs six; of several launches the median of each is a sample.
+std::int64_t fewest_measured(const ProfileOptions& options) { return options.launches > 1 ? 3 : 6; }
 
 }  // namespace
 
@@ -44,6 +45,7 @@ std::vector<double> measure_steps(const std::string& model_or_recipe, const std:
   double once = 0;
   std::int64_t steps = options.steps;
   for (std::int64_t i = -options.warm_up; i < steps; ++i) {
+    if (i < 0 && detail::largest_of_ranks(*ranks, once) > kWarmAfter) i = 0;
     if (i == 0) steps = steps_wanted(options, once, *ranks);
     ranks->barrier();
     const Span span("training", "step");
@@ -56,7 +58,7 @@ std::vector<double> measure_steps(const std::string& model_or_recipe, const std:
     once = now_seconds() - begin;
     if (i >= 0) seconds.push_back(once);
     if (options.on_step && i < options.steps) options.on_step(size);
-    if (std::ssize(seconds) >= kFewestMeasured &&
+    if (std::ssize(seconds) >= fewest_measured(options) &&
         detail::any_of_ranks(*ranks, options.interrupt.due())) {
       break;
     }

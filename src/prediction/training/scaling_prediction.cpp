@@ -13,20 +13,33 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
+#include "d5/core/student.hpp"
 #include "d5/prediction/prediction_strategy.hpp"
 #include "d5/prediction/simulated_network.hpp"
+#include "prediction/profile/launch_samples.hpp"
 
 namespace d5 {
 namespace {
 
 constexpr int kMostRanks = 1'000'000;
 
-/// How much longer or shorter the mean step may be than what the profile's steps say: the middle
-/// 95% of means of as many steps drawn again.
+/// How much longer or shorter the usual step may be than what the profile's steps say. Of several
+/// launches by their medians: what differs between launches counts, which the steps of one do not
+/// know. Of one the middle 95% of means of as many steps drawn again.
 Interval resampled(const TrainingProfile& profile) {
   constexpr int kDraws = 1000;
-  const auto& times = profile.batches.front();
-  const auto& steps = times.unobserved.empty() ? times.steps : times.unobserved;
+  TrainingProfile::Times times = profile.batches.front();
+  if (!times.unobserved.empty()) times.steps = times.unobserved;
+  const std::vector<double>& steps = times.steps;
+  if (times.launches.size() > 1) {
+    std::vector<std::vector<double>> launches;
+    for (const auto& launch : detail::samples_of_launches(times, profile.copies)) {
+      auto& of_launch = launches.emplace_back();
+      for (const std::size_t i : launch) of_launch.push_back(steps[i]);
+    }
+    const Estimate usual = estimate_of_groups(launches);
+    return {usual.interval.low / usual.value, usual.interval.high / usual.value};
+  }
   if (steps.size() < 2) return {1, 1};
   const double mean =
       std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(steps.size());

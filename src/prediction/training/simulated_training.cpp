@@ -16,6 +16,7 @@
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/prediction/timed_optimizer.hpp"
+#include "prediction/profile/launch_samples.hpp"
 #include "prediction/training/scheduled_training.hpp"
 
 namespace d5 {
@@ -68,26 +69,34 @@ RankRates rates_of(const TrainingProfile& profile, const SimulatedTrainingOption
           .alone = profile.rates.alone};
 }
 
-/// How long the profile's steps are beside the usual one.
-std::vector<double> factors_of(const TrainingProfile& profile, std::int64_t batch) {
+/// How long the profile's steps are beside the usual one, by launch and in order of copies.
+std::vector<std::vector<double>> factors_of(const TrainingProfile& profile, std::int64_t batch) {
   const auto& all = profile.batches;
   const auto nearest = std::ranges::min_element(
       all, {}, [&](const auto& times) { return std::abs(times.batch - batch); });
-  const auto& steps = nearest->unobserved.empty() ? nearest->steps : nearest->unobserved;
+  TrainingProfile::Times times = *nearest;
+  if (!times.unobserved.empty()) times.steps = times.unobserved;
   const double usual = step_times(profile, nearest->batch).step;
-  std::vector<double> factors;
-  for (const double step : steps) factors.push_back(step / usual);
+  std::vector<std::vector<double>> factors;
+  for (const auto& launch : detail::samples_of_launches(times, profile.copies)) {
+    auto& of_launch = factors.emplace_back();
+    for (const std::size_t i : launch) of_launch.push_back(times.steps[i] / usual);
+  }
   return factors;
 }
 
-/// As many of them as there are steps, by chance: of each step the same moment on all ranks, each
-/// of which is another copy, for what slows one copy often slows all.
-std::vector<double> drawn(const std::vector<double>& factors, int copies, int steps, int rank) {
-  const std::size_t moments = factors.size() / static_cast<std::size_t>(copies);
-  const std::size_t first = static_cast<std::size_t>(rank % copies) * moments;
+/// As many of them as there are steps, of each launch in turn and by chance: of each step the same
+/// moment on all ranks, each of which is another copy, for what slows one copy often slows all.
+std::vector<double> drawn(const std::vector<std::vector<double>>& factors, int copies, int steps,
+                          int rank) {
   RandomStream random(static_cast<std::uint64_t>(rank / copies) + 1);
   std::vector<double> result;
-  for (int i = 0; i < steps; ++i) result.push_back(factors[first + random.below(moments)]);
+  for (int i = 0; i < steps; ++i) {
+    const auto& launch = factors[static_cast<std::size_t>(i) % factors.size()];
+    const std::size_t moments = launch.size() / static_cast<std::size_t>(copies);
+    const std::size_t first = static_cast<std::size_t>(rank % copies) * moments;
+    result.push_back(launch[first + random.below(moments)]);
+  }
   return result;
 }
 
@@ -183,7 +192,7 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
   SimulatedTraining training;
   training.computed = times.seconds();
   const auto factors =
-      options.draws_steps ? factors_of(profile, options.batch) : std::vector<double>{};
+      options.draws_steps ? factors_of(profile, options.batch) : std::vector<std::vector<double>>{};
   SimulationOptions simulation = options.simulation;
   simulation.rates = rates_of(profile, options);
   Batch batch = timed_batch();

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prediction/profile/launch_samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "d5/core/statistics.hpp"
+
+namespace d5::detail {
+namespace {
+
+std::size_t steps_of_copy(const TrainingProfile::Times& times) {
+  return std::accumulate(
+      times.launches.begin(), times.launches.end(), std::size_t{0},
+      [](std::size_t sum, std::int64_t steps) { return sum + static_cast<std::size_t>(steps); });
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> samples_of_launches(const TrainingProfile::Times& times,
+                                                          int copies) {
+  if (times.launches.empty()) {
+    std::vector<std::size_t> all(times.steps.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return {all};
+  }
+  std::vector<std::vector<std::size_t>> result;
+  const std::size_t of_copy = steps_of_copy(times);
+  std::size_t before = 0;  // in each copy
+  for (const std::int64_t steps : times.launches) {
+    auto& launch = result.emplace_back();
+    for (std::size_t copy = 0; copy < static_cast<std::size_t>(copies); ++copy) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i) {
+        launch.push_back(copy * of_copy + before + i);
+      }
+    }
+    before += static_cast<std::size_t>(steps);
+  }
+  return result;
+}
+
+std::string wrong_launches(const TrainingProfile::Times& times, int copies) {
+  if (times.launches.empty()) return "";
+  if (std::ranges::min(times.launches) < 1) {
+    return fmt::format("a launch of {} steps", std::ranges::min(times.launches));
+  }
+  const std::size_t samples = steps_of_copy(times) * static_cast<std::size_t>(copies);
+  const std::size_t unobserved = times.unobserved.size();
+  if (samples == times.steps.size() && (unobserved == 0 || unobserved == samples)) return "";
+  return fmt::format("{} steps and {} unobserved ones, and launches of {} with {} copies",
+                     times.steps.size(), unobserved, samples, copies);
+}
+
+void judge_steps(TrainingProfile& profile) {
+  constexpr std::size_t kEnough = 30;
+  constexpr double kMostRecording = 1.01;  // above what a busy machine itself makes of a ratio
+  std::size_t fewest = kEnough;
+  for (const auto& times : profile.batches) {
+    fewest = std::min(fewest, times.steps.size() / static_cast<std::size_t>(profile.copies));
+  }
+  if (fewest < kEnough) {
+    profile.mistrusted.push_back(
+        fmt::format("{} steps of each batch size, fewer than {}", fewest, kEnough));
+  }
+  for (const auto& times : profile.batches) {
+    if (times.steps.size() != times.unobserved.size()) continue;
+    const Comparison recording = compare(times.steps, times.unobserved);
+    if (!(recording.ratio_interval.low > kMostRecording)) continue;
+    profile.mistrusted.push_back(fmt::format("recording makes a step of batch {} {:.2f}% longer",
+                                             times.batch, (recording.ratio - 1) * 100));
+  }
+}
+
+}  // namespace d5::detail
