@@ -308,7 +308,8 @@ def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) 
             workers[number] = place.agent(number)
     jobs = wanted.result()
     states = place.wait_for(jobs, 30 + 10 * evaluations)
-    end([server, *workers])
+    end(workers)  # before the server: each hears first that what it sent is kept
+    end([server])
 
     runs = place.rows("SELECT r.id, (SELECT COUNT(*) FROM measurement m WHERE m.run = r.id), (SELECT SUM(count) FROM "
                       "query_block q WHERE q.run = r.id) FROM run r")
@@ -323,6 +324,8 @@ def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) 
         by_rule += state == "quarantined" and losses == MOST_LOSSES
         print(f"{job} is {state} after {losses} losses: {reason}")
     left = [path for path in (place.folder / "home").rglob("results.db")]
+    for path in left:
+        print(f"left in a spool: {sorted(file.name for file in path.parent.iterdir())}")
     right = (len(set(jobs)) == evaluations and over + by_rule == evaluations and len(runs) == over
              and len(records) <= 1 and lost <= kills and not left)
     print("none lost, none twice" if right else "WRONG")
