@@ -13,6 +13,12 @@
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
+namespace {
+
+/// Memory that is had at once: a system call is cheap beside what is done with so much.
+constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
+
+}  // namespace
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
   if (!context_ ||
@@ -47,7 +53,7 @@ void for_each_piece(const std::string& path, const std::function<void(std::strin
     int file;
     ~Closer() { ::close(file); }
   } closer{file};
-  std::string buffer(std::size_t{1} << 20, '\0');
+  std::string buffer(kPieceBytes, '\0');
   for (;;) {
     interrupt.check("reading '" + printable(path) + "'");
     const ssize_t got = ::read(file, buffer.data(), buffer.size());

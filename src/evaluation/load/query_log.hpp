@@ -62,7 +62,8 @@ class QueryLog {
     std::uintptr_t tag = 0;
     std::atomic<std::uint8_t> state = waiting;
   };
-  static constexpr std::int64_t kPiece = 1 << 12;
+  /// Of a short run the piece and the list of pieces are about as large.
+  static constexpr std::int64_t kPiece = 1 << 10;
   using Piece = std::array<Entry, kPiece>;
 
   Entry& at(std::int64_t id) {

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <regex>
 #include <set>
 
@@ -40,6 +42,16 @@ void flatten_settings(const YamlNode& node, const std::string& prefix, Settings&
     }
     settings.set(name, text);
   }
+}
+
+/// Of a rule, of which there are few: to compile one takes longer than to read a manifest.
+const std::regex& compiled(const std::string& pattern) {
+  static std::mutex mutex;
+  static std::map<std::string, std::regex> known;
+  const std::lock_guard lock(mutex);
+  const auto there = known.find(pattern);
+  return there != known.end() ? there->second
+                              : known.emplace(pattern, std::regex(pattern)).first->second;
 }
 
 template <class Number>
@@ -110,7 +122,7 @@ void ManifestReader::read_text(const YamlNode& node, const std::string& name, co
     return fault(node,
                  fmt::format("'{}' has {} bytes, {} at most", name, node.text.size(), kMostText));
   }
-  if (!rule.pattern.empty() && !std::regex_match(node.text, std::regex(rule.pattern))) {
+  if (!rule.pattern.empty() && !std::regex_match(node.text, compiled(rule.pattern))) {
     return fault(node,
                  fmt::format("{}: '{}', expected {}", name, printable(node.text), rule.expected));
   }

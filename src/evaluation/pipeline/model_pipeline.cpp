@@ -50,11 +50,11 @@ class ModelPipeline::HeldSamples final : public Dataset {
     return base_->sample_name(index);
   }
 
-  void hold(std::int64_t index) {
-    std::vector<Tensor> sample = empty_batch(*base_, 1);
-    base_->read({&index, 1}, {}, sample);
-    const std::unique_lock lock(mutex_);
-    held_[index] = std::move(sample);
+  void hold(std::span<const std::int64_t> indices) {
+    const bool alike = std::ranges::all_of(
+        fields(), [](const Field& field) { return field.desc.shape.is_static(); });
+    if (alike) return hold_together(indices);  // in memory that is had at once
+    for (const std::int64_t& index : indices) hold_together({&index, 1});
   }
   void forget() {
     const std::unique_lock lock(mutex_);
@@ -75,6 +75,19 @@ class ModelPipeline::HeldSamples final : public Dataset {
   }
 
  private:
+  void hold_together(std::span<const std::int64_t> indices) {
+    std::vector<Tensor> batch = empty_batch(*base_, std::int64_t(indices.size()));
+    base_->read(indices, {}, batch);
+    const std::unique_lock lock(mutex_);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      std::vector<Tensor>& sample = held_[indices[i]];
+      sample.clear();
+      for (const Tensor& all : batch) {
+        sample.push_back(all.slice(std::int64_t(i), std::int64_t(i) + 1));
+      }
+    }
+  }
+
   std::shared_ptr<const Dataset> base_;
   mutable std::shared_mutex mutex_;
   std::map<std::int64_t, std::vector<Tensor>> held_;
@@ -104,9 +117,7 @@ TensorDesc ModelPipeline::prepared_desc(std::size_t input) const {
   return transformed_.at(input)->fields()[fields_[input]].desc;
 }
 
-void ModelPipeline::load(std::span<const std::int64_t> samples) {
-  for (const std::int64_t sample : samples) held_->hold(sample);
-}
+void ModelPipeline::load(std::span<const std::int64_t> samples) { held_->hold(samples); }
 
 void ModelPipeline::unload() { held_->forget(); }
 

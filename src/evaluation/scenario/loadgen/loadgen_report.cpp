@@ -43,12 +43,12 @@ void read_summary(const std::string& path, LoadGenReport& report) {
 
 void read_errors(const std::string& path, LoadGenReport& report) {
   std::ifstream file = open_log(path);
-  constexpr std::string_view kMark = ":::MLLOG ";
+  constexpr std::string_view kMark = ":::MLLOG ", kError = "error_";
   for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(kMark)) continue;
+    if (!line.starts_with(kMark) || line.find(kError) == std::string::npos) continue;
     const auto entry = nlohmann::json::parse(line.substr(kMark.size()), nullptr, false);
     if (entry.is_discarded() || !entry.contains("key") || !entry["key"].is_string()) continue;
-    if (!entry["key"].get<std::string>().starts_with("error_")) continue;
+    if (!entry["key"].get<std::string>().starts_with(kError)) continue;
     const auto& value = entry["value"];
     report.reasons.push_back(value.is_string() ? value.get<std::string>() : value.dump());
   }
