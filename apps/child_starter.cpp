@@ -12,13 +12,19 @@
 #include "d5/onnx/schema.hpp"
 #include "d5/serving/agent.hpp"
 
+namespace d5::command {
+void register_eval_run(app::Program& program);
+}
+
 namespace d5::app {
 
 bool is_child_starter(int argc, char** argv) {
   return argc == 2 && std::string_view(argv[1]) == kStartChildren;
 }
 
-int start_children(Program& program) {
+int start_children() {
+  Program program;  // of one command: a child copies each page of it that it writes to
+  command::register_eval_run(program);
   (void)environment();
   onnx::Node any;
   any.op_type = "Relu";

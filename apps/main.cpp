@@ -21,8 +21,8 @@ int main(int argc, char** argv) {
   d5::add_communication_operators();
   d5::add_remote_predictor();
   if (argc == 2 && std::string_view(argv[1]) == d5::app::kAnswerAlone) return d5::answer_alone();
+  if (d5::app::is_child_starter(argc, argv)) return d5::app::start_children();
   d5::app::Program program;
   d5::command::register_all(program);
-  if (d5::app::is_child_starter(argc, argv)) return d5::app::start_children(program);
   return program.run(argc, argv);
 }

@@ -7,6 +7,7 @@
 
 #include "apps/child_starter.hpp"
 #include "apps/ctrl_c.hpp"
+#include "apps/freed_memory.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/say.hpp"
@@ -65,6 +66,7 @@ std::string told_token(const std::string& file) {
 }
 
 int run_agent_run(const AgentRunOptions& options) {
+  app::keep_freed_memory();
   const Interrupt interrupt = app::ctrl_c();
   AgentOptions agent = options.agent;
   if (agent.server.find("://") != std::string::npos) {

@@ -9,6 +9,7 @@
 
 #include "apps/ctrl_c.hpp"
 #include "apps/database_options.hpp"
+#include "apps/freed_memory.hpp"
 #include "apps/inference_options.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -92,6 +93,7 @@ std::unique_ptr<AgentLink> link_for(const ServeOptions& options, Server& server,
 }
 
 int run_serve(const ServeOptions& options) {
+  app::keep_freed_memory();
   const Bound bound = bound_of("--bind", options.bind);
   ServerOptions how{.database = options.database.empty() ? usual_database() : options.database,
                     .http = {.host = bound.host,

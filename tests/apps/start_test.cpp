@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
 #include "d5/core/error.hpp"
 #include "serving/agent/child_process.hpp"
 #include "tests/apps/program_run.hpp"
@@ -35,18 +37,19 @@ TEST_CASE("children of a starter run commands, one after the other, and tell how
     ChildProcess right({"d5", "--version"}, {}, starter);
     CHECK(status_of(right) == 0);
     CHECK_THAT(right.all_output(), Contains("d5 "));
-    ChildProcess wrong({"d5", "op", "chek"}, {}, starter);
+    ChildProcess wrong({"d5", "eval", "rum"}, {}, starter);
     CHECK(status_of(wrong) == 2);
-    CHECK_THAT(wrong.last_error(), Contains("chek"));
+    CHECK_THAT(wrong.last_error(), Contains("rum"));
   }
   const testing::TemporaryFolder folder;
-  const std::vector<std::string> serve = {"d5",          "serve",      "--bind",
-                                          "127.0.0.1:0", "--database", folder / "results.db"};
-  ChildProcess killed(serve, {}, starter);
+  const std::string pipe = folder / "pipe";  // nobody writes to it
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const std::vector<std::string> endless = {"d5", "eval", "run", "--locked", pipe};
+  ChildProcess killed(endless, {}, starter);
   killed.kill();
   CHECK(status_of(killed) == -1);
   CHECK_THAT(killed.reason(), Contains("SIGKILL"));
-  const ChildProcess ended_by_its_destructor(serve, {}, starter);
+  const ChildProcess ended_by_its_destructor(endless, {}, starter);
 }
 
 TEST_CASE("what is no starter starts no children") {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "d5/core/error.hpp"
@@ -67,14 +69,15 @@ class AgentServing final : public agent::AgentService::Service, public Listening
 
  private:
   void lapse(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
     while (!stop.stop_requested()) {
       try {
         (void)hall_.queue.lapse();
       } catch (const std::exception&) {  // the database is busy or away: soon again
       }
-      for (int i = 0; i < 10 && !stop.stop_requested(); ++i) {
-        std::this_thread::sleep_for(kLapseLook / 10);
-      }
+      (void)stopped.wait_for(lock, stop, kLapseLook, [] { return false; });
     }
   }
 

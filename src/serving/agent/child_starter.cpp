@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "core/text/whole_number.hpp"
@@ -66,10 +68,9 @@ bool send_order(int socket, std::string_view text, const Streams* streams) {
   return sent == ssize_t(text.size());
 }
 
-/// Nothing where the other side is gone.
-std::optional<Order> receive_order(int socket) {
-  std::string text(kMostOrderBytes, '\0');
-  iovec part{text.data(), text.size()};
+/// Nothing where the other side is gone. `room` is for the longest.
+std::optional<Order> receive_order(int socket, std::span<char> room) {
+  iovec part{room.data(), room.size()};
   Control control{};
   msghdr message{};
   message.msg_iov = &part;
@@ -80,8 +81,7 @@ std::optional<Order> receive_order(int socket) {
   do count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   while (count < 0 && errno == EINTR);
   if (count <= 0) return std::nullopt;
-  text.resize(std::size_t(count));
-  Order order{std::move(text), std::nullopt};
+  Order order{std::string(room.data(), std::size_t(count)), std::nullopt};
   const cmsghdr* const header = CMSG_FIRSTHDR(&message);
   if (header && header->cmsg_type == SCM_RIGHTS) {
     std::memcpy(order.streams.emplace().data(), CMSG_DATA(header), sizeof(Streams));
@@ -142,7 +142,8 @@ int start_children(const std::function<int(std::vector<std::string>)>& run) {
   const pid_t own = ::getpid();
   ::unsetenv(kBindNow);
   detail::prepare_unsynced();
-  while (const std::optional<Order> order = receive_order(kSocket)) {
+  std::vector<char> room(kMostOrderBytes);
+  while (const std::optional<Order> order = receive_order(kSocket, room)) {
     if (!order->streams) {
       int status = SIGKILL;  // of one that there is not
       const pid_t asked = detail::whole_number<pid_t>(order->text).value_or(0);
@@ -153,6 +154,7 @@ int start_children(const std::function<int(std::vector<std::string>)>& run) {
     }
     const std::vector<std::string> words = words_in(order->text);
     prepare(words);
+    ::malloc_trim(0);  // once here: each child would, and copy the pages that it goes through
     const pid_t child = ::fork();
     if (child == 0) {
       (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
