@@ -3,29 +3,25 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
+#include "core/text/error_line.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
 namespace {
 
 /// What the first rank to fail says of it; all that was said where none does.
-std::string said_error(const std::string& output) {
-  constexpr std::string_view kBefore = "d5: error: ";
-  const std::size_t at = output.find(kBefore);
-  if (at == std::string::npos) return printable_message(output);
-  const std::size_t begin = at + kBefore.size();
-  return printable_message(output.substr(begin, output.find('\n', begin) - begin));
+std::string why_ended(const std::string& output) {
+  const std::string said = said_error(output);
+  return printable_message(said.empty() ? output : said);
 }
 
 }  // namespace
 
 void throw_failed(const LaunchedRun& run, const std::string& what, int ranks) {
   constexpr int kRefused = 2;
-  if (run.status == kRefused) throw ValueError(said_error(run.output));
+  if (run.status == kRefused) throw ValueError(why_ended(run.output));
   throw CommunicationError(fmt::format("{} on {} ranks ended with {}: {}", what, ranks, run.status,
-                                       said_error(run.output)));
+                                       why_ended(run.output)));
 }
 
 }  // namespace d5::detail

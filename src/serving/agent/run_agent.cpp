@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/text/error_line.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
@@ -31,7 +32,6 @@ constexpr int kLookMilliseconds = 100;    // for a wish to end, and a child's de
 constexpr double kProgressSeconds = 0.5;  // before a line of a child is told, and the next
 constexpr double kPatienceSeconds = 10;   // for the server, of an agent that is to end
 constexpr int kNothingRan = 2;            // exit status: bad usage or input
-constexpr const char* kError = "d5: error: ";
 
 /// Why it did not run, by its results; empty where they do not say.
 std::string first_failure(const std::string& database) {
@@ -39,8 +39,9 @@ std::string first_failure(const std::string& database) {
   try {
     const auto results =
         EvaluationDatabase::open(database, {.access = EvaluationDatabase::Access::read});
-    const auto failed = results->measurements({.status = "failed"});
-    return failed.empty() ? std::string() : printable_message(failed[0].record.reason);
+    const auto failed = results->measurements({.status = "failed"},
+                                              EvaluationDatabase::Samples::without, {.limit = 1});
+    return failed.items.empty() ? std::string() : printable_message(failed.items[0].record.reason);
   } catch (const Error&) {
     return {};
   }
@@ -237,7 +238,8 @@ class RunningAgent {
     }
     const std::string results = spool_.results(lease);
     if (child.exit_status() >= kNothingRan || results.empty()) {
-      const std::string why = said.starts_with(kError) ? std::string() : first_failure(results);
+      const bool is_told = !detail::said_error(said).empty();
+      const std::string why = is_told ? std::string() : first_failure(results);
       return {AgentOutcome::End::failed, lease, why.empty() ? said : why};
     }
     return {AgentOutcome::End::done, lease, child.exit_status() == 0 ? "" : "not all passed"};
