@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 namespace d5 {
 
 /// From now on a pipeline may have a step `python`, which runs a function of the user's own: code
@@ -12,5 +14,8 @@ namespace d5 {
 /// The function takes a numpy array and returns one, in a worker process of its own a thread
 /// (`python3` of the path, with numpy); one that raises, hangs or ends costs its sample.
 void allow_own_steps();
+
+/// Why a step of this name cannot be used as long as that was not called; empty for all others.
+[[nodiscard]] std::string own_step_refusal(const std::string& step);
 
 }  // namespace d5

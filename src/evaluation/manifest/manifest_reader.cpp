@@ -257,10 +257,9 @@ void ManifestReader::add_entries(const std::string& name, std::vector<EntryChoic
         local && origin_ == ManifestOrigin::fetched) {  // before it is made, which may read it
       return fault(item, local_words(*local));
     }
-    if (const auto what = kind.fault_of(choice); !what.empty()) {
-      const bool is_own = choice.name == "python" && what.find("unknown") != std::string::npos;
-      fault(item, is_own ? what + "; code of your own runs with --allow-code alone" : what);
-    }
+    std::string what = rule.fault_of ? rule.fault_of(choice.name) : "";
+    if (what.empty()) what = kind.fault_of(choice);
+    if (!what.empty()) fault(item, what);
     values.push_back(std::move(choice));
   };
   if (!node->is_list()) return read(*node);

@@ -20,6 +20,8 @@
 namespace d5 {
 namespace {
 
+constexpr const char* kOwnStep = "python";
+
 struct PythonStepOptions {
   std::string function, type, shape;
   double seconds = 60;
@@ -94,9 +96,15 @@ class PythonStep final : public SampleStep {
 void allow_own_steps() {
   static std::once_flag allowed;
   std::call_once(allowed, [] {
-    sample_steps().add("python", SampleStepEntry::of<PythonStep>(
+    sample_steps().add(kOwnStep, SampleStepEntry::of<PythonStep>(
                                      "a function of one's own, in a process of its own"));
   });
+}
+
+std::string own_step_refusal(const std::string& step) {
+  if (step != kOwnStep || sample_steps().find(step)) return {};
+  return fmt::format("step '{}' runs code of your own, which it does with --allow-code alone",
+                     step);
 }
 
 }  // namespace d5

@@ -5,6 +5,7 @@
 #include "d5/core/error.hpp"
 #include "d5/evaluation/accuracy_measure.hpp"
 #include "d5/evaluation/answer_step.hpp"
+#include "d5/evaluation/own_steps.hpp"
 #include "d5/level2_training/sample_step.hpp"
 
 namespace d5 {
@@ -51,7 +52,10 @@ void ModelInput::declare(ManifestFields& fields) {
   fields.add("type", type, "of its elements", type_rule());
   fields.add("shape", shape, "of one sample, without the batch; 0: any size",
              {.range = {.least = 0}});
-  fields.add("steps", steps, "from what the data set holds to the input, in order", sample_steps());
+  FieldRule step_rule;
+  step_rule.fault_of = own_step_refusal;
+  fields.add("steps", steps, "from what the data set holds to the input, in order", sample_steps(),
+             step_rule);
 }
 
 void ModelOutput::declare(ManifestFields& fields) {
