@@ -157,6 +157,10 @@ TEST_CASE("numbers of steps that are not those of the samples are refused") {
   SECTION("too few") { launches = {15, 14}; }
   SECTION("none in a launch") { launches = {30, 0}; }
   SECTION("of other copies") { all.copies = 3; }
+  SECTION("of a product that no number holds") {
+    launches = {(std::int64_t{1} << 62) + 15};
+    all.copies = 4;  // 2^64 + 60, of 60 steps
+  }
   SECTION("of no copy") { all.copies = 0; }
   SECTION("unobserved ones missing") { all.batches[0].unobserved.pop_back(); }
   CHECK_THROWS_AS(check(all), ValueError);

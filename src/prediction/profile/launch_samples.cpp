@@ -46,11 +46,12 @@ std::string wrong_launches(const TrainingProfile::Times& times, int copies) {
   if (std::ranges::min(times.launches) < 1) {
     return fmt::format("a launch of {} steps", std::ranges::min(times.launches));
   }
-  const std::size_t samples = steps_of_copy(times) * static_cast<std::size_t>(copies);
-  const std::size_t unobserved = times.unobserved.size();
-  if (samples == times.steps.size() && (unobserved == 0 || unobserved == samples)) return "";
-  return fmt::format("{} steps and {} unobserved ones, and launches of {} with {} copies",
-                     times.steps.size(), unobserved, samples, copies);
+  const std::size_t of_copy = steps_of_copy(times), steps = times.steps.size();
+  const std::size_t unobserved = times.unobserved.size(), all = static_cast<std::size_t>(copies);
+  const bool fit = steps % all == 0 && steps / all == of_copy;  // a product might not be a number
+  if (fit && (unobserved == 0 || unobserved == steps)) return "";
+  return fmt::format("{} steps and {} unobserved ones of {} copies, and launches of {} steps each",
+                     steps, unobserved, copies, of_copy);
 }
 
 void judge_steps(TrainingProfile& profile) {
