@@ -52,7 +52,7 @@ TEST_CASE("a slip in a real model's manifest costs what it costs elsewhere, and 
        {"{name: normalise, values: bytes, mean: 127, deviation: 128}", "normalise", 150}}));
   const testing::TemporaryFolder folder;
   std::string text = read_file(manifest_file("model", "efficientnet-lite0"));
-  text.replace(text.find("version: 1.0.0"), 14, "version: 1.0.1-dev");
+  text.replace(text.find("version: 1.1.0"), 14, "version: 1.1.1-dev");
   const std::string made_by = "made_by: scripts/models efficientnet-lite0";
   text.replace(text.find(made_by), made_by.size(), "urls: file://" + kNetwork);
   if (!slip.from.empty()) text.replace(text.find(slip.from), slip.from.size(), slip.to);
