@@ -36,7 +36,7 @@ TEST_CASE("an estimate of groups has the interval of their medians' logarithms")
   const Estimate estimate = estimate_of_groups(groups);
   CHECK(estimate.value == Approx(e));
   CHECK(std::log(estimate.interval.high) == Approx(1 + 4.302653 / std::sqrt(3.0)).epsilon(1e-6));
-  CHECK(estimate_of_groups(std::vector{std::vector{3.0, 1.0, 2.0}}).value == 2);
+  CHECK(estimate_of_groups(std::vector<std::vector<double>>{{3.0, 1.0, 2.0}}).value == 2);
   CHECK(std::isnan(estimate_of_groups({}).value));
 }
 
