@@ -50,10 +50,10 @@ class Asker:
             sys.exit(f"POST /v1/jobs: {body}")
         return str(json.loads(body)["id"])
 
-    def wait(self, every: float = 0.1) -> None:
+    def wait(self) -> None:
         """Until nothing is queued or runs. A look takes 0.3 ms of a processor, which the evaluations have not meanwhile."""
         while self.place.rows("SELECT 1 FROM job WHERE state IN ('queued', 'leased', 'running') LIMIT 1"):
-            time.sleep(every)
+            time.sleep(0.1)
 
     def hear_end_of(self, job: str) -> None:
         """Sleeps until the server tells the job's end: who looks again and again takes a core from what is measured."""

@@ -28,7 +28,7 @@ device, metric, conditions, machine) was the best then; the last of these is the
 struct EvalHistoryOptions : app::OutputOptions {
   std::string database, plot;
   RecordFilter filter;
-  std::size_t limit = 0;  // all
+  std::size_t limit = PageAsked{}.limit;  // all
 };
 
 TextTable runs_table(const std::vector<StoredRun>& runs) {
@@ -53,20 +53,19 @@ TextTable runs_table(const std::vector<StoredRun>& runs) {
 
 int run_eval_history(const EvalHistoryOptions& options) {
   const auto database = app::open_database(options.database);
-  const std::size_t limit = options.limit == 0 ? PageAsked{}.limit : options.limit;
   const auto say_cut = [&](const std::string& of) {
     if (!options.quiet) {
-      app::say(fmt::format("the newest {}{}; a larger --limit shows more", limit, of));
+      app::say(fmt::format("the newest {}{}; a larger --limit shows more", options.limit, of));
     }
   };
   if (options.filter.subject.empty() && options.filter.metric.empty()) {
-    const auto runs = database->runs(options.filter, {.limit = limit});
+    const auto runs = database->runs(options.filter, {.limit = options.limit});
     app::print(runs_table(runs.items), options.format);
     if (!runs.next.empty()) say_cut(" runs");
     return app::kPassed;
   }
-  const auto [history, all] = stored_history(*database, options.filter,
-                                             {.from = HistoryPart::From::newest, .limit = limit});
+  const auto [history, all] = stored_history(
+      *database, options.filter, {.from = HistoryPart::From::newest, .limit = options.limit});
   if (is_drawn(options.format)) {
     const Report report{.title = "History", .plots = history_plots(history)};
     app::print(to_text(report, options.format, options.plot), options.format);
