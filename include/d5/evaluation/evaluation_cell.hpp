@@ -22,11 +22,16 @@ struct EvaluationCell {
   const Measurement* cold_start = nullptr;  ///< likewise
   const Measurement* first_predict = nullptr;  ///< likewise
 
-  /// The first record of a metric; null if there is none.
+  /// The first record of a metric; null if there is none. A cell that was repeated has others.
   [[nodiscard]] const Measurement* find(std::string_view metric) const;
+  /// Of all repetitions, in the order in which they were recorded.
+  [[nodiscard]] std::vector<double> samples_of(std::string_view metric) const;
   /// From all latencies: seconds. Nothing where none were measured.
   [[nodiscard]] std::optional<Estimate> latency(double quantile) const;
   [[nodiscard]] std::optional<Estimate> throughput() const;  ///< samples a second
+  /// Of a metric that a run of the cell has one number of: over repetitions, their median. Nothing
+  /// where it was not measured.
+  [[nodiscard]] std::optional<Estimate> of_repetitions(std::string_view metric) const;
   /// Of one of its records; nothing of null, and of one without samples.
   [[nodiscard]] static std::optional<Estimate> estimate_of(const Measurement* record);
   /// The worst status of its records, with the reason.

@@ -48,14 +48,28 @@ const Measurement* EvaluationCell::find(std::string_view metric) const {
   return nullptr;
 }
 
-std::optional<Estimate> EvaluationCell::latency(double quantile) const {
-  const Measurement* record = find("latency");
-  if (!record) return std::nullopt;
-  return estimate(record->samples, {.of = Statistic::Of::quantile, .quantile = quantile});
+std::vector<double> EvaluationCell::samples_of(std::string_view metric) const {
+  std::vector<double> samples;
+  for (const Measurement* record : records) {
+    if (record->metric != metric) continue;
+    samples.insert(samples.end(), record->samples.begin(), record->samples.end());
+  }
+  return samples;
 }
 
-std::optional<Estimate> EvaluationCell::throughput() const {
-  return estimate_of(find("throughput"));
+std::optional<Estimate> EvaluationCell::latency(double quantile) const {
+  const std::vector<double> samples = samples_of("latency");
+  if (samples.empty()) return std::nullopt;
+  return estimate(samples, {.of = Statistic::Of::quantile, .quantile = quantile});
+}
+
+std::optional<Estimate> EvaluationCell::throughput() const { return of_repetitions("throughput"); }
+
+std::optional<Estimate> EvaluationCell::of_repetitions(std::string_view metric) const {
+  const std::vector<double> samples = samples_of(metric);
+  const Measurement* first = find(metric);
+  if (!first || first->samples.size() == samples.size()) return estimate_of(first);
+  return estimate(samples);
 }
 
 std::optional<Estimate> EvaluationCell::estimate_of(const Measurement* record) {

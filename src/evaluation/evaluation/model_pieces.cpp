@@ -4,23 +4,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "d5/core/entry_words.hpp"
+#include "d5/core/random.hpp"
 #include "evaluation/evaluation/accuracy_run.hpp"
 #include "evaluation/evaluation/asked_line.hpp"
 
 namespace d5::detail {
 namespace {
 
-/// Each scenario with each batch, level of trace and repetition.
+/// Each scenario with each batch, repetition and level of trace. Levels are compared with each
+/// other: they take turns, in an order that is drawn for each.
 std::vector<Cell> cells_of(const EvaluationManifest& manifest) {
   std::vector<Cell> cells;
+  std::vector<std::int64_t> order(manifest.trace_levels.size());
   for (const EntryChoice& scenario : manifest.scenarios) {
     for (const std::int64_t batch : manifest.batches) {
-      for (std::int64_t i = 0; i < manifest.repetitions; ++i) {  // levels are compared: in turns
-        for (const std::string& level : manifest.trace_levels) {
-          cells.push_back({scenario, batch, i, level});
+      RandomStream random(std::uint64_t(manifest.seed), stream_of("trace levels"));
+      for (std::int64_t i = 0; i < manifest.repetitions; ++i) {
+        std::iota(order.begin(), order.end(), 0);
+        if (i > 0) random.shuffle(order);  // the first as it was asked
+        for (const std::int64_t level : order) {
+          cells.push_back({scenario, batch, i, manifest.trace_levels[std::size_t(level)]});
         }
       }
     }

@@ -26,9 +26,9 @@ class LatencyAnalysis final : public Analysis {
                                               "status"})};
     detail::RowsPlot rows({"p50", "p90", "p99"});
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const Measurement* record = cells[i].find("latency");
-      if (!record) continue;
-      std::vector<std::string> row = {names[i], std::to_string(record->samples.size())};
+      const std::size_t queries = cells[i].samples_of("latency").size();
+      if (queries == 0) continue;
+      std::vector<std::string> row = {names[i], std::to_string(queries)};
       std::vector<std::optional<Estimate>> latencies;
       for (const double percentile : kPercentiles) {
         const auto latency = cells[i].latency(percentile);

@@ -39,11 +39,11 @@ std::string accuracy_of(const EvaluationCell& cell) {
 
 /// A million predictions: money where a price is known, or else the machine's time.
 std::string million_of(const EvaluationCell& cell) {
-  if (const auto cost = EvaluationCell::estimate_of(cell.find("cost"))) {
+  if (const auto cost = cell.of_repetitions("cost")) {
     const std::string& currency = cell.find("cost")->unit;
     return fmt::format("{:.3g}{}{}", cost->value, currency.empty() ? "" : " ", currency);
   }
-  const auto time = EvaluationCell::estimate_of(cell.find("machine_time"));
+  const auto time = cell.of_repetitions("machine_time");
   constexpr double kSecondsInHour = 3600;
   if (!time || time->value < kSecondsInHour) return detail::value_text(time, "s");
   return fmt::format("{:.3g} h", time->value / kSecondsInHour);
