@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an evaluation through a server and an agent costs beside itself: how many go through a second, whose
-processor time that is, and what is added to one that takes long.
+"""What an evaluation through a server and an agent costs beside itself: how soon it begins, how many go through a
+second, whose processor time that is, and what is added to one that takes long.
 
-usage: serving_rate.py [--program build/release/bin/d5] [--evaluations 400] [--parallel 1,2] [--rounds 5] [--seconds 10]
+usage: serving_rate.py [--program build/release/bin/d5] [--starts 200] [--evaluations 400] [--parallel 1,2]
+                       [--rounds 5] [--seconds 10]
 
 On an idle machine:
+  start  from the answer to POST /v1/jobs, of an agent that is free, to the event that its child runs. 0 leave it out
   rate   evaluations of nothing (predictor null, ten queries of MNIST's sample) a second, from the first submission to
          the last result, of d5's own scenario closed_loop and of LoadGen's single_stream, by an agent that runs
          `--parallel` at once; with the processor time of each process, all of an evaluation's divided by their number,
@@ -16,6 +18,7 @@ On an idle machine:
 
 import argparse
 import collections
+import datetime
 import http.client
 import json
 import os
@@ -28,9 +31,9 @@ import tempfile
 import time
 import typing
 
-from serving_agents import Place, end, evaluation
+from serving_place import Place, end, evaluation
 
-GOAL_RATE, GOAL_RATIO = 200, 1.01
+GOAL_START, GOAL_RATE, GOAL_RATIO = 100, 200, 1.01
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -78,6 +81,22 @@ def start_agent(place: Place, parallel: int) -> "subprocess.Popen[bytes]":
             sys.exit((place.folder / f"{name}.log").read_text())
         time.sleep(0.1)
     return agent
+
+
+def starts(place: Place, count: int) -> None:
+    agent = start_agent(place, 1)
+    waited = []
+    for seed in range(count):
+        asker = Asker(place)
+        job = asker.submit(evaluation(3_000_000_000 + seed))
+        asker.hear_end_of(job)
+        at = dict(place.rows("SELECT state, MIN(time) FROM job_event WHERE job = ? GROUP BY state", job))
+        queued, running = (datetime.datetime.fromisoformat(at[state].rstrip("Z")) for state in ("queued", "running"))
+        waited.append(1e3 * (running - queued).total_seconds())
+    end([agent])
+    waited.sort()
+    print(f"free agent to started child: p50 {statistics.median(waited):.0f} ms, p99 {waited[int(0.99 * count)]:.0f} ms (goal "
+          f"{GOAL_START}), {count} jobs", flush=True)
 
 
 def stat_of(process: int) -> list[str]:
@@ -170,6 +189,7 @@ def ratio(place: Place, rounds: int, seconds: float) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=pathlib.Path, default=pathlib.Path("build/release/bin/d5"))
+    parser.add_argument("--starts", type=int, default=200)
     parser.add_argument("--evaluations", type=int, default=400)
     parser.add_argument("--parallel", default="1,2")
     parser.add_argument("--rounds", type=int, default=5)
@@ -178,6 +198,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder, Place(options.program, pathlib.Path(folder)) as place:
         server = place.serve()
+        if options.starts > 0:
+            starts(place, options.starts)
         first = 1
         for parallel in (int(text) for text in options.parallel.split(",")):
             for scenario in ("closed_loop", "single_stream"):
