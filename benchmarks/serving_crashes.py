@@ -22,6 +22,7 @@ import time
 from serving_place import Place, end, evaluation
 
 MOST_LOSSES = 3  # of a part, which is quarantined then (JobQueue::Options)
+QUERIES = 200  # of 1 ms each: an evaluation is long enough to be hit
 SPACED = 3  # evaluations that come to their end between two kills of agents, if more are to come
 
 
@@ -41,7 +42,8 @@ def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) 
     server, workers = place.serve(), [place.agent(number) for number in range(agents)]
     place.wait_for_agents(agents)
     pool = concurrent.futures.ThreadPoolExecutor(1)
-    wanted = pool.submit(lambda: [place.submit(evaluation(number)) for number in range(evaluations)])
+    wanted = pool.submit(lambda: [place.submit(evaluation(number, "sleep", "closed_loop", QUERIES))
+                                  for number in range(evaluations)])
     victims = ["server"] * kills + ["agent"] * kills
     chance.shuffle(victims)
     done = -SPACED
