@@ -51,6 +51,15 @@ std::vector<NamedAnswerComparison> answer_differences(const EvalCompareOptions& 
   return differences;
 }
 
+/// Of two runs of the database the traces are read one at a time.
+std::vector<LayerDifference> layers_that_differ(const EvalCompareOptions& options) {
+  if (!app::is_file(options.a) && !app::is_file(options.b)) {
+    return stored_layer_differences(*app::open_database(options.database), options.a, options.b);
+  }
+  const auto runs = app::analysed_runs({options.a, options.b}, options.database);
+  return layer_differences(runs.at(0), runs.at(1));
+}
+
 int run_eval_compare(const EvalCompareOptions& options) {
   if (options.layers && options.answers) {
     throw ValueError("eval compare: choose one of --layers and --answers");
@@ -59,10 +68,8 @@ int run_eval_compare(const EvalCompareOptions& options) {
     app::print(to_table(answer_differences(options)), options.format);
     return app::kPassed;
   }
-  const auto runs = app::analysed_runs({options.a, options.b}, options.database,
-                                       options.layers ? StoredTraces::with : StoredTraces::without);
   if (options.layers) {
-    const auto differences = layer_differences(runs.at(0), runs.at(1));
+    const auto differences = layers_that_differ(options);
     if (differences.empty()) {
       throw ValueError(
           "eval compare --layers: a run tells no layers; 'd5 net bench MODEL --profile --out FILE' "
@@ -71,6 +78,8 @@ int run_eval_compare(const EvalCompareOptions& options) {
     app::print(to_table(differences, std::size_t(options.most)), options.format);
     return app::kPassed;
   }
+  const auto runs =
+      app::analysed_runs({options.a, options.b}, options.database, StoredTraces::without);
   for (const auto& [name, a, b] : differences(runs[0].results, runs[1].results)) {
     if (!options.quiet) app::say(fmt::format("A and B differ in {}: {} and {}", name, a, b));
   }

@@ -131,16 +131,23 @@ TEST_CASE("the cheapest that is accurate and fast enough is chosen, or nothing")
 }
 
 TEST_CASE("two networks are compared down to the layers that differ") {
-  const TemporaryFolder folder;
+  const KeptFolder folder;
+  std::string ids;
   for (const std::string batch : {"1", "8"}) {
     REQUIRE(run_d5("net bench lenet --profile --samples 5 --batch " + batch + " --out " +
                    (folder / (batch + ".json")))
                 .status == 0);
+    const auto kept = run_d5("eval import " + (folder / (batch + ".json")) + folder.database);
+    ids += kept.out.substr(0, kept.out.find('\n')) + " ";
   }
   const std::string files = (folder / "1.json") + " " + (folder / "8.json");
   const auto layers = run_d5("eval compare " + files + " --layers --most 20 --format csv");
   CHECK(layers.status == 0);
   CHECK_THAT(layers.out, Contains("Conv") && Contains("all together"));
+  const auto stored = " --layers --most 20 --format csv" + folder.database;
+  CHECK(run_d5("eval compare " + ids + stored).out == layers.out);
+  CHECK(run_d5("eval compare " + (folder / "1.json") + ids.substr(ids.find(' ')) + stored).out ==
+        layers.out);
   CHECK(run_d5("eval compare " + files).status == 0);
   const auto analysis = run_d5("report " + (folder / "8.json") + " --analysis layers:by=type");
   CHECK(analysis.status == 0);
