@@ -6,6 +6,9 @@
 
 namespace d5::detail {
 
+/// The program's exit status for bad usage or input: it did nothing, and said why.
+inline constexpr int kRefusedStatus = 2;
+
 /// What the program d5 says first in `output` after "d5: error: ", to the end of that line; empty
 /// where it says no error. Launchers may have put words of their own before it.
 [[nodiscard]] inline std::string said_error(std::string_view output) {

@@ -18,8 +18,7 @@ std::string why_ended(const std::string& output) {
 }  // namespace
 
 void throw_failed(const LaunchedRun& run, const std::string& what, int ranks) {
-  constexpr int kRefused = 2;
-  if (run.status == kRefused) throw ValueError(why_ended(run.output));
+  if (run.status == kRefusedStatus) throw ValueError(why_ended(run.output));
   throw CommunicationError(fmt::format("{} on {} ranks ended with {}: {}", what, ranks, run.status,
                                        why_ended(run.output)));
 }

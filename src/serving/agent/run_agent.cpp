@@ -31,7 +31,6 @@ using detail::AgentOutcome;
 constexpr int kLookMilliseconds = 100;    // for a wish to end, and a child's deadline
 constexpr double kProgressSeconds = 0.5;  // before a line of a child is told, and the next
 constexpr double kPatienceSeconds = 10;   // for the server, of an agent that is to end
-constexpr int kNothingRan = 2;            // exit status: bad usage or input
 
 /// Why it did not run, by its results; empty where they do not say.
 std::string first_failure(const std::string& database) {
@@ -237,7 +236,7 @@ class RunningAgent {
       return {AgentOutcome::End::lost, lease, fmt::format("{}; {}", child.reason(), said)};
     }
     const std::string results = spool_.results(lease);
-    if (child.exit_status() >= kNothingRan || results.empty()) {
+    if (child.exit_status() >= detail::kRefusedStatus || results.empty()) {
       const bool is_told = !detail::said_error(said).empty();
       const std::string why = is_told ? std::string() : first_failure(results);
       return {AgentOutcome::End::failed, lease, why.empty() ? said : why};
