@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -66,6 +67,19 @@ void add_keeping_option(CLI::App& command, OutputOptions& options) {
 }
 
 std::unique_ptr<EvaluationDatabase> take_database() { return std::move(keeping().database); }
+
+void expect_no_database(const std::string& file) {
+  constexpr std::string_view kBegin = "SQLite format 3";
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return;  // of a pipe nothing may be taken
+  std::string begin(kBegin.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(begin.data(), std::streamsize(begin.size()));
+  if (begin != kBegin) return;
+  throw ValueError(fmt::format(
+      "'{0}' is a database, not a results file: 'd5 eval export RUN --database {0} --to RUN.json' "
+      "makes one of a run in it, 'd5 eval history --database {0}' lists them",
+      printable(file)));
+}
 
 bool is_only_kept(const std::string& file) { return !file.empty() && file == keeping().only_kept; }
 

@@ -27,6 +27,9 @@ int run_kept_if(const std::function<int()>& run);
 /// kept besides, nor written for it. Null where no address was given.
 [[nodiscard]] std::unique_ptr<EvaluationDatabase> take_database();
 
+/// Of a command that reads results files. Throws: ValueError for a file that is a database.
+void expect_no_database(const std::string& file);
+
 /// Whether a file is there for the database alone, and nobody asked for it.
 [[nodiscard]] bool is_only_kept(const std::string& file);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/kept_results.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -109,6 +110,7 @@ void refuse_options_of_subjects(const CLI::App& command) {
 
 /// What the command would ignore. Throws: ValueError.
 void check_usage(const CLI::App& command, const CompareOptions& options) {
+  for (const std::string& word : {options.a, options.b}) app::expect_no_database(word);
   if (options.retries > 0 && options.fail_above == 0) {
     throw ValueError("compare: --retry measures again where --fail-above cannot tell; give both");
   }

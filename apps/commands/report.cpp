@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 
+#include "apps/kept_results.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -112,6 +113,7 @@ int run_analysis(const ReportOptions& options) {
 
 int run_report(const ReportOptions& options) {
   check_usage(options);
+  for (const std::string& file : options.files) app::expect_no_database(file);
   if (!options.analysis.empty()) return run_analysis(options);
   if (options.arrivals) {
     const auto arrivals = late_arrivals(read_timeline(options.files.front()));

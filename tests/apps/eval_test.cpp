@@ -77,6 +77,17 @@ TEST_CASE("a run is shown, exported and imported as it was measured") {
   CHECK(run_d5("eval show " + id + " --answers x" + folder.database).status == 2);
 }
 
+TEST_CASE("a database where results files are read is told how to make one") {
+  const KeptFolder folder;
+  REQUIRE(run_d5("op bench \"Relu 4\" --samples 3" + folder.database).status == 0);
+  const std::string file = folder / "kept.db";
+  for (const std::string& command : {"report " + file, "compare " + file + " " + file}) {
+    const auto run = run_d5(command);
+    CHECK(run.status == 2);
+    CHECK_THAT(run.err, Contains("d5 eval export RUN --database " + file));
+  }
+}
+
 TEST_CASE("records are asked for by what they say, and SQL only reads") {
   const KeptFolder folder;
   (void)folder.import(d5::testing::some_results(), "r.json");
