@@ -75,6 +75,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_client(m);
   d5::python::bind_evaluate(m);
   d5::python::bind_described_folder(m);
+  d5::python::bind_described_model(m);
   d5::python::bind_evaluation_lock(m);
   d5::python::bind_find_peak(m);
   d5::python::bind_answer_audit(m);

@@ -18,6 +18,7 @@ void bind_find_peak(py::module_& m);
 void bind_answer_audit(py::module_& m);
 void bind_choice(py::module_& m);
 void bind_described_folder(py::module_& m);
+void bind_described_model(py::module_& m);
 void bind_database(py::module_& m);
 void bind_scenario(py::module_& m);
 void bind_analysis(py::module_& m);

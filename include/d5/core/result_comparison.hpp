@@ -24,13 +24,14 @@ struct ResultPair {
 
 /// What all of a and all of b were made with, where that differs: what the user compares.
 struct ResultDifference {
-  std::string name;  ///< level, framework, ranks, threads, batch, cache
+  std::string name;  ///< level, framework, ranks, threads, batch, scenario
   std::string a, b;
 };
 [[nodiscard]] std::vector<ResultDifference> differences(const Results& a, const Results& b);
 
 /// The measurements that both hold, in the order of `a`: subject and metric agree, and so do the
-/// level, the framework and the conditions that a user chose, except for `differences`.
+/// level, the framework and the conditions that a user chose, except for `differences`. Of several,
+/// the one that differs in the fewest other conditions.
 ///
 /// They were not measured interleaved, so the interval of the ratio is joined from intervals
 /// of 97.5% of both statistics (Bonferroni's inequality), and a machine that changed in between is

@@ -12,6 +12,7 @@
 #include "d5/evaluation/dataset_manifest.hpp"
 #include "d5/evaluation/dataset_samples.hpp"
 #include "d5/evaluation/described_folder.hpp"
+#include "d5/evaluation/described_model.hpp"
 #include "d5/evaluation/evaluate.hpp"
 #include "d5/evaluation/evaluation_cell.hpp"
 #include "d5/evaluation/evaluation_choice.hpp"

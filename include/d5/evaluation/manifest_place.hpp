@@ -22,7 +22,7 @@ struct FoundManifest {
 /// The file of the manifest that a word names: a path (with "/" or the ending .yaml, .yml or
 /// .json), NAME or NAME@VERSION of one that d5 carries: data/models/NAME.yaml, data/datasets,
 /// data/frameworks, data/systems, data/evaluations.
-/// Throws: NotFound with the nearest names.
+/// Throws: NotFound with the nearest names; ValueError for a model's network, which has none.
 [[nodiscard]] std::string manifest_file(const std::string& kind, const std::string& word);
 /// Names of those that d5 carries, in their order.
 [[nodiscard]] std::vector<std::string> carried_manifests(const std::string& kind);

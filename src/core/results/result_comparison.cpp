@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "d5/core/ratio_summary.hpp"
 
@@ -15,10 +16,12 @@ namespace {
 
 /// Conditions that may be what is compared, and those that say what was measured.
 constexpr std::array kMayDiffer{
-    "level",      "framework", "ranks",     "threads",       "batch", "cache",    "distributed",
-    "all_reduce", "scaling",   "optimizer", "learning_rate", "seed",  "transform"};
-constexpr std::array kMustAgree{"pass", "test",     "tensor", "rank", "base",
-                                "by",   "operator", "layer",  "node", "direction"};
+    "level",       "framework",  "ranks",   "threads",   "batch",         "cache",
+    "distributed", "all_reduce", "scaling", "optimizer", "learning_rate", "seed",
+    "transform",   "scenario",   "dataset", "split",     "instances",     "trace level"};
+constexpr std::array kMustAgree{"pass",       "test",     "tensor",    "rank",     "base",
+                                "by",         "operator", "layer",     "node",     "direction",
+                                "repetition", "step",     "resources", "candidate"};
 
 std::string condition(const Measurement& m, const std::string& name) {
   if (name == "level") return m.level;
@@ -52,15 +55,40 @@ std::string key_of(const Measurement& m, const std::vector<ResultDifference>& bu
   return key;
 }
 
-/// The first of each key that can be compared, or else the first.
-std::map<std::string, const Measurement*> by_key(const Results& results,
-                                                 const std::vector<ResultDifference>& but) {
-  std::map<std::string, const Measurement*> result;
+constexpr std::size_t kMostCandidates = 1000;  ///< more of a key are looked at by nobody
+
+/// Of each key, those that can be compared; where none can, the others.
+using Candidates = std::map<std::string, std::vector<const Measurement*>>;
+
+Candidates by_key(const Results& results, const std::vector<ResultDifference>& but) {
+  Candidates all;
   for (const auto& m : results.measurements) {
-    const auto [place, fresh] = result.emplace(key_of(m, but), &m);
-    if (!fresh && !comparable(*place->second)) place->second = &m;
+    auto& same = all[key_of(m, but)];
+    if (!same.empty() && comparable(m) && !comparable(*same.front())) same.clear();
+    const bool fits = same.empty() || comparable(m) == comparable(*same.front());
+    if (fits && same.size() < kMostCandidates) same.push_back(&m);
   }
-  return result;
+  return all;
+}
+
+/// In how many conditions they differ.
+std::size_t distance(const Measurement& a, const Measurement& b) {
+  const auto differs = [](const auto& from, const auto& to) {
+    return std::size_t(std::ranges::count_if(from, [&](const auto& condition) {
+      const auto there = to.find(condition.first);
+      return there == to.end() || there->second != condition.second;
+    }));
+  };
+  return differs(a.conditions, b.conditions) + differs(b.conditions, a.conditions);
+}
+
+/// The one of the same key that was measured most alike; null: there is none.
+const Measurement* partner_of(const Measurement& m, const Candidates& candidates,
+                              const std::vector<ResultDifference>& but) {
+  const auto place = candidates.find(key_of(m, but));
+  if (place == candidates.end()) return nullptr;
+  return *std::ranges::min_element(place->second, {},
+                                   [&](const Measurement* other) { return distance(m, *other); });
 }
 
 /// Nothing and nothing are the same.
@@ -104,29 +132,60 @@ std::string verdict_on(const ResultPair& pair) {
   return verdict_on(pair.interval, pair.a.direction);
 }
 
-/// A row for each metric of time that several pairs hold.
-void add_means(TextTable& table, const std::vector<ResultPair>& pairs) {
-  std::vector<std::string> metrics;
+/// Of each pair: "latency", or "latency p99" where the pairs hold several statistics of it.
+std::vector<std::string> metric_names(const std::vector<ResultPair>& pairs) {
+  std::map<std::string, std::set<std::string>> statistics;
+  for (const auto& pair : pairs) statistics[pair.a.metric].insert(to_string(pair.a.statistic));
+  std::vector<std::string> names;
   for (const auto& pair : pairs) {
-    if (pair.a.quantity != Quantity::time) continue;
-    if (std::ranges::find(metrics, pair.a.metric) == metrics.end())
-      metrics.push_back(pair.a.metric);
+    const bool one = statistics[pair.a.metric].size() == 1;
+    names.push_back(one ? pair.a.metric : pair.a.metric + " " + to_string(pair.a.statistic));
+  }
+  return names;
+}
+
+/// Conditions that say what was measured, where not all pairs agree in them.
+std::vector<std::string> varying_conditions(const std::vector<ResultPair>& pairs) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    const bool varies = std::ranges::any_of(pairs, [&](const ResultPair& pair) {
+      return condition_of(pair.a, name) != condition_of(pairs.front().a, name);
+    });
+    if (varies) names.push_back(name);
+  };
+  for (const char* name : kMayDiffer) add(name);
+  for (const char* name : kMustAgree) add(name);
+  return names;
+}
+
+/// A row for each metric of time that several pairs hold.
+void add_means(TextTable& table, const std::vector<ResultPair>& pairs,
+               const std::vector<std::string>& names, std::size_t conditions) {
+  std::vector<std::string> metrics;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].a.quantity != Quantity::time) continue;
+    if (std::ranges::find(metrics, names[i]) == metrics.end()) metrics.push_back(names[i]);
   }
   for (const auto& metric : metrics) {
     std::vector<JudgedRatio> ratios;
-    for (const auto& pair : pairs) {
-      if (pair.a.metric != metric) continue;
-      ratios.push_back({pair.ratio, pair.interval, is_mistrusted(pair)});
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (names[i] != metric) continue;
+      ratios.push_back({pairs[i].ratio, pairs[i].interval, is_mistrusted(pairs[i])});
     }
     if (ratios.size() < 2) continue;
     const RatioSummary all = summarise_ratios(ratios);
     const std::string verdict = all.mistrusted > 0
                                     ? "mistrusted"
                                     : verdict_on(all.mean.interval, Direction::lower_is_better);
-    table.add({"geometric mean", fmt::format("{} pairs", all.ratios), metric, "", "",
-               fmt::format("{:.3f}", all.mean.value), text_of_mean(all.mean.interval), "",
-               fmt::format("{}: {} faster, {} slower, {} undecided, {} mistrusted", verdict,
-                           all.faster, all.slower, all.undecided, all.mistrusted)});
+    std::vector<std::string> row = {"geometric mean", fmt::format("{} pairs", all.ratios)};
+    row.resize(row.size() + conditions);
+    for (auto& cell : {metric, std::string(), std::string(), fmt::format("{:.3f}", all.mean.value),
+                       text_of_mean(all.mean.interval), std::string(),
+                       fmt::format("{}: {} faster, {} slower, {} undecided, {} mistrusted", verdict,
+                                   all.faster, all.slower, all.undecided, all.mistrusted)}) {
+      row.push_back(cell);
+    }
+    table.add(std::move(row));
   }
 }
 
@@ -148,9 +207,9 @@ std::vector<ResultPair> compare_results(const Results& a, const Results& b) {
   const auto in_b = by_key(b, but);
   std::vector<ResultPair> pairs;
   for (const auto& m : a.measurements) {
-    const auto place = in_b.find(key_of(m, but));
-    if (!comparable(m) || place == in_b.end() || !comparable(*place->second)) continue;
-    pairs.push_back(make_pair_of(m, *place->second));
+    if (!comparable(m)) continue;
+    const Measurement* const other = partner_of(m, in_b, but);
+    if (other && comparable(*other)) pairs.push_back(make_pair_of(m, *other));
   }
   return pairs;
 }
@@ -161,29 +220,40 @@ std::vector<MissingResult> missing_results(const Results& a, const Results& b) {
   std::vector<MissingResult> missing;
   for (const auto& m : a.measurements) {
     if (!comparable(m)) continue;
-    const auto place = in_b.find(key_of(m, but));
-    if (place == in_b.end()) {
+    const Measurement* const other = partner_of(m, in_b, but);
+    if (!other) {
       missing.push_back({m, "B has no such record"});
-    } else if (!comparable(*place->second)) {
-      const Measurement& other = *place->second;
-      missing.push_back({m, fmt::format("B is {}: {}", name_of(other.status), other.reason)});
+    } else if (!comparable(*other)) {
+      missing.push_back({m, fmt::format("B is {}: {}", name_of(other->status), other->reason)});
     }
   }
   return missing;
 }
 
 TextTable to_table(const std::vector<ResultPair>& pairs) {
-  TextTable table(
-      {"subject", "framework", "metric", "A", "B", "B / A", "95% interval", "p", "verdict"});
-  for (const auto& pair : pairs) {
-    const bool same = pair.a.framework == pair.b.framework;
-    table.add(
-        {pair.a.subject, same ? pair.a.framework : pair.a.framework + " -> " + pair.b.framework,
-         pair.a.metric, with_prefix(estimate(pair.a).value, pair.a.unit),
-         with_prefix(estimate(pair.b).value, pair.b.unit), fmt::format("{:.3f}", pair.ratio),
-         text_of_ratio(pair.interval), fmt::format("{:.2g}", pair.p_value), verdict_on(pair)});
+  const auto conditions = varying_conditions(pairs);
+  std::vector<TextTable::Column> columns = {"subject", "framework"};
+  columns.insert(columns.end(), conditions.begin(), conditions.end());
+  for (const char* name : {"metric", "A", "B", "B / A", "95% interval", "p", "verdict"}) {
+    columns.emplace_back(name);
   }
-  add_means(table, pairs);
+  TextTable table(std::move(columns));
+  const auto names = metric_names(pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const ResultPair& pair = pairs[i];
+    const bool same = pair.a.framework == pair.b.framework;
+    std::vector<std::string> row = {
+        pair.a.subject, same ? pair.a.framework : pair.a.framework + " -> " + pair.b.framework};
+    for (const std::string& name : conditions) row.push_back(condition_of(pair.a, name));
+    for (auto& cell :
+         {names[i], with_prefix(estimate(pair.a).value, pair.a.unit),
+          with_prefix(estimate(pair.b).value, pair.b.unit), fmt::format("{:.3f}", pair.ratio),
+          text_of_ratio(pair.interval), fmt::format("{:.2g}", pair.p_value), verdict_on(pair)}) {
+      row.push_back(cell);
+    }
+    table.add(std::move(row));
+  }
+  add_means(table, pairs, names, conditions.size());
   return table;
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "apps/program.hpp"
+#include "d5/evaluation/described_model.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kNetDescribeExamples =
+    R"(  d5 net describe mine.onnx > mine.yaml      what the file says, and a guess where it says nothing
+  d5 eval lint mine.yaml
+  d5 eval run mine.yaml --dataset flowers.yaml --framework torch,reference
+
+Fill in the task, the licence, and the steps that the author trained with.)";
+
+struct NetDescribeOptions {
+  std::string file, name;
+};
+
+int run_net_describe(const NetDescribeOptions& options) {
+  fmt::print("{}", described_model(options.file, options.name));
+  return app::kPassed;
+}
+
+}  // namespace
+
+void register_net_describe(app::Program& program) {
+  auto options = std::make_shared<NetDescribeOptions>();
+  auto& command =
+      program.add("net describe", "an ONNX file as a model's manifest, for d5 eval run",
+                  kNetDescribeExamples, [options] { return run_net_describe(*options); });
+  command.add_option("FILE", options->file, "a network")->required();
+  command.add_option("--name", options->name, "of the model; else the file's")->option_text("NAME");
+}
+
+}  // namespace d5::command

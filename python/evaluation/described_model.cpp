@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/described_model.hpp"
+
+#include "evaluation_module.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+
+void bind_described_model(py::module_& m) {
+  m.def(
+      "described_model",
+      [](const Path& file, const std::string& name) {
+        std::string manifest;
+        long_call([&](const Interrupt&) { manifest = described_model(file.string(), name); });
+        return manifest;
+      },
+      py::arg("file"), py::arg("name") = "",
+      "The manifest (YAML) of a model that is an ONNX file, with its digest, inputs and outputs: "
+      "`d5 net describe`. Without a name it has the file's. Steps are a guess, task and licence to "
+      "be filled in.");
+}
+
+}  // namespace d5::python
