@@ -8,28 +8,31 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <deque>
-#include <iterator>
 #include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "core/text/virtual_clock.hpp"
+#include "core/trace/packed_record.hpp"
+#include "core/trace/record_log.hpp"
 #include "core/trace/thread_trace.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
 namespace {
 
-constexpr std::size_t kLongestText = 200;
-constexpr std::size_t kMostArguments = 16;
+using detail::PackedRecord;
 
 struct State {
   std::mutex mutex;
   TraceOptions options;
-  std::deque<TraceRecord> records;
+  detail::RecordLog records;
   std::uint64_t dropped = 0;
   std::vector<std::string> lanes;
   std::vector<int> free_lanes;  // of threads that have ended
   std::vector<std::function<void()>> at_stop;
+  std::set<std::string, std::less<>> only_levels;  ///< of all traces: who compares may be late
 };
 /// Never destroyed: threads may end after the program's static objects.
 State& state() {
@@ -38,7 +41,39 @@ State& state() {
 }
 
 std::atomic<std::uint64_t> last_id = 0;
+std::atomic<const std::string*> only_level = nullptr;
 thread_local detail::ThreadTrace thread_trace;
+
+/// Records of this thread that are in no trace and no span now; those to come use their memory.
+class SpareRecords {
+ public:
+  SpareRecords() = default;
+  ~SpareRecords() {
+    while (first_) delete take();
+  }
+  SpareRecords(const SpareRecords&) = delete;
+  SpareRecords& operator=(const SpareRecords&) = delete;
+
+  PackedRecord* take() {
+    if (!first_) return new PackedRecord;
+    --count_;
+    return std::exchange(first_, first_->next);
+  }
+  void give(PackedRecord* record) {
+    if (count_ == kMost) {  // another thread begins what this one ends
+      delete record;
+      return;
+    }
+    record->next = std::exchange(first_, record);
+    ++count_;
+  }
+
+ private:
+  static constexpr int kMost = 64;
+  PackedRecord* first_ = nullptr;
+  int count_ = 0;
+};
+thread_local SpareRecords spare_records;
 
 int new_lane(const std::string& name) {
   state().lanes.push_back(name);
@@ -74,19 +109,21 @@ int lane_of_this_thread() {
   return mine.number;
 }
 
-void cut(std::string& text) {
-  if (text.size() > kLongestText) text = text.substr(0, kLongestText) + "...";
-}
-
-/// A model may hold names of any length, but memory is bounded by the number of records alone.
-void cut(TraceRecord& record) {
-  cut(record.level);
-  cut(record.name);
-  if (record.arguments.size() > kMostArguments) record.arguments.resize(kMostArguments);
-  for (auto& [name, value] : record.arguments) {
-    cut(name);
-    if (auto* text = std::get_if<std::string>(&value)) cut(*text);
+/// Into the trace, unless it has ended or takes another level; and then the thread's next has it.
+void keep(PackedRecord* record) {
+  if (Trace::takes(record->level())) {
+    PackedRecord::Head& head = record->head;
+    if (head.lane == TraceRecord::kMine) head.lane = lane_of_this_thread();
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (head.rank == TraceRecord::kMine) head.rank = s.options.rank;
+    if (s.records.size() == s.options.most_records) {
+      s.records.drop_oldest();
+      ++s.dropped;
+    }
+    s.records.add(*record);
   }
+  spare_records.give(record);
 }
 
 void close(std::uint64_t id) {
@@ -98,7 +135,7 @@ void close(std::uint64_t id) {
 
 }  // namespace
 
-std::atomic<bool> Trace::on_ = false;
+std::atomic<Trace::Taken> Trace::taken_ = Taken::nothing;
 
 void Trace::start(const TraceOptions& options) {
   if (options.rank < 0 || options.most_records < 1) {
@@ -113,7 +150,12 @@ void Trace::start(const TraceOptions& options) {
   s.records.clear();
   s.dropped = 0;
   s.at_stop.clear();
-  on_ = true;
+  if (options.only_level.empty()) {
+    taken_ = Taken::every_level;
+  } else {
+    only_level = &*s.only_levels.insert(options.only_level).first;
+    taken_ = Taken::one_level;
+  }
 }
 
 void Trace::stop() {
@@ -123,7 +165,12 @@ void Trace::stop() {
     listeners.swap(state().at_stop);
   }
   for (const auto& listener : listeners) listener();
-  on_ = false;
+  taken_ = Taken::nothing;
+}
+
+bool Trace::is_only(std::string_view level) {
+  const std::string* only = only_level;
+  return only && *only == level;
 }
 
 void Trace::at_stop(std::function<void()> listener) {
@@ -151,33 +198,26 @@ std::uint64_t Trace::current() {
   return open.empty() ? 0 : open.back();
 }
 
-std::uint64_t Trace::add(TraceRecord record, std::int64_t clock_offset_ns) {
-  if (!on()) return 0;
-  if (record.id == 0 && record.kind != TraceRecord::Kind::counter) record.id = ++last_id;
-  if (record.lane == TraceRecord::kMine) record.lane = lane_of_this_thread();
-  record.begin_ns += clock_offset_ns;
-  record.end_ns += clock_offset_ns;
-  cut(record);
-  const std::uint64_t id = record.id;
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  if (record.rank == TraceRecord::kMine) record.rank = s.options.rank;
-  if (s.records.size() == s.options.most_records) {
-    s.records.pop_front();
-    ++s.dropped;
-  }
-  s.records.push_back(std::move(record));
+std::uint64_t Trace::add(const TraceRecord& record, std::int64_t clock_offset_ns) {
+  if (!takes(record.level)) return 0;
+  PackedRecord* packed = spare_records.take();
+  packed->pack(record);
+  PackedRecord::Head& head = packed->head;
+  if (head.id == 0 && head.kind != TraceRecord::Kind::counter) head.id = ++last_id;
+  head.begin_ns += clock_offset_ns;
+  head.end_ns += clock_offset_ns;
+  const std::uint64_t id = head.id;
+  keep(packed);
   return id;
 }
 
 void Trace::add_count(std::string_view level, std::string_view name, double value) {
-  const std::int64_t now = now_ns();
-  add({.kind = TraceRecord::Kind::counter,
-       .begin_ns = now,
-       .end_ns = now,
-       .level = std::string(level),
-       .name = std::string(name),
-       .arguments = {{"value", value}}});
+  PackedRecord* packed = spare_records.take();
+  packed->begin(level, name);
+  packed->argument("value", value);
+  packed->head.kind = TraceRecord::Kind::counter;
+  packed->head.begin_ns = packed->head.end_ns = now_ns();
+  keep(packed);
 }
 
 Timeline Trace::timeline() {
@@ -187,7 +227,7 @@ Timeline Trace::timeline() {
   const std::lock_guard lock(s.mutex);
   Timeline timeline;
   timeline.ranks.push_back({.rank = s.options.rank, .host = host.data(), .dropped = s.dropped});
-  timeline.records.assign(s.records.begin(), s.records.end());
+  timeline.records = s.records.records();
   for (const auto& record : timeline.records) {
     const auto known = [&](const auto& row) { return row.rank == record.rank; };
     if (std::ranges::none_of(timeline.ranks, known)) {
@@ -208,25 +248,29 @@ Timeline Trace::timeline() {
 }
 
 void Span::begin(std::string_view level, std::string_view name) {
-  record_ = std::make_unique<TraceRecord>();
-  record_->level = level;
-  record_->name = name;
-  record_->id = ++last_id;
-  record_->parent = Trace::current();
-  thread_trace.open_spans.push_back(record_->id);
-  record_->begin_ns = Trace::now_ns();
+  record_ = spare_records.take();
+  record_->begin(level, name);
+  PackedRecord::Head& head = record_->head;
+  head.id = ++last_id;
+  head.parent = Trace::current();
+  thread_trace.open_spans.push_back(head.id);
+  head.begin_ns = Trace::now_ns();
 }
 
+void Span::put(std::string_view name, std::int64_t value) { record_->argument(name, value); }
+void Span::put(std::string_view name, double value) { record_->argument(name, value); }
+void Span::put(std::string_view name, std::string_view value) { record_->argument(name, value); }
+
 void Span::end() {
-  record_->end_ns = Trace::now_ns();
-  close(record_->id);
-  Trace::add(std::move(*record_));
+  record_->head.end_ns = Trace::now_ns();
+  close(record_->head.id);
+  keep(record_);
 }
 
 void Span::discard() {
   if (!record_) return;
-  close(record_->id);
-  record_.reset();
+  close(record_->head.id);
+  spare_records.give(std::exchange(record_, nullptr));
 }
 
 detail::ThreadTrace& detail::trace_of_thread() { return thread_trace; }

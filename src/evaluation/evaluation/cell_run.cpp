@@ -13,7 +13,6 @@
 #include "evaluation/evaluation/library_lines.hpp"
 #include "evaluation/evaluation/pipeline_server.hpp"
 #include "evaluation/evaluation/pipeline_system.hpp"
-#include "evaluation/load/model_trace.hpp"
 #include "evaluation/load/system_counters.hpp"
 
 namespace d5::detail {
@@ -74,14 +73,13 @@ class LevelTrace {
   /// Once all is open and warm.
   void begin() {
     records_ = level_ != "none";
-    if (level_ == "model") ModelTrace::start();
-    if (records_ && level_ != "model") Trace::start();
+    if (!records_) return;
+    Trace::start({.only_level = level_ == "model" ? "evaluation" : ""});
   }
   /// What there is, once.
   [[nodiscard]] std::optional<Timeline> end() {
     if (!records_) return std::nullopt;
     records_ = false;
-    if (level_ == "model") return ModelTrace::stop();
     Trace::stop();
     counters_.reset();
     Timeline timeline = Trace::timeline();

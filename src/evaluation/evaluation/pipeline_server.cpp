@@ -8,7 +8,6 @@
 #include "d5/core/thread_share.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/evaluation/accuracy_measure.hpp"
-#include "evaluation/load/model_trace.hpp"
 #include "evaluation/load/system_counters.hpp"
 #include "evaluation/pipeline/network_answer.hpp"
 
@@ -91,7 +90,7 @@ void PipelineServer::prepare_one(const Query& query) {
   Task task{.query = query, .begun = Trace::now_ns()};
   std::string fault;
   try {
-    ModelSpan span("prepare");
+    Span span("evaluation", "prepare");
     span.argument("query", query.id);
     span.argument("sample", query.sample);
     task.prepared = pipeline_.prepare(query.sample);
@@ -127,7 +126,7 @@ AnswerBatch PipelineServer::open_instance(int instance) {
 }
 
 void PipelineServer::predict(Predictor& predictor, std::span<const std::int64_t> ids) {
-  ModelSpan whole("batch");
+  Span whole("evaluation", "batch");
   whole.argument("samples", std::int64_t(ids.size()));
   std::vector<ValueMap> prepared;
   {
@@ -138,7 +137,7 @@ void PipelineServer::predict(Predictor& predictor, std::span<const std::int64_t>
   asked_.notify_all();
   auto kept = std::make_shared<ValueMap>();
   {
-    const ModelSpan span("predict");
+    const Span span("evaluation", "predict");
     const ValueMap& outputs = predictor.predict(ModelPipeline::batch(prepared));
     expect_batch(outputs, std::int64_t(ids.size()));
     for (const auto& [name, value] : outputs) {
@@ -151,7 +150,7 @@ void PipelineServer::predict(Predictor& predictor, std::span<const std::int64_t>
     Task& task = tasks_.at(ids[i]);
     task.outputs = kept;
     task.row = std::int64_t(i);
-    task.batch_span = ModelSpan::current();
+    task.batch_span = Trace::current();
   }
 }
 
@@ -190,7 +189,7 @@ void PipelineServer::answer() {
 void PipelineServer::answer_one(const Task& task) const {
   std::string text, fault;
   try {
-    ModelSpan span("answer");
+    Span span("evaluation", "answer");
     span.argument("query", task.query.id);
     text = answer_text(pipeline_.answer(*task.outputs, task.row));
   } catch (const std::exception& error) {
@@ -211,7 +210,7 @@ void PipelineServer::fail(const Query& query, std::int64_t begun, std::string_vi
 }
 
 void trace_request(const Query& query, std::int64_t begun, std::uint64_t batch_span) {
-  if (!Trace::on() && !ModelTrace::on()) return;
+  if (!Trace::takes("evaluation")) return;
   TraceRecord record;
   record.kind = TraceRecord::Kind::overlapping;
   record.level = "evaluation";
@@ -221,11 +220,7 @@ void trace_request(const Query& query, std::int64_t begun, std::uint64_t batch_s
   record.arguments = {{"query", query.id},
                       {"sample", query.sample},
                       {"answered in", static_cast<std::int64_t>(batch_span)}};
-  if (ModelTrace::on()) {
-    ModelTrace::add(std::move(record));
-  } else {
-    Trace::add(std::move(record));
-  }
+  Trace::add(record);
 }
 
 }  // namespace d5::detail

@@ -7,7 +7,6 @@
 #include "d5/core/trace.hpp"
 #include "d5/evaluation/accuracy_measure.hpp"
 #include "evaluation/evaluation/pipeline_server.hpp"
-#include "evaluation/load/model_trace.hpp"
 #include "evaluation/load/system_counters.hpp"
 #include "evaluation/pipeline/network_answer.hpp"
 
@@ -24,12 +23,12 @@ void PipelineSystem::issue(std::span<const Query> queries) {
 void PipelineSystem::answer(std::span<const Query> queries) {
   const std::int64_t begun = Trace::now_ns();
   const auto batch = static_cast<std::int32_t>(queries.size());
-  ModelSpan whole("batch");
+  Span whole("evaluation", "batch");
   whole.argument("samples", batch);
   try {
     std::vector<ValueMap> prepared;
     for (const Query& query : queries) {
-      ModelSpan span("prepare");
+      Span span("evaluation", "prepare");
       span.argument("sample", query.sample);
       prepared.push_back(pipeline_.prepare(query.sample));
     }
@@ -41,7 +40,7 @@ void PipelineSystem::answer(std::span<const Query> queries) {
                  .begun = begun,
                  .batch = batch,
                  .bytes = std::as_bytes(std::span(text))}});
-      trace_request(queries[i], begun, ModelSpan::current());
+      trace_request(queries[i], begun, Trace::current());
     }
   } catch (const Error& error) {
     for (const Query& query : queries) {
@@ -55,14 +54,14 @@ void PipelineSystem::answer(std::span<const Query> queries) {
 }
 
 const ValueMap& PipelineSystem::predict(std::span<const ValueMap> prepared) {
-  const ModelSpan span("predict");
+  const Span span("evaluation", "predict");
   const ValueMap& outputs = predictor_->predict(ModelPipeline::batch(prepared));
   expect_batch(outputs, std::int64_t(prepared.size()));
   return outputs;
 }
 
 std::string PipelineSystem::answer_to(const ValueMap& outputs, std::int64_t row) const {
-  const ModelSpan span("answer");
+  const Span span("evaluation", "answer");
   return answer_text(pipeline_.answer(outputs, row));
 }
 

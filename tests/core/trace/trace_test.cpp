@@ -183,6 +183,63 @@ TEST_CASE("memory is bounded: the newest records are kept, the others counted, t
   CHECK(std::get<std::string>(last.arguments.front().value).size() < 300);
 }
 
+TEST_CASE("records of many lengths are kept whole while older ones make room") {
+  constexpr int kRecords = 5000, kKept = 333;
+  const auto nth = [](int i) {
+    TraceRecord record{.rank = 0, .lane = 0, .id = std::uint64_t(i) + 1, .parent = 7};
+    record.begin_ns = record.end_ns = i;
+    record.level = "test";
+    record.name = std::to_string(i) + std::string(std::size_t(i) % 190, 'n');
+    for (int a = 0; a < i % 17; ++a) {
+      record.arguments.push_back({"text", std::string(std::size_t(i) % 200, 't')});
+      if (a > 0) record.arguments[std::size_t(a)].value = std::int64_t{a} << 40;
+      if (a > 5) record.arguments[std::size_t(a)].value = 1.0 / a;
+    }
+    return record;
+  };
+  const Timeline timeline = traced(
+      [&] {
+        for (int i = 0; i < kRecords; ++i) Trace::add(nth(i));
+      },
+      {.most_records = kKept});
+  REQUIRE(timeline.records.size() == kKept);
+  for (int i = 0; i < kKept; ++i) {
+    CHECK(timeline.records[std::size_t(i)] == nth(kRecords - kKept + i));
+  }
+}
+
+TEST_CASE("a trace of one level takes no other, and nobody else is asked to tell") {
+  const Timeline timeline = traced(
+      [] {
+        CHECK_FALSE(Trace::on());
+        CHECK(Trace::takes("evaluation"));
+        const Span outer("evaluation", "outer");
+        const Span other("operator", []() -> std::string { throw std::logic_error("called"); });
+        const Span inner("evaluation", "inner");
+        Trace::count("operator", "counter", 1);
+        CHECK(Trace::add({.level = "operator", .name = "by hand"}) == 0);
+        CHECK(Trace::add({.level = "evaluation", .name = "request"}) != 0);
+      },
+      {.only_level = "evaluation"});
+  CHECK(timeline.records.size() == 3);
+  CHECK(find(timeline, "inner").parent == find(timeline, "outer").id);
+  (void)find(timeline, "request");
+  Trace::start();
+  CHECK(Trace::on());
+  Trace::stop();
+  CHECK_FALSE(Trace::takes("evaluation"));
+}
+
+TEST_CASE("a span that another thread ends is that thread's record") {
+  const Timeline timeline = traced([] {
+    for (int i = 0; i < 100; ++i) {
+      auto span = std::make_unique<Span>("test", "carried");
+      std::thread([&] { span.reset(); }).join();
+    }
+  });
+  CHECK(timeline.records.size() == 100);
+}
+
 TEST_CASE("a new start forgets the last trace") {
   (void)traced([] { const Span span("test", "old"); });
   CHECK(traced([] {}).records.empty());
