@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 #include "apps/kept_results.hpp"
 #include "d5/core/atomic_file.hpp"
@@ -38,6 +40,18 @@ void print(const Results& results, const OutputOptions& options) {
 
 void print(const TextTable& table, Format format) {
   print(table.to_text(format, screen_of(STDOUT_FILENO).width), format);
+}
+
+TableWriter printed_table(std::vector<TextTable::Column> columns, Format format) {
+  const auto write = [](std::string_view text) {
+    errno = 0;
+    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+        std::fflush(stdout) == 0) {
+      return;
+    }
+    throw std::system_error(errno ? errno : EIO, std::generic_category(), "stdout");
+  };
+  return {std::move(columns), format, write, {.width = screen_of(STDOUT_FILENO).width}};
 }
 
 void check_output(const OutputOptions& options) {

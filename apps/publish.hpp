@@ -5,6 +5,7 @@
 
 #include "apps/options.hpp"
 #include "d5/core/results.hpp"
+#include "d5/core/table_writer.hpp"
 
 namespace d5::app {
 
@@ -13,6 +14,9 @@ void print(const std::string& text, Format format);
 /// Prints `results` on stdout in the format that was asked for, as wide as the terminal.
 void print(const Results& results, const OutputOptions& options);
 void print(const TextTable& table, Format format);
+/// Prints a table while its rows come. Its calls throw std::system_error once stdout takes no more.
+/// Throws: ValueError for a format of results alone.
+[[nodiscard]] TableWriter printed_table(std::vector<TextTable::Column> columns, Format format);
 
 /// Before the work that makes results. Throws: IoError if `--out` cannot be written.
 void check_output(const OutputOptions& options);

@@ -45,7 +45,7 @@ int run_eval_export(const EvalExportOptions& options) {
     write_results(database->results(runs.front()), options.to);
   } else {
     const auto target = EvaluationDatabase::open(options.to);
-    for (const auto& run : runs) database->copy_to(*target, run);
+    for (const auto& run : runs) target->copy_from(*database, run);
   }
   if (!options.quiet) {
     app::say(fmt::format("{} run{} written", runs.size(), runs.size() == 1 ? "" : "s"));

@@ -34,7 +34,7 @@ int run_eval_import(const EvalImportOptions& options) {
     const auto source =
         EvaluationDatabase::open(from, {.access = EvaluationDatabase::Access::read});
     for (const auto& run : source->runs()) {
-      source->copy_to(*database, run.id);
+      database->copy_from(*source, run.id);
       fmt::print("{}\n", run.id);
     }
   }

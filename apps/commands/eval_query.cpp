@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "apps/database_options.hpp"
 #include "apps/options.hpp"
@@ -26,28 +28,29 @@ struct EvalQueryOptions : app::OutputOptions {
   RecordFilter filter;
 };
 
-TextTable records_table(const std::vector<StoredMeasurement>& stored) {
+void print_records(const EvaluationDatabase& database, const EvalQueryOptions& options) {
   using enum TextTable::Align;
-  TextTable table({"time",
-                   "run",
-                   "subject",
-                   "level",
-                   "framework",
-                   "device",
-                   "conditions",
-                   "metric",
-                   "statistic",
-                   {"value", right},
-                   {"low", right},
-                   {"high", right},
-                   "unit",
-                   "status",
-                   "reason",
-                   "host"});
+  auto table = app::printed_table({"time",
+                                   "run",
+                                   "subject",
+                                   "level",
+                                   "framework",
+                                   "device",
+                                   "conditions",
+                                   "metric",
+                                   "statistic",
+                                   {"value", right},
+                                   {"low", right},
+                                   {"high", right},
+                                   "unit",
+                                   "status",
+                                   "reason",
+                                   "host"},
+                                  options.format);
   const auto number = [](double value) {
     return std::isnan(value) ? std::string() : fmt::format("{}", value);
   };
-  for (const auto& one : stored) {
+  const auto add = [&](const StoredMeasurement& one) {
     const Measurement& m = one.record;
     std::string conditions;
     for (const auto& [name, value] : m.conditions) {
@@ -57,8 +60,25 @@ TextTable records_table(const std::vector<StoredMeasurement>& stored) {
                conditions, m.metric, to_string(m.statistic), number(one.estimate.value),
                number(one.estimate.interval.low), number(one.estimate.interval.high), m.unit,
                std::string(name_of(m.status)), m.reason, one.hostname});
-  }
-  return table;
+  };
+  constexpr std::size_t kAtOnce = 2000;
+  for_each_stored(
+      [&](const PageAsked& asked) {
+        return database.measurements(options.filter, EvaluationDatabase::Samples::without, asked);
+      },
+      add, kAtOnce);
+  table.end();
+}
+
+void print_sql(const EvaluationDatabase& database, const EvalQueryOptions& options) {
+  std::optional<TableWriter> table;
+  database.sql(
+      options.sql,
+      [&](const std::vector<std::string>& titles) {
+        table = app::printed_table({titles.begin(), titles.end()}, options.format);
+      },
+      [&](std::vector<std::string> row) { table->add(std::move(row)); });
+  if (table) table->end();
 }
 
 int run_eval_query(const EvalQueryOptions& options) {
@@ -66,9 +86,11 @@ int run_eval_query(const EvalQueryOptions& options) {
     throw ValueError("eval query: --sql asks everything itself; leave out the other conditions");
   }
   const auto database = app::open_database(options.database);
-  app::print(options.sql.empty() ? records_table(database->measurements(options.filter))
-                                 : database->sql(options.sql),
-             options.format);
+  if (options.sql.empty()) {
+    print_records(*database, options);
+  } else {
+    print_sql(*database, options);
+  }
   return app::kPassed;
 }
 

@@ -34,23 +34,33 @@ TextTable pieces_table(const std::vector<StoredPiece>& pieces) {
   return table;
 }
 
-TextTable answers_table(const std::vector<SampleAnswer>& answers) {
-  TextTable table({{"sample", TextTable::Align::right}, "answer", "score"});
-  for (const auto& [sample, answer, score] : answers) {
-    table.add({std::to_string(sample), answer, fmt::format("{}", score)});
-  }
-  return table;
+void print_answers(const EvaluationDatabase& database, const std::string& run,
+                   const EvalShowOptions& options) {
+  auto table =
+      app::printed_table({{"sample", TextTable::Align::right}, "answer", "score"}, options.format);
+  for_each_stored(
+      [&](const PageAsked& asked) {
+        return database.answers(run, options.answers, EvaluationDatabase::Answers::all, asked);
+      },
+      [&](const SampleAnswer& one) {
+        table.add({std::to_string(one.sample), one.answer, fmt::format("{}", one.score)});
+      });
+  table.end();
 }
 
-TextTable queries_table(const std::vector<QueryRecord>& queries) {
-  TextTable table(
-      {"id", "sample", "batch", "scheduled_ns", "issued_ns", "begun_ns", "ended_ns", "status"});
-  for (const auto& q : queries) {
-    table.add({std::to_string(q.id), std::to_string(q.sample), std::to_string(q.batch),
-               std::to_string(q.scheduled), std::to_string(q.issued), std::to_string(q.begun),
-               std::to_string(q.ended), std::string(name_of(q.status))});
-  }
-  return table;
+void print_queries(const EvaluationDatabase& database, const std::string& run,
+                   const EvalShowOptions& options) {
+  auto table = app::printed_table(
+      {"id", "sample", "batch", "scheduled_ns", "issued_ns", "begun_ns", "ended_ns", "status"},
+      options.format);
+  for_each_stored(
+      [&](const PageAsked& asked) { return database.queries(run, options.queries, asked); },
+      [&](const QueryRecord& q) {
+        table.add({std::to_string(q.id), std::to_string(q.sample), std::to_string(q.batch),
+                   std::to_string(q.scheduled), std::to_string(q.issued), std::to_string(q.begun),
+                   std::to_string(q.ended), std::string(name_of(q.status))});
+      });
+  table.end();
 }
 
 void check_usage(const EvalShowOptions& options) {
@@ -88,10 +98,10 @@ int run_eval_show(const EvalShowOptions& options) {
     fmt::print("{}\n", database->run(run).manifest);
   } else if (!options.answers.empty()) {
     expect_piece(*database, run, options.answers, "answers");
-    app::print(answers_table(database->answers(run, options.answers)), options.format);
+    print_answers(*database, run, options);
   } else if (!options.queries.empty()) {
     expect_piece(*database, run, options.queries, "queries");
-    app::print(queries_table(database->queries(run, options.queries)), options.format);
+    print_queries(*database, run, options);
   } else {
     const Results results = database->results(run);
     if (!options.quiet) app::say(fmt::format("run {} of {}", run, results.environment.time));

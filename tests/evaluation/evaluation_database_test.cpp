@@ -366,14 +366,18 @@ TEST_CASE("a run moves from one database to another, whichever they are") {
       const auto source = from.open(), target = to.open();
       source->evaluation(a_run());
       const std::vector<Measurement> records = {a_latency("lenet", "torch", 1e-3)};
+      const std::vector<SampleAnswer> answers(10'001,
+                                              {3, "cat", 1});  // more than is copied at once
+      source->answers(a_run().id, "b", answers);
       for (const std::string piece : {"b", "a"}) {
-        source->queries(a_run().id, piece, some_queries(10));
+        source->queries(a_run().id, piece, some_queries(70'000));  // two blocks
         source->measurements(a_run().id, piece, records);
       }
-      for (int times = 0; times < 2; ++times) source->copy_to(*target, a_run().id);
+      for (int times = 0; times < 2; ++times) target->copy_from(*source, a_run().id);
       CHECK(to_json(target->results(a_run().id)) == to_json(source->results(a_run().id)));
-      CHECK(target->queries(a_run().id, "b") == some_queries(10));
-      CHECK(target->pieces(a_run().id).size() == 4);
+      CHECK(target->queries(a_run().id, "b") == some_queries(70'000));
+      CHECK(target->answers(a_run().id, "b").size() == answers.size());
+      CHECK(target->pieces(a_run().id).size() == 5);
       CHECK(target->measurements({}).at(0).piece == "b");  // in the order written
     });
   });
@@ -395,6 +399,16 @@ TEST_CASE("SQL reads, and only reads") {
     }
     CHECK_THROWS_AS(database->sql("SELECT nonsense FROM run"), ValueError);
     CHECK_THROWS_AS(database->sql("SELECT 1; SELECT 2"), ValueError);
+    // Who has seen enough says so by an error, and the database is there for the next.
+    int rows = 0;
+    const std::string endless =
+        "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000000) "
+        "SELECT x FROM n";
+    const auto few = [&](const std::vector<std::string>&) {
+      if (++rows == 3) throw IoError("enough");
+    };
+    CHECK_THROWS_WITH(database->sql(endless, [](const auto&) {}, few), "enough");
+    CHECK(rows == 3);
     CHECK(database->runs().size() == 1);
   });
 }

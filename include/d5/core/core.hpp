@@ -61,6 +61,7 @@
 #include "d5/core/stop_on_signal.hpp"
 #include "d5/core/stream.hpp"
 #include "d5/core/student.hpp"
+#include "d5/core/table_writer.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/core/text_table.hpp"
 #include "d5/core/thread_share.hpp"

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "d5/core/results.hpp"
@@ -30,6 +32,7 @@ struct RecordFilter {
   std::string hostname = {};
   std::string artefact = {};           ///< SHA-256 of one that the run used, or how it begins
   std::string since = {}, until = {};  ///< ISO 8601, UTC: "2026-11-26" or with a time
+  std::string piece = {};              ///< the name that a run wrote it under, no pattern
   bool operator==(const RecordFilter&) const = default;
 };
 
@@ -67,6 +70,21 @@ struct PageAsked {
   std::string from = {};  ///< empty: from the beginning
   std::size_t limit = std::size_t{1} << 40;
 };
+
+/// Calls `add` with each item of a list, of which a page at a time is in memory: `read(asked)` is
+/// the page that a `PageAsked` asks for.
+///
+///     for_each_stored([&](const PageAsked& asked) { return database.queries(run, piece, asked); },
+///                     [](const QueryRecord& query) { ... });
+template <class Read, class Add>
+void for_each_stored(const Read& read, const Add& add, std::size_t at_once = 10'000) {
+  PageAsked asked{.from = {}, .limit = at_once};
+  do {
+    auto page = read(asked);
+    for (auto& item : page.items) add(std::move(item));
+    asked.from = page.next;
+  } while (!asked.from.empty());
+}
 
 /// The answers that a run wrote under one name.
 struct StoredAnswers {
@@ -162,16 +180,24 @@ class EvaluationDatabase final : public EvaluationSink {
 
   /// What one SQL statement answers that reads. Throws: ValueError with what the database says.
   [[nodiscard]] TextTable sql(const std::string& statement) const;
+  using Words = std::function<void(std::vector<std::string>)>;
+  /// The same, each row as it comes: `titles` is called once, before the first `row`. They make no
+  /// call of this database.
+  void sql(const std::string& statement, const Words& titles, const Words& row) const;
 
-  /// Writes all that there is of a run to another sink.
-  void copy_to(EvaluationSink& sink, const std::string& run) const;
+  /// Writes all that another database has of a run and this one has not, piece by piece; a part of
+  /// a piece at a time is in memory. Throws: FormatError for a piece that is not as long as it
+  /// says.
+  void copy_from(const EvaluationDatabase& other, const std::string& run);
   /// Writes all that there is of another database's run to this one, under the id `as`: at once, or
-  /// nothing of it. A run of that id which is there stays as it is.
+  /// nothing of it. A run of that id which is there stays as it is. Throws: as `copy_from`.
   void adopt(const EvaluationDatabase& other, const std::string& run, const std::string& as);
 
  private:
-  template <class Work>
-  void write(const Work& work);
+  void write(const std::function<void()>& work);
+  void copy_run(const EvaluationDatabase& other, const std::string& run, const std::string& as);
+  void copy_list(const EvaluationDatabase& other, const std::string& run, const StoredPiece& piece,
+                 const std::string& as);
   explicit EvaluationDatabase(std::unique_ptr<detail::SqlConnection> connection);
   std::unique_ptr<detail::SqlConnection> connection_;
   bool adopting_ = false;  ///< within the one transaction of `adopt`

@@ -12,11 +12,6 @@ constexpr std::size_t kGap = 2;  // between two columns
 
 bool begins_character(char c) { return (std::uint8_t(c) & 0xc0) != 0x80; }
 
-/// Characters, not bytes.
-std::size_t width_of(std::string_view text) {
-  return std::size_t(std::ranges::count_if(text, begins_character));
-}
-
 /// Bytes of the first `count` characters.
 std::size_t bytes_of_characters(std::string_view text, std::size_t count) {
   std::size_t at = 0;
@@ -28,9 +23,13 @@ std::size_t bytes_of_characters(std::string_view text, std::size_t count) {
 
 }  // namespace
 
+std::size_t character_count(std::string_view text) {
+  return std::size_t(std::ranges::count_if(text, begins_character));
+}
+
 std::vector<std::string> lines_of(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
-  while (width_of(text) > width) {
+  while (character_count(text) > width) {
     std::size_t end = bytes_of_characters(text, width);
     // A space may fall into the gap; a cut that leaves too little of the line is none.
     if (text[end] != ' ') {
@@ -56,8 +55,8 @@ ColumnLayout::ColumnLayout(std::vector<TextTable::Column> columns, const std::ve
                            int width, std::size_t uncut)
     : columns_(std::move(columns)) {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t widest = width_of(columns_[c].title);
-    for (const auto& row : rows) widest = std::max(widest, width_of(row[c]));
+    std::size_t widest = character_count(columns_[c].title);
+    for (const auto& row : rows) widest = std::max(widest, character_count(row[c]));
     widths_.push_back(widest);
   }
   if (width <= 0) return;
@@ -99,7 +98,7 @@ std::string ColumnLayout::row(const Row& cells) const {
     std::string all;
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const std::string cell = line < parts[c].size() ? parts[c][line] : "";
-      const std::string space(widths_[c] - std::min(widths_[c], width_of(cell)), ' ');
+      const std::string space(widths_[c] - std::min(widths_[c], character_count(cell)), ' ');
       all += (columns_[c].align == TextTable::Align::left ? cell + space : space + cell);
       all += std::string(kGap, ' ');
     }

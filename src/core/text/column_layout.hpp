@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "d5/core/text_table.hpp"
@@ -29,6 +30,9 @@ class ColumnLayout {
   std::vector<TextTable::Column> columns_;
   std::vector<std::size_t> widths_;
 };
+
+/// Characters, not bytes.
+[[nodiscard]] std::size_t character_count(std::string_view text);
 
 /// `text` in lines of at most `width` characters, cut behind spaces and punctuation where it can
 /// be.

@@ -3,6 +3,7 @@
 #include <libpq-fe.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -19,6 +20,7 @@ namespace {
 struct Libpq {
   SystemLibrary library{"postgresql", "PostgreSQL", "install libpq5"};
 #define D5_PQ(name) decltype(::PQ##name)* name = library.function<decltype(::PQ##name)>("PQ" #name)
+  D5_PQ(cancel);
   D5_PQ(clear);
   D5_PQ(cmdTuples);
   D5_PQ(connectdb);
@@ -27,8 +29,10 @@ struct Libpq {
   D5_PQ(execParams);
   D5_PQ(finish);
   D5_PQ(fname);
+  D5_PQ(freeCancel);
   D5_PQ(freemem);
   D5_PQ(ftype);
+  D5_PQ(getCancel);
   D5_PQ(getResult);
   D5_PQ(getisnull);
   D5_PQ(getlength);
@@ -39,9 +43,12 @@ struct Libpq {
   D5_PQ(putCopyEnd);
   D5_PQ(resultErrorField);
   D5_PQ(resultStatus);
+  D5_PQ(sendQueryParams);
   D5_PQ(setClientEncoding);
   D5_PQ(setNoticeProcessor);
+  D5_PQ(setSingleRowMode);
   D5_PQ(status);
+  D5_PQ(transactionStatus);
   D5_PQ(unescapeBytea);
 #undef D5_PQ
 };
@@ -141,14 +148,29 @@ class PostgresqlConnection final : public SqlConnection {
 
   SqlTable query(const std::string& statement, const SqlRow& parameters) override {
     const Result result = execute(statement, parameters);
-    SqlTable table;
-    const int columns = libpq().nfields(result.get());
-    for (int i = 0; i < columns; ++i) table.columns.emplace_back(libpq().fname(result.get(), i));
-    for (int row = 0; row < libpq().ntuples(result.get()); ++row) {
-      SqlRow& values = table.rows.emplace_back();
-      for (int i = 0; i < columns; ++i) values.push_back(value(result.get(), row, i));
-    }
+    SqlTable table{titles_of(result.get())};
+    const int rows = libpq().ntuples(result.get());
+    for (int row = 0; row < rows; ++row) table.rows.push_back(row_of(result.get(), row));
     return table;
+  }
+
+  void read(const std::string& statement,
+            const std::function<void(std::vector<std::string>)>& titles,
+            const std::function<void(SqlRow)>& row) override {
+    if (libpq().sendQueryParams(handle_.get(), statement.c_str(), 0, nullptr, nullptr, nullptr,
+                                nullptr, 0) != 1) {
+      throw IoError(reason());
+    }
+    const GivenUp rest(handle_.get());
+    libpq().setSingleRowMode(handle_.get());
+    for (bool is_first = true;; is_first = false) {
+      const Result result(libpq().getResult(handle_.get()));
+      if (!result) return;
+      expect_right(result.get(), statement);
+      if (is_first) titles(titles_of(result.get()));
+      const int rows = libpq().ntuples(result.get());
+      for (int i = 0; i < rows; ++i) row(row_of(result.get(), i));
+    }
   }
 
   std::int64_t change(const std::string& statement, const SqlRow& parameters) override {
@@ -235,6 +257,29 @@ class PostgresqlConnection final : public SqlConnection {
   };
   using Result = std::unique_ptr<PGresult, Clear>;
 
+  /// What a statement still answers when nobody listens any more: it is told to end.
+  class GivenUp {
+   public:
+    explicit GivenUp(PGconn* connection) : connection_(connection) {}
+    ~GivenUp() {
+      if (libpq().transactionStatus(connection_) != PQTRANS_ACTIVE) return;
+      std::array<char, 256> ignored{};
+      if (PGcancel* cancel = libpq().getCancel(connection_)) {
+        libpq().cancel(cancel, ignored.data(), int(ignored.size()));
+        libpq().freeCancel(cancel);
+      }
+      while (const Result result{libpq().getResult(connection_)}) {
+        const ExecStatusType status = libpq().resultStatus(result.get());
+        if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT) return;  // it would never end
+      }
+    }
+    GivenUp(const GivenUp&) = delete;
+    GivenUp& operator=(const GivenUp&) = delete;
+
+   private:
+    PGconn* connection_;
+  };
+
   /// What libpq says, without its password: it never names one.
   [[nodiscard]] std::string reason() const {
     std::string text = handle_ ? libpq().errorMessage(handle_.get()) : "no memory";
@@ -257,7 +302,9 @@ class PostgresqlConnection final : public SqlConnection {
   /// By the classes of SQLSTATE (PostgreSQL's manual, appendix A).
   void expect_right(const PGresult* result, const std::string& statement) const {
     const ExecStatusType status = libpq().resultStatus(result);
-    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_COPY_IN) return;
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_SINGLE_TUPLE ||
+        status == PGRES_COPY_IN)
+      return;
     const char* field = result ? libpq().resultErrorField(result, PG_DIAG_SQLSTATE) : nullptr;
     const std::string_view state = field ? field : "";
     const std::string why = fmt::format("database: {}", reason());
@@ -273,6 +320,16 @@ class PostgresqlConnection final : public SqlConnection {
     throw IoError(why);
   }
 
+  static std::vector<std::string> titles_of(const PGresult* result) {
+    std::vector<std::string> titles;
+    for (int i = 0; i < libpq().nfields(result); ++i) titles.emplace_back(libpq().fname(result, i));
+    return titles;
+  }
+  static SqlRow row_of(const PGresult* result, int row) {
+    SqlRow values;
+    for (int i = 0; i < libpq().nfields(result); ++i) values.push_back(value(result, row, i));
+    return values;
+  }
   static SqlValue value(const PGresult* result, int row, int column) {
     if (libpq().getisnull(result, row, column)) return std::monostate();
     const std::string_view text(libpq().getvalue(result, row, column),

@@ -44,6 +44,7 @@ RecordConditions::RecordConditions(const RecordFilter& filter) {
          {filter.model, literal_pattern(filter.model) + "@%"});
   }
   like("m.subject", filter.subject);
+  if (!filter.piece.empty()) also("m.piece = {}", {filter.piece});
   like("m.level", filter.level);
   like("m.framework", filter.framework);
   like("m.device", filter.device);

@@ -52,6 +52,11 @@ class SqlConnection {
   /// Several statements without parameters.
   virtual void run(const std::string& statements) = 0;
   virtual SqlTable query(const std::string& statement, const SqlRow& parameters = {}) = 0;
+  /// The same, each row as it comes: `titles` is told the columns once, before the first `row`.
+  /// They make no call of this connection, and what they throw goes on.
+  virtual void read(const std::string& statement,
+                    const std::function<void(std::vector<std::string>)>& titles,
+                    const std::function<void(SqlRow)>& row) = 0;
   /// The number of rows that a statement changed.
   virtual std::int64_t change(const std::string& statement, const SqlRow& parameters = {}) = 0;
   /// Appends `count` rows, which `row` fills, one by one.

@@ -52,16 +52,17 @@ class SqliteConnection final : public SqlConnection {
 
   SqlTable query(const std::string& statement, const SqlRow& parameters) override {
     const Use prepared = prepare(statement, parameters);
-    SqlTable table;
-    const int columns = sqlite3_column_count(prepared.get());
-    for (int i = 0; i < columns; ++i) {
-      table.columns.emplace_back(sqlite3_column_name(prepared.get(), i));
-    }
-    while (step(prepared, statement)) {
-      SqlRow& row = table.rows.emplace_back();
-      for (int i = 0; i < columns; ++i) row.push_back(value(prepared.get(), i));
-    }
+    SqlTable table{titles_of(prepared.get())};
+    while (step(prepared, statement)) table.rows.push_back(row_of(prepared.get()));
     return table;
+  }
+
+  void read(const std::string& statement,
+            const std::function<void(std::vector<std::string>)>& titles,
+            const std::function<void(SqlRow)>& row) override {
+    const Use prepared = prepare(statement, {});
+    titles(titles_of(prepared.get()));
+    while (step(prepared, statement)) row(row_of(prepared.get()));
   }
 
   std::int64_t change(const std::string& statement, const SqlRow& parameters) override {
@@ -239,6 +240,18 @@ class SqliteConnection final : public SqlConnection {
     if (status == SQLITE_ROW) return true;
     if (status != SQLITE_DONE) fail(status, text);
     return false;
+  }
+  static std::vector<std::string> titles_of(sqlite3_stmt* statement) {
+    std::vector<std::string> titles;
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+      titles.emplace_back(sqlite3_column_name(statement, i));
+    }
+    return titles;
+  }
+  static SqlRow row_of(sqlite3_stmt* statement) {
+    SqlRow row;
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) row.push_back(value(statement, i));
+    return row;
   }
   static SqlValue value(sqlite3_stmt* statement, int column) {
     switch (sqlite3_column_type(statement, column)) {

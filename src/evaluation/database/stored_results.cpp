@@ -263,10 +263,16 @@ std::string EvaluationDatabase::trace_text(const std::string& run, const std::st
 }
 
 TextTable EvaluationDatabase::sql(const std::string& statement) const {
-  const detail::Reading reading(*connection_);
-  const SqlTable table = connection_->query(statement);
-  std::vector<TextTable::Column> columns(table.columns.begin(), table.columns.end());
-  TextTable text(std::move(columns));
+  TextTable table({});
+  sql(
+      statement,
+      [&](std::vector<std::string> titles) { table = TextTable({titles.begin(), titles.end()}); },
+      [&](std::vector<std::string> row) { table.add(std::move(row)); });
+  return table;
+}
+
+void EvaluationDatabase::sql(const std::string& statement, const Words& titles,
+                             const Words& row) const {
   const auto word = [](const SqlValue& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
     if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
@@ -275,12 +281,12 @@ TextTable EvaluationDatabase::sql(const std::string& statement) const {
     }
     return text_of(value);
   };
-  for (const SqlRow& row : table.rows) {
+  const detail::Reading reading(*connection_);
+  connection_->read(statement, titles, [&](const SqlRow& values) {
     std::vector<std::string> words;
-    std::ranges::transform(row, std::back_inserter(words), word);
-    text.add(std::move(words));
-  }
-  return text;
+    std::ranges::transform(values, std::back_inserter(words), word);
+    row(std::move(words));
+  });
 }
 
 }  // namespace d5

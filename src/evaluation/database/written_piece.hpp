@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "d5/core/measurement.hpp"
+#include "d5/evaluation/query_record.hpp"
+#include "d5/evaluation/sample_answer.hpp"
+#include "evaluation/database/sql_connection.hpp"
+
+namespace d5::detail {
+
+/// What a run writes under one name, as one list or in parts, within a transaction.
+class WrittenPiece {
+ public:
+  WrittenPiece(SqlConnection& connection, const std::string& run, const std::string& piece)
+      : connection_(connection), run_(run), piece_(piece) {}
+
+  /// Says that so many of a kind are written; false where they are already, and nothing is to be
+  /// added. Throws: NotFound for a run that is not there.
+  [[nodiscard]] bool begin(const std::string& kind, std::size_t count);
+  /// Adds the next of them. Of queries all parts but the last have whole blocks.
+  void add(std::span<const Measurement> records);
+  void add(std::span<const QueryRecord> records);
+  void add(std::span<const SampleAnswer> answers);
+  /// How many were added.
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+ private:
+  SqlConnection& connection_;
+  const std::string& run_;
+  const std::string& piece_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace d5::detail
