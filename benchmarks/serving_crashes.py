@@ -12,6 +12,7 @@ nothing was lost but by the kills of agents, one part each at most.
 
 import argparse
 import concurrent.futures
+import glob
 import pathlib
 import random
 import signal
@@ -34,6 +35,18 @@ def wait_for_done(place: Place, count: int) -> int:
         done = states.count("done")
         if done >= count or time.monotonic() > end or not {"queued", "leased", "running"} & set(states):
             return done
+        time.sleep(0.1)
+
+
+def left_in_spools(place: Place) -> list[pathlib.Path]:
+    """Folders of attempts. They may go meanwhile, which Path.rglob cannot bear."""
+    return [pathlib.Path(file).parent for file in glob.glob(f"{place.folder}/home/**/results.db", recursive=True)]
+
+
+def wait_for_spools(place: Place) -> None:
+    """An agent sends what a killed one left; ended while it starts, it leaves that to the next."""
+    end = time.monotonic() + 60
+    while left_in_spools(place) and time.monotonic() < end:
         time.sleep(0.1)
 
 
@@ -62,6 +75,7 @@ def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) 
             workers[number] = place.agent(number)
     jobs = wanted.result()
     states = place.wait_for(jobs, 30 + 10 * evaluations)
+    wait_for_spools(place)
     end(workers)  # before the server: each hears first that what it sent is kept
     end([server])
 
@@ -77,9 +91,9 @@ def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) 
             "SELECT job, state, losses, reason FROM job_part WHERE state <> 'done'"):
         by_rule += state == "quarantined" and losses == MOST_LOSSES
         print(f"{job} is {state} after {losses} losses: {reason}")
-    left = [path for path in (place.folder / "home").rglob("results.db")]
-    for path in left:
-        print(f"left in a spool: {sorted(file.name for file in path.parent.iterdir())}")
+    left = left_in_spools(place)
+    for attempt in left:
+        print(f"left in a spool: {sorted(file.name for file in attempt.iterdir())}")
     right = (len(set(jobs)) == evaluations and over + by_rule == evaluations and len(runs) == over
              and len(records) <= 1 and lost <= kills and not left)
     print("none lost, none twice" if right else "WRONG")

@@ -53,9 +53,10 @@ std::vector<std::string> carried_manifests(const std::string& kind) {
 
 std::string manifest_file(const std::string& kind, const std::string& word) {
   if (kind == "model" && fs::path(word).extension() == ".onnx") {
-    throw ValueError(fmt::format("'{0}' is a network, expected a manifest that says how it is used; "
-                                 "'d5 net describe {0}' writes one",
-                                 printable(word)));
+    throw ValueError(
+        fmt::format("'{0}' is a network, expected a manifest that says how it is used; "
+                    "'d5 net describe {0}' writes one",
+                    printable(word)));
   }
   std::error_code absent;
   if (is_manifest_path(word)) {

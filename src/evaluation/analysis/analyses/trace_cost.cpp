@@ -43,9 +43,12 @@ class TraceCostAnalysis final : public Analysis {
     using enum TextTable::Align;
     const auto cells = evaluation_cells(runs);
     const auto names = names_of(cells);
-    AnalysisResult result{
-        .table = TextTable(
-            {"what", "trace", {"turns", right}, {"p50", right}, {"over none", right}, {"95% interval", right}})};
+    AnalysisResult result{.table = TextTable({"what",
+                                              "trace",
+                                              {"turns", right},
+                                              {"p50", right},
+                                              {"over none", right},
+                                              {"95% interval", right}})};
     detail::RowsPlot rows({"over none"});
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const EvaluationCell* without = without_trace(cells, cells[i]);
