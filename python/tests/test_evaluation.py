@@ -277,7 +277,7 @@ def test_who_lies_and_who_remembers_is_found():
 
 
 def test_a_network_is_described_as_a_model(tmp_path):
-    d5.Network("lenet").save(tmp_path / "mine.onnx")
+    d5.model("lenet").save(tmp_path / "mine.onnx")
     (tmp_path / "mine.yaml").write_text(d5.described_model(tmp_path / "mine.onnx", name="digits"))
     assert [what for *_, what in d5.lint_manifest(tmp_path / "mine.yaml") if "licence" not in what] == []
     assert "name: digits\n" in (tmp_path / "mine.yaml").read_text()
