@@ -109,17 +109,19 @@ ResultMemory::~ResultMemory() {
   if (current == this) current = outer_;
 }
 
-void ResultMemory::offer(const at::Tensor& target) {
+void ResultMemory::offer(const at::Tensor& target, ResultTurn* turn) {
   if (count_ == kMost) throw std::logic_error("ResultMemory: too many targets");
   targets_[count_] = target;
   offered_bytes_[count_] = target.defined() ? target.nbytes() : 0;
+  turns_[count_] = turn;
+  passes_[count_] = turn ? turn->passed_over() : 0;
   ++count_;
 }
 
 void* ResultMemory::take(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   for (int i = 0; i < count_; ++i) {
-    if (offered_bytes_[i] == bytes) {
+    if (offered_bytes_[i] == bytes && passes_[i]-- <= 0) {
       offered_bytes_[i] = 0;
       return targets_[i].data_ptr();
     }
@@ -148,6 +150,7 @@ void ResultMemory::deliver(at::ArrayRef<at::Tensor> results) {
   for (int i = 0; i < count; ++i) {
     if (results[i].defined() && targets_[i].defined() && !in_place(i)) {
       moved[i] = lies_in_offer(results[i]) ? results[i].clone() : results[i];
+      if (turns_[i]) turns_[i]->missed(offered_bytes_[i] == 0);
     }
   }
   for (int i = 0; i < count; ++i) {

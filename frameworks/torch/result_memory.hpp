@@ -8,9 +8,32 @@
 
 namespace d5::torch {
 
+/// Which allocation of just as many bytes as a result has is the result's: oneDNN takes others
+/// before it, of what it computes in its own layout. Learned from call to call of one kernel; a
+/// result that is in none of them gets the first one for good.
+class ResultTurn {
+ public:
+  /// How many to pass over.
+  [[nodiscard]] int passed_over() const { return passed_over_; }
+  /// The result was elsewhere, the offered block `taken` by another, or by none.
+  void missed(bool taken) {
+    if (tries_left_ == 0) return;
+    if (taken) {
+      ++passed_over_;
+    } else {
+      passed_over_ = 0;
+      --tries_left_;  // a kernel's first call takes more than the others
+    }
+  }
+
+ private:
+  int passed_over_ = 0, tries_left_ = 3;
+};
+
 /// Makes torch functions without an out variant (convolution, its gradients) put their results
-/// into d5's memory: while an object lives, the first allocation on this thread of exactly as many
-/// bytes as an offered block has is served with that block instead of new memory.
+/// into d5's memory: while an object lives, an allocation on this thread of exactly as many bytes
+/// as an offered block has, the first or that of its turn, is served with that block instead of new
+/// memory.
 ///
 ///     ResultMemory memory;
 ///     memory.offer(y);
@@ -27,8 +50,8 @@ class ResultMemory {
   ResultMemory& operator=(const ResultMemory&) = delete;
 
   /// `target` is dense, and nobody reads its memory while the call runs. An undefined one takes a
-  /// place without offering anything.
-  void offer(const at::Tensor& target);
+  /// place without offering anything. `turn` is of the result, and outlives this.
+  void offer(const at::Tensor& target, ResultTurn* turn = nullptr);
   /// Stops offering, then puts `results[i]` into the `i`th target. Undefined pairs are passed over.
   void deliver(at::ArrayRef<at::Tensor> results);
 
@@ -45,6 +68,8 @@ class ResultMemory {
 
   std::array<at::Tensor, kMost> targets_;
   std::array<std::size_t, kMost> offered_bytes_{};  // 0: nothing on offer
+  std::array<ResultTurn*, kMost> turns_{};
+  std::array<int, kMost> passes_{};  // allocations yet to be passed over
   int count_ = 0;
   ResultMemory* outer_;
 };

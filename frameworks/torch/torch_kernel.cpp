@@ -9,7 +9,6 @@
 
 #include "call_spans.hpp"
 #include "d5/core/error.hpp"
-#include "result_memory.hpp"
 #include "torch_quantization.hpp"
 
 namespace d5::torch {
@@ -110,7 +109,8 @@ TorchKernel::TorchKernel(const PlanContext& context)
       grad_inputs_(context.input_count()),
       planned_(context.output_count()),
       arguments_(context.input_count()),
-      results_(context.output_count()) {
+      results_(context.output_count()),
+      turns_(context.output_count()) {
   for (std::size_t i = 0; i < planned_.size(); ++i) {
     planned_[i] = context.wants_output(i) && context.output_value(i).is_static();
   }
@@ -156,7 +156,7 @@ void TorchKernel::run(OpContext& context) {
   ResultMemory memory;
   const std::size_t offered = std::min<std::size_t>(results_.size(), ResultMemory::kMost);
   for (std::size_t i = 0; i < offered; ++i) {
-    memory.offer(planned_[i] ? out(context, i) : at::Tensor());
+    memory.offer(planned_[i] ? out(context, i) : at::Tensor(), &turns_[i]);
   }
   call(arguments(context), results_, {});
   for (std::size_t i = 0; i < results_.size(); ++i) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "d5/level0_ops/operator_registry.hpp"
+#include "result_memory.hpp"
 #include "tensor_view.hpp"
 
 namespace d5::torch {
@@ -83,6 +84,7 @@ class TorchKernel : public Kernel {
   std::vector<TensorView> inputs_, outputs_, saved_, grad_outputs_, grad_inputs_;
   std::vector<bool> planned_;  ///< outputs whose memory is there before the run
   std::vector<at::Tensor> arguments_, results_;
+  std::vector<ResultTurn> turns_;  ///< of `results_`
   /// What autograd sees: no inference tensors. `gradients` are of `wanted`, the leaves at `places`.
   struct Tape {
     std::vector<TensorView> leaves, grad_outputs;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ATen/ops/_local_scalar_dense_native.h>
 #include <ATen/ops/clamp.h>
 
 #include "d5/onnx/nodes.hpp"
@@ -8,6 +9,12 @@ namespace d5::torch {
 namespace {
 
 using ClipView = onnx::nodes::Clip;
+
+/// `item`, without its two calls through torch's dispatcher. Who records calls wants those.
+at::Scalar limit_of(const at::Tensor& limit) {
+  if (limit.numel() != 1) return limit.item();  // torch says what is wrong
+  return at::native::_local_scalar_dense_cpu(limit);
+}
 
 /// y = min(max(x, low), high); where low > high, torch and ONNX both give high.
 class Clip final : public TorchKernel {
@@ -34,9 +41,9 @@ class Clip final : public TorchKernel {
  protected:
   void run(OpContext& context) override {
     const auto low =
-        context.has_input(ClipView::In::min) ? in(context, ClipView::In::min).item() : low_;
+        context.has_input(ClipView::In::min) ? limit_of(in(context, ClipView::In::min)) : low_;
     const auto high =
-        context.has_input(ClipView::In::max) ? in(context, ClipView::In::max).item() : high_;
+        context.has_input(ClipView::In::max) ? limit_of(in(context, ClipView::In::max)) : high_;
     if (low || high) {
       at::clamp_out(out(context, 0), in(context, 0), low, high);
     } else {

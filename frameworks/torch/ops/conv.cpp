@@ -46,7 +46,7 @@ class Conv final : public TorchKernel {
  protected:
   void run(OpContext& context) override {
     ResultMemory memory;  // convolution has no out variant that writes directly
-    memory.offer(out(context, ConvView::Out::Y));
+    memory.offer(out(context, ConvView::Out::Y), &turn_);
     memory.deliver(
         convolve(in(context, ConvView::In::X), in(context, ConvView::In::W),
                  context.has_input(ConvView::In::B) ? in(context, ConvView::In::B) : at::Tensor()));
@@ -58,7 +58,7 @@ class Conv final : public TorchKernel {
     const at::Tensor& x = in(context, ConvView::In::X);
     ResultMemory memory;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      memory.offer(wanted[i] ? grad_in(context, i) : at::Tensor());
+      memory.offer(wanted[i] ? grad_in(context, i) : at::Tensor(), &gradient_turns_[i]);
     }
     auto [dx, dw, db] = at::convolution_backward(
         grad_out(context, 0), padded(x), in(context, ConvView::In::W), at::IntArrayRef(channels_),
@@ -82,6 +82,8 @@ class Conv final : public TorchKernel {
   std::int64_t group_, channels_;
   TorchWindow window_;
   Sizes padding_;  // torch's; what it does not do itself is written out
+  ResultTurn turn_;
+  std::array<ResultTurn, 3> gradient_turns_;
 };
 
 }  // namespace
