@@ -26,8 +26,18 @@ bool is_control(std::uint32_t code) {
 
 /// With the characters of `special` escaped by a backslash, cut after about `most` bytes.
 std::string escaped(std::string_view text, std::u32string_view special, std::size_t most) {
+  const auto is_plain = [special](char c) {
+    return c >= ' ' && c <= '~' && special.find(char32_t(c)) == special.npos;
+  };
   std::string result;
   while (!text.empty() && result.size() < most) {
+    const auto plain = std::size_t(std::ranges::find_if_not(text, is_plain) - text.begin());
+    if (plain > 0) {
+      const std::size_t taken = std::min(plain, most - result.size());
+      result += text.substr(0, taken);
+      text.remove_prefix(taken);
+      continue;
+    }
     const auto [code, length] = detail::first_character(text);
     const std::size_t taken = length == 0 ? 1 : length;
     if (length == 0 || is_control(code)) {

@@ -111,7 +111,7 @@ int lane_of_this_thread() {
 
 /// Into the trace, unless it has ended or takes another level; and then the thread's next has it.
 void keep(PackedRecord* record) {
-  if (Trace::takes(record->level())) {
+  if (Trace::on() || Trace::takes(record->level())) {
     PackedRecord::Head& head = record->head;
     if (head.lane == TraceRecord::kMine) head.lane = lane_of_this_thread();
     State& s = state();

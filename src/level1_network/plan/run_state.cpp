@@ -106,9 +106,12 @@ Tensor RunState::copy(const Tensor& tensor, std::string_view who) const {
 }
 
 std::string describe(const onnx::Node& node, std::string_view path) {
-  return fmt::format(
-      "{} '{}'", printable(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type),
-      printable(path));
+  std::string text =
+      printable(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type);
+  text += " '";  // without fmt: a trace tells every step of every run
+  text += printable(path);
+  text += '\'';
+  return text;
 }
 
 std::string describe(const StepInfo& step) { return describe(step.node, step.path); }
