@@ -352,6 +352,13 @@ TEST_CASE("records are found by what they say, runs by their records") {
     CHECK(database->runs({.framework = "reference"}).size() == 2);
     CHECK(database->runs({.status = "failed"}).at(0).not_passed == 1);
     CHECK(database->runs().size() == 3);
+    const RecordFilter filter{.framework = "reference", .hostname = "h*", .since = "2026-11-01"};
+    const auto newer = database->runs(filter, {"", 1});
+    const auto older = database->runs(filter, {newer.next, 1});
+    CHECK(newer.items.at(0).id.back() == '1');
+    CHECK(older.items.at(0).id.back() == '0');
+    CHECK(older.items.at(0).records == 1);  // of those that are asked for
+    CHECK(older.next.empty());
     CHECK(database->run_id(std::string(31, '0') + "1").back() == '1');
     CHECK_THROWS_WITH(database->run_id("0"), Contains("several runs"));
     CHECK_THROWS_WITH(database->run_id("f"), Contains("no run 'f'"));

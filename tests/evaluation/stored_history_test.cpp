@@ -73,6 +73,20 @@ TEST_CASE("a part of a history knows what came before and after it") {
     CHECK(stored_history(*database, {.model = "le_net"}).all == 6);
     CHECK(stored_history(*database, {.model = "le*"}).all == 0);  // a name, no pattern
 
+    // The same a page at a time, whose marks are those of the whole.
+    for (const std::size_t limit : {1, 2, 4, 6, 7}) {
+      std::string pages;
+      PageAsked asked{.from = "", .limit = limit};
+      do {
+        const auto page = history_page(*database, filter, asked);
+        CHECK(page.items.size() <= limit);
+        pages += marks(page.items);
+        asked.from = page.next;
+      } while (!asked.from.empty());
+      CHECK(pages == marks(all.entries));
+    }
+    CHECK_THROWS_AS(history_page(*database, filter, {"0.1", 2}), ValueError);
+
     // The records of several runs, a page at a time.
     std::string values;
     PageAsked asked{.from = "", .limit = 4};

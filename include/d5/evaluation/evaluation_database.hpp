@@ -172,6 +172,14 @@ class EvaluationDatabase final : public EvaluationSink {
   [[nodiscard]] StoredPage<SampleAnswer> answers(const std::string& run, const std::string& piece,
                                                  Answers which, const PageAsked& page) const;
 
+  /// Calls `add` with each record of these metrics that passed, in no order, with that alone by
+  /// which a history knows it: its subject, framework, device, metric, statistic, direction and
+  /// conditions, its value and host; and with whether it stands before `place` in the list of
+  /// `measurements` (empty: none does). `add` makes no call of this database. Throws: as they do.
+  void passed_values(
+      const RecordFilter& filter, const std::vector<std::string>& metrics, const std::string& place,
+      const std::function<void(const StoredMeasurement&, bool is_before)>& add) const;
+
   /// `compare_answers` of what two runs have kept, done where it lies: in memory are the flips
   /// alone, the first `most_flips` of those that A has right, and as many of B's.
   /// Throws: ValueError for a sample that is answered twice.

@@ -43,6 +43,12 @@ struct StoredHistory {
                                            const RecordFilter& filter,
                                            const HistoryPart& part = {});
 
+/// A page of it, the oldest first. What is read of all others are the values of the page's metrics
+/// alone, which tell its best. Throws: ValueError for a place that no page told.
+[[nodiscard]] StoredPage<HistoryEntry> history_page(const EvaluationDatabase& database,
+                                                    const RecordFilter& filter,
+                                                    const PageAsked& page);
+
 /// A row a record: when, which version, what, and which is the best of its series. Of the
 /// conditions those that differ.
 [[nodiscard]] TextTable history_table(const std::vector<HistoryEntry>& history);

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <string_view>
 
 #include "core/entries/system_library.hpp"
 #include "d5/core/error.hpp"
+#include "evaluation/database/postgresql_values.hpp"
 #include "evaluation/database/sql_connection.hpp"
 
 namespace d5::detail {
@@ -64,71 +64,6 @@ enum Type : Oid { kBytes = 17, kInt8 = 20, kInt2 = 21, kInt4 = 23, kFloat4 = 700
 /// Any number that no other program's advisory lock is likely to have.
 constexpr std::int64_t kSchemaLock = 0x6435'6576'616c;
 
-std::string hex_of(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const char byte : bytes) {
-    text += kDigits[std::size_t(static_cast<unsigned char>(byte) >> 4)];
-    text += kDigits[std::size_t(static_cast<unsigned char>(byte) & 15)];
-  }
-  return text;
-}
-
-/// A value of a row of COPY's text format.
-void add_copied(std::string& line, const SqlValue& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    line += std::to_string(*integer);
-  } else if (const auto* number = std::get_if<double>(&value); number && !std::isnan(*number)) {
-    line += fmt::format("{}", *number);
-  } else if (const auto* bytes = std::get_if<SqlBytes>(&value)) {
-    line += "\\\\x" + hex_of(bytes->bytes);
-  } else if (const auto* text = std::get_if<std::string>(&value)) {
-    for (const char c : *text) {
-      if (c == '\\' || c == '\t' || c == '\n' || c == '\r') line += '\\';
-      line += c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : c;
-    }
-  } else {
-    line += "\\N";
-  }
-}
-
-/// Parameters as libpq takes them: all as text but bytes.
-class Parameters {
- public:
-  explicit Parameters(const SqlRow& row) {
-    texts_.reserve(row.size());
-    for (const SqlValue& value : row) add(value);
-  }
-  [[nodiscard]] int count() const { return int(values_.size()); }
-  [[nodiscard]] const char* const* values() const { return values_.data(); }
-  [[nodiscard]] const int* lengths() const { return lengths_.data(); }
-  [[nodiscard]] const int* formats() const { return formats_.data(); }
-
- private:
-  void add(const SqlValue& value) {
-    const auto* bytes = std::get_if<SqlBytes>(&value);
-    const auto* number = std::get_if<double>(&value);
-    const bool is_nothing =
-        std::holds_alternative<std::monostate>(value) || (number && std::isnan(*number));
-    if (bytes) {
-      texts_.push_back(bytes->bytes);
-    } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-      texts_.push_back(std::to_string(*integer));
-    } else if (const auto* text = std::get_if<std::string>(&value)) {
-      texts_.push_back(*text);
-    } else {
-      texts_.push_back(number ? fmt::format("{}", *number) : std::string());
-    }
-    values_.push_back(is_nothing ? nullptr : texts_.back().data());
-    lengths_.push_back(int(texts_.back().size()));
-    formats_.push_back(bytes ? 1 : 0);
-  }
-  std::vector<std::string> texts_;
-  std::vector<const char*> values_;
-  std::vector<int> lengths_, formats_;
-};
-
 class PostgresqlConnection final : public SqlConnection {
  public:
   PostgresqlConnection(const std::string& address, const SqlOptions& options)
@@ -154,11 +89,12 @@ class PostgresqlConnection final : public SqlConnection {
     return table;
   }
 
-  void read(const std::string& statement,
+  void read(const std::string& statement, const SqlRow& parameters,
             const std::function<void(std::vector<std::string>)>& titles,
             const std::function<void(SqlRow)>& row) override {
-    if (libpq().sendQueryParams(handle_.get(), statement.c_str(), 0, nullptr, nullptr, nullptr,
-                                nullptr, 0) != 1) {
+    const PostgresqlParameters given(parameters);
+    if (libpq().sendQueryParams(handle_.get(), statement.c_str(), given.count(), nullptr,
+                                given.values(), given.lengths(), given.formats(), 0) != 1) {
       throw IoError(reason());
     }
     const GivenUp rest(handle_.get());
@@ -289,7 +225,7 @@ class PostgresqlConnection final : public SqlConnection {
   }
 
   Result execute(const std::string& statement, const SqlRow& parameters) const {
-    const Parameters given(parameters);
+    const PostgresqlParameters given(parameters);
     return check(libpq().execParams(handle_.get(), statement.c_str(), given.count(), nullptr,
                                     given.values(), given.lengths(), given.formats(), 0),
                  statement);

@@ -29,34 +29,44 @@ std::string pattern_of(const std::string& text) {
 }
 
 RecordConditions::RecordConditions(const RecordFilter& filter) {
-  like("r.id", filter.run, "%");
-  like("r.evaluation", filter.key, "%");
-  like("s.hostname", filter.hostname);
+  like(of_runs_, "r.id", filter.run, "%");
+  like(of_runs_, "r.evaluation", filter.key, "%");
+  like(of_runs_, "s.hostname", filter.hostname);
   compare("r.time >= ", filter.since);
   compare("r.time <= ", filter.until);
   if (!filter.artefact.empty()) {
-    also("EXISTS (SELECT 1 FROM artefact a WHERE a.run = r.id AND a.sha256 LIKE {} ESCAPE '\\')",
-         {pattern_of(filter.artefact) + "%"});
+    add(of_runs_,
+        "EXISTS (SELECT 1 FROM artefact a WHERE a.run = r.id AND a.sha256 LIKE {} ESCAPE '\\')",
+        {pattern_of(filter.artefact) + "%"});
   }
-  const std::size_t of_runs = text_.size();
   if (!filter.model.empty()) {
-    also("(m.subject = {} OR m.subject LIKE {} ESCAPE '\\')",
-         {filter.model, literal_pattern(filter.model) + "@%"});
+    add(of_records_, "(m.subject = {} OR m.subject LIKE {} ESCAPE '\\')",
+        {filter.model, literal_pattern(filter.model) + "@%"});
   }
-  like("m.subject", filter.subject);
-  if (!filter.piece.empty()) also("m.piece = {}", {filter.piece});
-  like("m.level", filter.level);
-  like("m.framework", filter.framework);
-  like("m.device", filter.device);
-  like("m.metric", filter.metric);
-  like("m.status", filter.status);
-  asks_records_ = text_.size() > of_runs;
+  like(of_records_, "m.subject", filter.subject);
+  if (!filter.piece.empty()) add(of_records_, "m.piece = {}", {filter.piece});
+  like(of_records_, "m.level", filter.level);
+  like(of_records_, "m.framework", filter.framework);
+  like(of_records_, "m.device", filter.device);
+  like(of_records_, "m.metric", filter.metric);
+  like(of_records_, "m.status", filter.status);
 }
 
 void RecordConditions::also(const std::string& words, std::initializer_list<SqlValue> values) {
+  add(more_, words, values);
+}
+
+void RecordConditions::any_of(const char* column, const std::vector<std::string>& texts) {
+  std::string places;
+  for (const auto& text : texts) places += (places.empty() ? "" : ", ") + place(text);
+  more_ += fmt::format(" AND {} IN ({})", column, places.empty() ? "NULL" : places);
+}
+
+void RecordConditions::add(std::string& to, const std::string& words,
+                           std::initializer_list<SqlValue> values) {
   fmt::dynamic_format_arg_store<fmt::format_context> places;
   for (const SqlValue& value : values) places.push_back(place(value));
-  text_ += " AND " + fmt::vformat(words, places);
+  to += " AND " + fmt::vformat(words, places);
 }
 
 std::string RecordConditions::place(SqlValue value) {
@@ -64,13 +74,14 @@ std::string RecordConditions::place(SqlValue value) {
   return fmt::format("${}", values_.size());
 }
 
-void RecordConditions::like(const char* column, const std::string& text, const char* ending) {
+void RecordConditions::like(std::string& to, const char* column, const std::string& text,
+                            const char* ending) {
   if (text.empty()) return;
-  also(std::string(column) + " LIKE {} ESCAPE '\\'", {pattern_of(text) + ending});
+  add(to, std::string(column) + " LIKE {} ESCAPE '\\'", {pattern_of(text) + ending});
 }
 
 void RecordConditions::compare(const char* what, const std::string& text) {
-  if (!text.empty()) also(std::string(what) + "{}", {text});
+  if (!text.empty()) add(of_runs_, std::string(what) + "{}", {text});
 }
 
 }  // namespace d5::detail

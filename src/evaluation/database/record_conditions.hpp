@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "d5/evaluation/evaluation_database.hpp"
 #include "evaluation/database/sql_connection.hpp"
@@ -15,22 +17,31 @@ namespace d5::detail {
 class RecordConditions {
  public:
   explicit RecordConditions(const RecordFilter& filter);
-  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] std::string text() const { return of_runs_ + of_records_ + more_; }
+  /// Its parts, which stand in this order wherever they stand: what a run is asked, and its
+  /// records, and what was asked for besides.
+  [[nodiscard]] const std::string& of_runs() const { return of_runs_; }
+  [[nodiscard]] const std::string& of_records() const { return of_records_; }
+  [[nodiscard]] const std::string& more() const { return more_; }
   [[nodiscard]] const SqlRow& values() const { return values_; }
   /// Whether it asks for more than runs.
-  [[nodiscard]] bool asks_records() const { return asks_records_; }
+  [[nodiscard]] bool asks_records() const { return !of_records_.empty(); }
 
   /// One more: `words` with {} where each of `values` goes.
   void also(const std::string& words, std::initializer_list<SqlValue> values);
 
+  /// One more: a column that has one of these texts.
+  void any_of(const char* column, const std::vector<std::string>& texts);
+  /// "$5": a value that is asked for behind all conditions.
+  [[nodiscard]] std::string place(SqlValue value);
+
  private:
-  std::string place(SqlValue value);
-  void like(const char* column, const std::string& text, const char* ending = "");
+  void add(std::string& to, const std::string& words, std::initializer_list<SqlValue> values);
+  void like(std::string& to, const char* column, const std::string& text, const char* ending = "");
   void compare(const char* what, const std::string& text);
 
-  std::string text_ = "1 = 1";
+  std::string of_runs_ = "1 = 1", of_records_, more_;  ///< each condition with an AND before it
   SqlRow values_;
-  bool asks_records_ = false;
 };
 
 }  // namespace d5::detail

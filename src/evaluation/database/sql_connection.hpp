@@ -54,7 +54,7 @@ class SqlConnection {
   virtual SqlTable query(const std::string& statement, const SqlRow& parameters = {}) = 0;
   /// The same, each row as it comes: `titles` is told the columns once, before the first `row`.
   /// They make no call of this connection, and what they throw goes on.
-  virtual void read(const std::string& statement,
+  virtual void read(const std::string& statement, const SqlRow& parameters,
                     const std::function<void(std::vector<std::string>)>& titles,
                     const std::function<void(SqlRow)>& row) = 0;
   /// The number of rows that a statement changed.

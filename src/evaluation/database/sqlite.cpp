@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "evaluation/database/sql_connection.hpp"
 
@@ -18,7 +19,8 @@ constexpr int kApplication = 0x64356576;
 
 class SqliteConnection final : public SqlConnection {
  public:
-  SqliteConnection(const std::string& path, const SqlOptions& options) : path_(path) {
+  SqliteConnection(const std::string& path, const SqlOptions& options)
+      : path_(path), wait_seconds_(options.wait_seconds) {
     const bool made = options.missing == SqlOptions::Missing::made;
     std::error_code ignored;
     if (!made && !std::filesystem::exists(path, ignored)) {
@@ -57,10 +59,10 @@ class SqliteConnection final : public SqlConnection {
     return table;
   }
 
-  void read(const std::string& statement,
+  void read(const std::string& statement, const SqlRow& parameters,
             const std::function<void(std::vector<std::string>)>& titles,
             const std::function<void(SqlRow)>& row) override {
-    const Use prepared = prepare(statement, {});
+    const Use prepared = prepare(statement, parameters);
     titles(titles_of(prepared.get()));
     while (step(prepared, statement)) row(row_of(prepared.get()));
   }
@@ -122,8 +124,8 @@ class SqliteConnection final : public SqlConnection {
       throw FormatError(fmt::format("'{}' is a database, but none of d5's; choose another file",
                                     printable(path_)));
     }
-    run(fmt::format("PRAGMA journal_mode = {}; PRAGMA application_id = {}", journal_,
-                    kApplication));
+    run_alone(fmt::format("PRAGMA journal_mode = {}; PRAGMA application_id = {}", journal_,
+                          kApplication));
   }
 
  private:
@@ -165,6 +167,17 @@ class SqliteConnection final : public SqlConnection {
   struct Close {
     void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
   };
+
+  /// To begin a log SQLite takes the file alone, and gives up at once where another has it.
+  void run_alone(const std::string& statements) const {
+    constexpr int kLookMilliseconds = 10;
+    const double end = now_seconds() + wait_seconds_;
+    while (true) {
+      const int status = sqlite3_exec(handle_.get(), statements.c_str(), nullptr, nullptr, nullptr);
+      if ((status & 0xff) != SQLITE_BUSY || now_seconds() > end) return check(status, statements);
+      sqlite3_sleep(kLookMilliseconds);
+    }
+  }
 
   [[noreturn]] void fail(int status, const std::string& statement) const {
     const std::string reason = printable_message(sqlite3_errmsg(handle_.get()));
@@ -274,6 +287,7 @@ class SqliteConnection final : public SqlConnection {
   }
 
   std::string path_;
+  double wait_seconds_;
   const char* journal_ = "WAL";
   std::unique_ptr<sqlite3, Close> handle_;
   std::map<std::string, Statement> kept_;  ///< by their text, none of them under way

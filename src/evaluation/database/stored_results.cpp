@@ -4,45 +4,27 @@
 
 #include <algorithm>
 
-#include "core/text/whole_number.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
 #include "d5/evaluation/evaluation_title.hpp"
 #include "evaluation/database/packed_queries.hpp"
+#include "evaluation/database/page_place.hpp"
 #include "evaluation/database/reading.hpp"
 #include "evaluation/database/record_conditions.hpp"
 #include "evaluation/database/stored_rows.hpp"
 
 namespace d5 {
-namespace {
 
 using detail::integer_of;
+using detail::limit_of;
 using detail::number_of;
 using detail::pattern_of;
+using detail::refuse_place;
+using detail::row_at;
 using detail::SqlRow;
 using detail::SqlTable;
 using detail::SqlValue;
 using detail::text_of;
-
-/// "LIMIT 51": one more than a page has, which tells where the next one begins.
-std::string limit_of(const PageAsked& page) { return fmt::format(" LIMIT {}", page.limit + 1); }
-
-[[noreturn]] void refuse_place(const std::string& place) {
-  throw ValueError(
-      fmt::format("'{}' is no place in this list; use the one that a page told as its "
-                  "next",
-                  printable(place)));
-}
-
-/// The number of a row, as a page told it.
-std::int64_t row_at(const std::string& place) {
-  if (place.empty()) return 0;
-  const auto number = detail::whole_number<std::int64_t>(place);
-  if (!number || *number < 0) refuse_place(place);
-  return *number;
-}
-
-}  // namespace
 
 std::vector<StoredRun> EvaluationDatabase::runs(const RecordFilter& filter) const {
   return runs(filter, {}).items;
@@ -55,16 +37,24 @@ StoredPage<StoredRun> EvaluationDatabase::runs(const RecordFilter& filter,
     const SqlTable first = connection_->query("SELECT time FROM run WHERE id = $1", {page.from});
     if (first.rows.empty()) refuse_place(page.from);
     const SqlValue& time = first.rows[0][0];
-    where.also("(r.time < {} OR (r.time = {} AND r.id >= {}))", {time, time, page.from});
+    where.also("r.time <= {} AND (r.time < {} OR r.id >= {})", {time, time, page.from});
   }
+  // The page first, by its key: counted are the records of its runs alone.
+  const std::string with_records =
+      where.asks_records()
+          ? fmt::format(" AND EXISTS (SELECT 1 FROM measurement m WHERE m.run = r.id{})",
+                        where.of_records())
+          : "";
   const SqlTable table = connection_->query(
-      fmt::format("SELECT r.id, r.evaluation, r.time, r.command, s.hostname, s.cpu, s.id, "
-                  "COUNT(m.number), COUNT(CASE WHEN m.status <> 'passed' THEN 1 END), e.manifest "
-                  "FROM run r JOIN system s ON s.id = r.system LEFT JOIN evaluation e ON e.key = "
-                  "r.evaluation {} JOIN measurement m ON m.run = r.id WHERE {} GROUP BY r.id, "
-                  "r.evaluation, r.time, r.command, s.hostname, s.cpu, s.id, e.manifest ORDER BY "
-                  "r.time DESC, r.id {}",
-                  where.asks_records() ? "" : "LEFT", where.text(), limit_of(page)),
+      fmt::format(
+          "WITH page AS (SELECT r.id, r.evaluation, r.time, r.command, s.hostname, s.cpu, s.id AS "
+          "system FROM run r JOIN system s ON s.id = r.system WHERE {}{}{} ORDER BY r.time DESC, "
+          "r.id {}) SELECT r.id, r.evaluation, r.time, r.command, r.hostname, r.cpu, r.system, "
+          "COUNT(m.number), COUNT(CASE WHEN m.status <> 'passed' THEN 1 END), e.manifest FROM page "
+          "r LEFT JOIN evaluation e ON e.key = r.evaluation LEFT JOIN measurement m ON m.run = "
+          "r.id{} GROUP BY r.id, r.evaluation, r.time, r.command, r.hostname, r.cpu, r.system, "
+          "e.manifest ORDER BY r.time DESC, r.id",
+          where.of_runs(), with_records, where.more(), limit_of(page), where.of_records()),
       where.values());
   StoredPage<StoredRun> runs;
   for (const SqlRow& row : table.rows) {
@@ -126,74 +116,6 @@ std::vector<StoredPiece> EvaluationDatabase::pieces(const std::string& run) cons
     pieces.push_back({text_of(row[0]), text_of(row[1]), integer_of(row[2])});
   }
   return pieces;
-}
-
-std::vector<StoredMeasurement> EvaluationDatabase::measurements(const RecordFilter& filter,
-                                                                Samples samples) const {
-  return measurements(filter, samples, {}).items;
-}
-
-StoredPage<StoredMeasurement> EvaluationDatabase::measurements(const RecordFilter& filter,
-                                                               Samples samples,
-                                                               const PageAsked& page) const {
-  detail::RecordConditions where(filter);
-  if (!page.from.empty()) {  // the run, its piece's number, and the record's in it
-    const std::size_t last = page.from.rfind('.');
-    const std::size_t middle =
-        last == std::string::npos || last == 0 ? std::string::npos : page.from.rfind('.', last - 1);
-    if (middle == std::string::npos) refuse_place(page.from);
-    const std::string run = page.from.substr(0, middle);
-    const SqlTable first = connection_->query("SELECT time FROM run WHERE id = $1", {run});
-    if (first.rows.empty()) refuse_place(page.from);
-    where.also("(r.time, r.id, p.number, m.number) >= ({}, {}, {}, {})",
-               {first.rows[0][0], run, row_at(page.from.substr(middle + 1, last - middle - 1)),
-                row_at(page.from.substr(last + 1))});
-  }
-  const bool with = samples == Samples::with;
-  constexpr std::size_t kOthers = 10;  // columns before those of `records_from`
-  SqlTable table = connection_->query(
-      fmt::format("SELECT r.id, m.piece, r.time, s.hostname, m.value, m.low, m.high, m.confidence, "
-                  "p.number, m.number, m.{}, m.conditions, m.artefacts{} FROM measurement m JOIN "
-                  "run r ON r.id = m.run "
-                  "JOIN system s ON s.id = r.system JOIN piece p ON p.run = m.run AND p.name = "
-                  "m.piece AND p.kind = 'measurements' WHERE {} ORDER BY r.time, r.id, p.number, "
-                  "m.number {}",
-                  fmt::join(detail::kTextColumns, ", m."), with ? ", m.samples" : "", where.text(),
-                  limit_of(page)),
-      where.values());
-  StoredPage<StoredMeasurement> stored;
-  if (table.rows.size() > page.limit) {
-    const SqlRow& next = table.rows[page.limit];
-    stored.next =
-        fmt::format("{}.{}.{}", text_of(next[0]), integer_of(next[8]), integer_of(next[9]));
-    table.rows.pop_back();
-  }
-  std::vector<SqlRow> texts;
-  for (const SqlRow& row : table.rows) texts.emplace_back(row.begin() + kOthers, row.end());
-  std::vector<Measurement> records = detail::records_from(texts);
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const SqlRow& row = table.rows[i];
-    if (with) {
-      records[i].samples = detail::unpack_numbers(detail::as_written<detail::SqlBytes>(row.back()));
-    }
-    stored.items.push_back(
-        {.run = text_of(row[0]),
-         .piece = text_of(row[1]),
-         .time = text_of(row[2]),
-         .hostname = text_of(row[3]),
-         .record = std::move(records[i]),
-         .estimate = {
-             number_of(row[4]), {number_of(row[5]), number_of(row[6])}, number_of(row[7])}});
-  }
-  return stored;
-}
-
-Results EvaluationDatabase::results(const std::string& run) const {
-  Results results{this->run(run).environment, {}};
-  for (auto& stored : measurements({.run = run}, Samples::with)) {
-    results.measurements.push_back(std::move(stored.record));
-  }
-  return results;
 }
 
 std::vector<QueryRecord> EvaluationDatabase::queries(const std::string& run,
@@ -282,7 +204,7 @@ void EvaluationDatabase::sql(const std::string& statement, const Words& titles,
     return text_of(value);
   };
   const detail::Reading reading(*connection_);
-  connection_->read(statement, titles, [&](const SqlRow& values) {
+  connection_->read(statement, {}, titles, [&](const SqlRow& values) {
     std::vector<std::string> words;
     std::ranges::transform(values, std::back_inserter(words), word);
     row(std::move(words));

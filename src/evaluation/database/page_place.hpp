@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "d5/evaluation/evaluation_database.hpp"
+
+namespace d5::detail {
+
+/// "LIMIT 51": one more than a page has, which tells where the next one begins.
+[[nodiscard]] std::string limit_of(const PageAsked& page);
+
+/// Throws: ValueError for a place that no page told.
+[[noreturn]] void refuse_place(const std::string& place);
+
+/// The number of a row, as a page told it; 0 where none did. Throws: as `refuse_place`.
+[[nodiscard]] std::int64_t row_at(const std::string& place);
+
+}  // namespace d5::detail
