@@ -79,6 +79,25 @@ TEST_CASE("a wish between two launches leaves the profile of those that ran, mis
   CHECK(profile_here(here, 1).mistrusted.back() == "1 of 6 launches: interrupted");
 }
 
+TEST_CASE("a launch that is interrupted leaves the prediction of those before it, mistrusted") {
+  std::string order;
+  LocalRanks here = noting(order, 6, 0.050);
+  const auto steps = here.steps;
+  int last = 2;
+  here.steps = [&](int ranks, int launch) {
+    if (launch > last) throw Interrupted("interrupted");
+    return steps(ranks, launch);
+  };
+  ScalingPredictionOptions options{.ranks = {1}, .what_helps = false};
+  options.training.batch = 8;
+  const PredictedCurve curve = predict_here(here, options);
+  CHECK(order == " p11 m11 p12 m12 p13");
+  CHECK(curve.points.at(0).measured == std::vector<double>(2, 0.050));
+  CHECK_THAT(curve.points.at(0).mistrusted, Catch::Contains("2 of 6 launches: interrupted"));
+  last = 0;
+  CHECK_THROWS_AS(predict_here(here, options), Interrupted);
+}
+
 TEST_CASE("what runs here is predicted from as many copies") {
   std::string order;
   const LocalRanks here = noting(order, 1, 0.050);

@@ -32,7 +32,8 @@ struct LocalRanks {
 
 /// A curve of this machine's own ranks beside what they take. The machine is slower for a while and
 /// faster for a while, so that launches which are profiled and launches which are measured take
-/// turns. A prediction knows profiles and networks alone, never what was measured.
+/// turns. A prediction knows profiles and networks alone, never what was measured. An interrupt
+/// behind the first launch leaves a point of those that there are, mistrusted.
 ///
 ///     auto curve = predict_here(launched_ranks(commands), {.ranks = {1, 2}});
 ///

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/core/statistics.hpp"
@@ -47,13 +48,22 @@ void add_measured(Launched& launched, const std::vector<double>& steps, int laun
   }
 }
 
-/// Profiles, and behind each as many steps as one launch measures.
-Launched launched_in_turns(const LocalRanks& here, int ranks, const Interrupt& interrupt) {
+/// Profiles, and behind each as many `steps` as one launch measures, where they are given. What
+/// interrupts a launch behind the first leaves those before it.
+Launched launched_in_turns(const LocalRanks& here, int ranks,
+                           const std::function<std::vector<double>(int, int)>& steps,
+                           const Interrupt& interrupt) {
   Launched launched;
   for (int launch = 1; launch <= here.launches; ++launch) {
     if (launch > 1 && interrupt.due()) break;
-    launched.profiles.push_back(here.profile(ranks, launch));
-    if (here.steps) add_measured(launched, here.steps(ranks, launch), here.launches);
+    try {
+      TrainingProfile profile = here.profile(ranks, launch);
+      if (steps) add_measured(launched, steps(ranks, launch), here.launches);
+      launched.profiles.push_back(std::move(profile));
+    } catch (const Interrupted&) {
+      if (launched.profiles.empty()) throw;
+      break;
+    }
   }
   return launched;
 }
@@ -70,17 +80,7 @@ TrainingProfile joined(const std::vector<TrainingProfile>& launches, int wanted)
 }  // namespace
 
 TrainingProfile profile_here(const LocalRanks& here, int copies, const Interrupt& interrupt) {
-  std::vector<TrainingProfile> launches;
-  for (int launch = 1; launch <= here.launches; ++launch) {
-    if (launch > 1 && interrupt.due()) break;
-    try {
-      launches.push_back(here.profile(copies, launch));
-    } catch (const Interrupted&) {
-      if (launches.empty()) throw;
-      break;
-    }
-  }
-  return joined(launches, here.launches);
+  return joined(launched_in_turns(here, copies, {}, interrupt).profiles, here.launches);
 }
 
 PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptions& options) {
@@ -91,7 +91,7 @@ PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptio
     one.training.draws_steps = true;  // few ranks, whose steps are known one by one
     one.training.steps = std::max(one.training.steps, 1 + kStepsOfLaunch * here.launches);
     const NetworkDescription network = network_of(here, ranks);
-    Launched launched = launched_in_turns(here, ranks, options.interrupt);
+    Launched launched = launched_in_turns(here, ranks, here.steps, options.interrupt);
     const TrainingProfile profile = joined(launched.profiles, here.launches);
     curve.points.push_back(predict_scaling(profile, network, one).front());
     PredictedPoint& point = curve.points.back();
