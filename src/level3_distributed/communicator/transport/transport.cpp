@@ -28,8 +28,9 @@ std::shared_ptr<Communicator> make_world() {
   } catch (const Unsupported& missing) {
     if (ranks == 1) return detail::make_single_process();
     throw Unsupported(
-        fmt::format("world: started with {} ranks, but {}; install Open MPI and configure d5 with "
-                    "-DD5_WITH_MPI=ON, or start without a launcher",
+        fmt::format("world: started with {} ranks, but {}; install Open MPI (Debian: openmpi-bin) "
+                    "where the system's loader or LD_LIBRARY_PATH finds it, or start without a "
+                    "launcher",
                     ranks, missing.what()));
   }
   auto all = transport->world();
