@@ -16,6 +16,7 @@ from d5.errors import TypeError, ValueError
 _SCHEME = "consistent_decentralized:all_reduce=ring"
 _OPTIMIZER = "sgd:learning_rate=1e-12"  # weights stay themselves, however many steps there are
 _TRACED_STEPS = 5  # a trace makes them longer
+_STEPS_OF_LAUNCH = 3  # of each of several, at least
 
 
 def calibrate(
@@ -64,6 +65,7 @@ def predict(
     steps: int = 30,
     repetitions: int = 50,
     threads: int = 1,
+    launches: int = 1,
 ) -> _d5.PredictedCurve:
     """The scaling curve of a training: `d5 predict`. `batch` is of a rank, with scaling="strong" of all.
 
@@ -74,7 +76,8 @@ def predict(
     copies train at once in `framework`; the network between them is calibrated by as many
     `repetitions` of each message; a curve is predicted, and then so many ranks train
     (`points[i].measured`). Within a job the first of its ranks do so, otherwise they are started, each
-    with `threads` threads.
+    with `threads` threads, and `launches` times anew, which share the `steps`: processes differ by more
+    than their steps do. Profiles and measurements take turns, and a measured launch is one sample.
 
     `wire` ("50us,1GB/s") is a port of this latency and bandwidth at each rank: in place of a network,
     and with `measure` what delays messages. The file `trace` gets what simulated ranks do in a few
@@ -101,7 +104,13 @@ def predict(
             "d5.predict: measure= trains a model or recipe on this machine as it is; it takes no profile, "
             "network, ranks or strategies"
         )
+    if launches < 1 or (launches > 1 and _d5.world().size > 1):
+        raise ValueError(
+            f"d5.predict: {launches} launches; expected 1 or more, and 1 within a job, whose ranks are not started anew"
+        )
     model = os.fspath(profile)
+    if launches > 1:
+        steps = max(_STEPS_OF_LAUNCH, steps // launches)
     how = {"framework": framework, "optimizer": optimizer, "steps": steps}
     traced = {**how, "steps": min(steps, _TRACED_STEPS)}
     name = f"this machine, {modelled.name}" if modelled else "this machine"
@@ -110,7 +119,7 @@ def predict(
         return max(1, batch // n) if scaling == "strong" else batch
 
     @functools.cache  # the trace asks for the last one again
-    def profiled(n: int) -> _d5.TrainingProfile:
+    def profiled(n: int, launch: int) -> _d5.TrainingProfile:
         return on_ranks("d5.predict", n, _profile, model, of_rank(n), threads, **how)
 
     @functools.cache
@@ -126,7 +135,7 @@ def predict(
 
     if trace is not None:
         at_first(_d5._check_writable, trace)
-    asked = (list(measure), batch, scheme, scaling, wire)
+    asked = (list(measure), batch, scheme, scaling, wire, launches)
     curve, timeline = _d5._predict_local(profiled, joined, measured, watched if trace is not None else None, *asked)
     if timeline is not None:
         at_first(timeline.write, trace)

@@ -17,34 +17,29 @@
 namespace d5::python {
 namespace {
 
-/// A function of a number of ranks, which may be destroyed anywhere.
-template <class Result>
-std::function<Result(int)> of_ranks(const py::typing::Callable<Result(int)>& function) {
-  const auto held = std::make_shared<PythonReference>(function);
-  return [held](int ranks) {
-    return call_python([&] { return held->object(ranks).template cast<Result>(); });
+/// A function of Python's, of numbers of ranks and of launches, which may be destroyed anywhere.
+template <class Result, class... Numbers>
+std::function<Result(Numbers...)> held(const py::typing::Callable<Result(Numbers...)>& function) {
+  const auto object = std::make_shared<PythonReference>(function);
+  return [object](Numbers... numbers) {
+    return call_python([&] { return object->object(numbers...).template cast<Result>(); });
   };
-}
-
-/// The same in the only launch.
-template <class Result>
-std::function<Result(int, int)> of_launch(const py::typing::Callable<Result(int)>& function) {
-  return [call = of_ranks<Result>(function)](int ranks, int) { return call(ranks); };
 }
 
 /// The curve, and where `timeline` is given a step of the most ranks.
 std::pair<PredictedCurve, std::optional<Timeline>> predict_local(
-    const py::typing::Callable<TrainingProfile(int)>& profile,
+    const py::typing::Callable<TrainingProfile(int, int)>& profile,
     const py::typing::Callable<NetworkDescription(int)>& network,
     const py::typing::Callable<std::vector<double>(int)>& steps,
     const std::optional<py::typing::Callable<Timeline(int)>>& timeline, std::vector<int> ranks,
     std::int64_t batch, const std::string& scheme, const std::string& scaling,
-    const std::string& wire) {
-  LocalRanks here{.profile = of_launch<TrainingProfile>(profile),
-                  .network = of_ranks<NetworkDescription>(network),
-                  .steps = of_launch<std::vector<double>>(steps),
-                  .timeline = {}};
-  if (timeline) here.timeline = of_ranks<Timeline>(*timeline);
+    const std::string& wire, int launches) {
+  LocalRanks here{.profile = held(profile),
+                  .network = held(network),
+                  .steps = [steps = held(steps)](int ranks, int) { return steps(ranks); },
+                  .timeline = {},
+                  .launches = launches};
+  if (timeline) here.timeline = held(*timeline);
   ScalingPredictionOptions options;
   options.ranks = std::move(ranks);
   options.scaling = predicted_scaling(scaling);
@@ -80,7 +75,8 @@ void bind_local_prediction(py::module_& m) {
   const ProfileOptions usual;
   m.def("_predict_local", &predict_local, py::arg("profile"), py::arg("network"), py::arg("steps"),
         py::arg("timeline"), py::arg("ranks"), py::arg("batch"), py::arg("scheme"),
-        py::arg("scaling"), py::arg("wire"), "With measure=[...]: d5.predict.");
+        py::arg("scaling"), py::arg("wire"), py::arg("launches"),
+        "With measure=[...]: d5.predict.");
   m.def("measure_steps", &measured_steps, py::arg("model"), py::arg("batch"), py::kw_only(),
         py::arg("scheme") = kRingScheme, py::arg("framework") = "reference",
         py::arg("steps") = usual.steps, py::arg("warm_up") = usual.warm_up,

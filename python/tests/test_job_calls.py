@@ -137,10 +137,10 @@ def test_settings_of_communication_are_searched(measured):
 
 @needs_mpirun
 def test_ranks_are_started_where_there_is_no_job(tmp_path):
-    how = {"wire": "5ms,1GB/s", "trace": tmp_path / "both.json", "steps": 2, "repetitions": 1}
+    how = {"wire": "5ms,1GB/s", "trace": tmp_path / "both.json", "steps": 6, "launches": 2, "repetitions": 1}
     curve = d5.predict("lenet", batch=4, measure=[2], scaling="strong", **how)
     [point] = curve.points
-    assert point.batch == 2 and len(point.measured) == 2
+    assert point.batch == 2 and len(point.measured) == 2  # a launch each
     assert curve.network == "this machine, wire 5ms,1GB/s"
     # A ring of two sums and spreads in two rounds, which the wire delays.
     assert min(point.measured) > 0.010 and point.step > 0.010
@@ -157,6 +157,8 @@ def too_many():
         d5.predict("lenett", batch=2, measure=[1])  # fails at rank 0 alone, and is raised on both
     with pytest.raises(d5.IoError, match="nowhere"):
         d5.predict("lenet", batch=2, measure=[1], trace="/nowhere/t.json")
+    with pytest.raises(d5.ValueError, match="not started anew"):
+        d5.predict("lenet", batch=2, measure=[1], launches=2)
 
 
 @needs_mpirun
@@ -171,6 +173,8 @@ def test_what_cannot_be_predicted_is_refused():
         d5.predict("lenet", "ethernet-10g", batch=2, measure=[1])
     with pytest.raises(d5.ValueError, match="batch of 0"):
         d5.predict("lenet", measure=[1])
+    with pytest.raises(d5.ValueError, match="0 launches"):
+        d5.predict("lenet", batch=2, measure=[1], launches=0)
 
 
 @needs_mpirun
