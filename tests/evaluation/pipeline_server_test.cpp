@@ -15,6 +15,7 @@
 #include "d5/evaluation/scenario.hpp"
 #include "d5/level2_training/sample_step.hpp"
 #include "evaluation/evaluation/pipeline_system.hpp"
+#include "tests/evaluation/few_threads.hpp"
 
 namespace d5 {
 namespace {
@@ -184,6 +185,15 @@ TEST_CASE("a server that is closed leaves nobody waiting") {
     server.issue(queries);
   }
   CHECK(ids.size() == 40);
+}
+
+TEST_CASE("more threads than the system makes are refused, and the others ended") {
+  auto way = numbers_watched();
+  const FewThreads few;
+  CHECK_THROWS_WITH(
+      detail::PipelineServer(way, "doubled", [](int) { return std::make_shared<Doubled>(); },
+                             {.stage_threads = FewThreads::kTooMany}),
+      Catch::StartsWith("doubled: the system makes no more threads"));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "d5/evaluation/manifest_place.hpp"
 #include "d5/evaluation/model_manifest.hpp"
 #include "d5/evaluation/model_pipeline.hpp"
+#include "tests/evaluation/few_threads.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 
 namespace d5 {
@@ -177,6 +178,13 @@ TEST_CASE("a model's stages give what preparing by hand gives, to the bit") {
     CHECK(item.answer.at("classes").tensor().data<std::int64_t>()[0] == 1);
   });
   CHECK(next == 12);
+}
+
+TEST_CASE("a pipeline of more threads than the system makes ends, and says so") {
+  Pipeline pipeline({{"many", FewThreads::kTooMany, [](PipelineItem&) {}}}, nothing, {});
+  const FewThreads few;
+  CHECK_THROWS_WITH(pipeline.run(numbers(1000), [](PipelineItem&) {}),
+                    Catch::StartsWith("pipeline: the system makes no more threads"));
 }
 
 }  // namespace

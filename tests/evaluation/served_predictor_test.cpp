@@ -11,6 +11,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/evaluation/scenario.hpp"
+#include "tests/evaluation/few_threads.hpp"
 
 using namespace d5;
 
@@ -148,4 +149,11 @@ TEST_CASE("an instance that cannot be opened, and options that do not fit, are r
   refuse({.instances = 0});
   refuse({.largest_batch = 0});
   refuse({.longest_wait = -1});
+}
+
+TEST_CASE("more instances than the system makes threads are refused, and the others ended") {
+  const FewThreads few;
+  CHECK_THROWS_WITH(ServedPredictor("many", 1, [](int) { return served_numbers(); },
+                                    {.instances = FewThreads::kTooMany}),
+                    Catch::StartsWith("many: the system makes no more threads"));
 }

@@ -79,7 +79,7 @@ class Pipeline {
 
   /// Sends the samples through. `on_answer` is called once an item, in their order, by a thread of
   /// the pipeline's; what it throws ends the run and is thrown here.
-  /// Throws: Interrupted.
+  /// Throws: Interrupted; Unsupported where the system makes no more threads.
   PipelineReport run(std::span<const std::int64_t> samples,
                      const std::function<void(PipelineItem&)>& on_answer);
 

@@ -38,7 +38,8 @@ struct ServedOptions {
 class ServedPredictor : public SystemUnderTest {
  public:
   using Open = std::function<AnswerBatch(int instance)>;
-  /// Throws: ValueError for options that do not fit; what `open` throws.
+  /// Throws: ValueError for options that do not fit; Unsupported where the system makes no more
+  /// threads; what `open` throws.
   ServedPredictor(std::string name, std::int64_t samples, const Open& open,
                   const ServedOptions& options = {});
   /// Waits for batches under way; queries that are in line are failed.
@@ -53,7 +54,9 @@ class ServedPredictor : public SystemUnderTest {
 
  private:
   class Line;
+  void begin(const Open& open, int instance);
   void serve(const AnswerBatch& answer);
+  void end();
   std::string name_;
   std::int64_t samples_;
   std::unique_ptr<Line> line_;

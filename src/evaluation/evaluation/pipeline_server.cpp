@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/text/new_thread.hpp"
 #include "d5/core/thread_share.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/evaluation/accuracy_measure.hpp"
@@ -26,11 +27,23 @@ PipelineServer::PipelineServer(ModelPipeline& pipeline, std::string name, OpenPr
       name_, pipeline_.size(), [this](int instance) { return open_instance(instance); },
       options.served);
   served_->on_complete([this](std::span<const QueryAnswer> predicted) { hear(predicted); });
-  behind_ = std::thread([this] { answer(); });
-  for (int i = 0; i < options.stage_threads; ++i) before_.emplace_back([this] { prepare(); });
+  try {
+    behind_ = new_thread<std::thread>(name_, [this] { answer(); });
+    for (int i = 0; i < options.stage_threads; ++i) {
+      before_.push_back(new_thread<std::thread>(name_, [this] { prepare(); }));
+    }
+  } catch (...) {
+    end();
+    throw;
+  }
 }
 
 PipelineServer::~PipelineServer() {
+  end();
+  for (const Query& query : waiting_) fail(query, 0, "it was closed");
+}
+
+void PipelineServer::end() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -43,8 +56,7 @@ PipelineServer::~PipelineServer() {
     answered_ = true;
   }
   predicted_.notify_all();
-  behind_.join();
-  for (const Query& query : waiting_) fail(query, 0, "it was closed");
+  if (behind_.joinable()) behind_.join();
 }
 
 void PipelineServer::issue(std::span<const Query> queries) {

@@ -32,7 +32,8 @@ class PipelineServer final : public SystemUnderTest {
     int instance_threads = 1;  ///< that an instance computes with
     int stage_threads = 1;     ///< that prepare
   };
-  /// Throws: ValueError for options that do not fit; what `open` throws.
+  /// Throws: ValueError for options that do not fit; Unsupported where the system makes no more
+  /// threads; what `open` throws.
   PipelineServer(ModelPipeline& pipeline, std::string name, OpenPredictor open,
                  const Options& options);
   /// Waits for what is under way; queries that wait are failed.
@@ -66,6 +67,7 @@ class PipelineServer final : public SystemUnderTest {
   void hear(std::span<const QueryAnswer> predicted);
   void answer();
   void answer_one(const Task& task) const;
+  void end();
   void fail(const Query& query, std::int64_t begun, std::string_view reason) const;
 
   ModelPipeline& pipeline_;

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/text/new_thread.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 #include "evaluation/load/nanoseconds.hpp"
@@ -107,32 +108,37 @@ ServedPredictor::ServedPredictor(std::string name, std::int64_t samples, const O
         printable(name_), options.instances, options.largest_batch, options.longest_wait));
   }
   line_ = std::make_unique<Line>(options);
-  for (int i = 0; i < options.instances; ++i) {
-    auto opened = std::make_shared<std::promise<void>>();
-    std::future<void> is_open = opened->get_future();
-    line_->threads.emplace_back([this, open, i, opened] {
-      AnswerBatch answer;
-      try {
-        answer = open(i);
-      } catch (...) {
-        return opened->set_exception(std::current_exception());
-      }
-      opened->set_value();
-      serve(answer);
-    });
-    try {
-      is_open.get();
-    } catch (...) {
-      line_->close();
-      for (std::thread& thread : line_->threads) thread.join();
-      throw;
-    }
+  try {
+    for (int i = 0; i < options.instances; ++i) begin(open, i);
+  } catch (...) {
+    end();
+    throw;
   }
 }
 
-ServedPredictor::~ServedPredictor() {
+void ServedPredictor::begin(const Open& open, int instance) {
+  auto opened = std::make_shared<std::promise<void>>();
+  std::future<void> is_open = opened->get_future();
+  line_->threads.push_back(detail::new_thread<std::thread>(name_, [this, open, instance, opened] {
+    AnswerBatch answer;
+    try {
+      answer = open(instance);
+    } catch (...) {
+      return opened->set_exception(std::current_exception());
+    }
+    opened->set_value();
+    serve(answer);
+  }));
+  is_open.get();
+}
+
+void ServedPredictor::end() {
   line_->close();
   for (std::thread& thread : line_->threads) thread.join();
+}
+
+ServedPredictor::~ServedPredictor() {
+  end();
   for (const Query& query : line_->left()) {
     complete({{.id = query.id, .status = Status::failed, .reason = "it was closed"}});
   }

@@ -8,7 +8,9 @@
 #include <exception>
 #include <memory>
 #include <thread>
+#include <utility>
 
+#include "core/text/new_thread.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
@@ -59,12 +61,19 @@ class PipelineRun {
     const double begin = now_seconds();
     {
       std::vector<std::jthread> threads;
-      threads.emplace_back([this] { feed(); });
-      for (std::size_t s = 0; s < places_; ++s) {
-        if (s == before_.size()) continue;
-        for (int t = 0; t < stage(s).threads; ++t) threads.emplace_back([this, s] { work(s); });
+      const auto begin_thread = [&](auto work) {
+        threads.push_back(detail::new_thread<std::jthread>("pipeline", std::move(work)));
+      };
+      try {
+        begin_thread([this] { feed(); });
+        for (std::size_t s = 0; s < places_; ++s) {
+          if (s == before_.size()) continue;
+          for (int t = 0; t < stage(s).threads; ++t) begin_thread([this, s] { work(s); });
+        }
+        begin_thread([&] { deliver(on_answer); });
+      } catch (...) {
+        fail(std::current_exception());
       }
-      threads.emplace_back([&] { deliver(on_answer); });
       predict();
     }
     report_.seconds = now_seconds() - begin;
