@@ -12,7 +12,7 @@ using ClipView = onnx::nodes::Clip;
 
 /// `item`, without its two calls through torch's dispatcher. Who records calls wants those.
 at::Scalar limit_of(const at::Tensor& limit) {
-  if (limit.numel() != 1) return limit.item();  // torch says what is wrong
+  if (limit.numel() != 1 || !limit.is_cpu()) return limit.item();  // or torch says what is wrong
   return at::native::_local_scalar_dense_cpu(limit);
 }
 
