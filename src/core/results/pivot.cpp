@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/results/metric_names.hpp"
 #include "core/results/result_cells.hpp"
 #include "core/results/result_notes.hpp"
 #include "core/results/scaled_unit.hpp"
@@ -39,7 +40,8 @@ std::string value_of(const Measurement& m, const std::string& column) {
   return "";
 }
 
-/// What names a case besides its metric: all that tells records apart, but the key.
+/// What names a case besides its metric: all that tells records apart, but the key and what came
+/// out.
 std::map<std::string, std::string> case_of(const Measurement& m, const std::string& key) {
   std::map<std::string, std::string> result;
   for (const auto& [column, text, kind] : detail::cells_of(m)) {
@@ -83,6 +85,8 @@ std::vector<PivotCase> pivot_cases(const std::vector<Measurement>& measurements,
                                    const std::string& key, std::vector<std::string>& values) {
   std::vector<PivotCase> cases;
   std::set<std::string> known;
+  detail::MetricNames metric_names;
+  for (const auto& m : measurements) metric_names.add(m);
   for (const auto& m : measurements) {
     for (const auto& cell : detail::cells_of(m)) {
       if (cell.kind == ResultCell::Kind::tells) known.insert(cell.column);
@@ -90,11 +94,12 @@ std::vector<PivotCase> pivot_cases(const std::vector<Measurement>& measurements,
     const std::string value = value_of(m, key);
     if (value.empty() || m.quantity == Quantity::ratio) continue;
     if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+    const std::string metric = metric_names.of(m);
     const auto names = case_of(m, key);
     auto place = std::ranges::find_if(cases, [&](const PivotCase& one) {
-      return one.metric == m.metric && one.names == names && !one.by_value.contains(value);
+      return one.metric == metric && one.names == names && !one.by_value.contains(value);
     });
-    if (place == cases.end()) place = cases.insert(place, {m.metric, names, {}});
+    if (place == cases.end()) place = cases.insert(place, {metric, names, {}});
     place->by_value[value] = &m;
   }
   if (values.empty()) throw_unknown_name("column to pivot on", key, {known.begin(), known.end()});

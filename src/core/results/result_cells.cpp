@@ -24,7 +24,8 @@ bool is_detail(std::string_view condition) {
 }  // namespace
 
 bool is_of_the_number(std::string_view column) {
-  constexpr std::array<std::string_view, 4> columns = {"answers", "judge", "samples", "statistic"};
+  constexpr std::array<std::string_view, 6> columns = {
+      "answers", "judge", "samples", "statistic", "steady_from", "loadgen_result"};
   return std::ranges::find(columns, column) != columns.end();
 }
 

@@ -24,7 +24,7 @@ struct ResultCell {
 /// samples. Units are scaled, numbers rounded to what the interval supports.
 [[nodiscard]] std::vector<ResultCell> cells_of(const Measurement& measurement);
 
-/// Whether a column tells how sure its row's number is, and not of what it is.
+/// Whether a column tells how its row's number came out, and not of what it is.
 [[nodiscard]] bool is_of_the_number(std::string_view column);
 
 /// "1.25 ms", of the statistic, and its interval "[1.20, 1.31]"; empty where there is none.

@@ -7,8 +7,8 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 
+#include "core/results/metric_names.hpp"
 #include "d5/core/ratio_summary.hpp"
 
 namespace d5 {
@@ -132,15 +132,11 @@ std::string verdict_on(const ResultPair& pair) {
   return verdict_on(pair.interval, pair.a.direction);
 }
 
-/// Of each pair: "latency", or "latency p99" where the pairs hold several statistics of it.
 std::vector<std::string> metric_names(const std::vector<ResultPair>& pairs) {
-  std::map<std::string, std::set<std::string>> statistics;
-  for (const auto& pair : pairs) statistics[pair.a.metric].insert(to_string(pair.a.statistic));
+  detail::MetricNames all;
+  for (const auto& pair : pairs) all.add(pair.a);
   std::vector<std::string> names;
-  for (const auto& pair : pairs) {
-    const bool one = statistics[pair.a.metric].size() == 1;
-    names.push_back(one ? pair.a.metric : pair.a.metric + " " + to_string(pair.a.statistic));
-  }
+  for (const auto& pair : pairs) names.push_back(all.of(pair.a));
   return names;
 }
 

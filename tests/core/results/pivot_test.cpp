@@ -45,6 +45,25 @@ TEST_CASE("cases by frameworks, with ratios and their geometric mean") {
         "time,geometric mean,,,1.00 (2)\r\n");
 }
 
+TEST_CASE("a metric's statistics are rows of their own, whatever order they come in") {
+  const auto latency = [](const std::string& framework, double seconds, double quantile) {
+    Measurement record = pivot_time("lenet", framework, seconds);
+    record.metric = "latency";
+    record.statistic.quantile = quantile;
+    record.conditions["steady_from"] = framework == "torch" ? "query 9" : "query 0";
+    return record;
+  };
+  const auto table = pivot({latency("reference", 1, 0.5), latency("reference", 2, 0.99),
+                            latency("torch", 6, 0.99), latency("torch", 2, 0.5)},
+                           "framework");
+  CHECK(table.to_text(Format::csv) ==
+        "metric,subject,reference,torch,torch / reference\r\n"
+        "latency median,lenet,1.00000 s,2.00000 s,2.00\r\n"
+        "latency median,geometric mean,,,2.00 (1)\r\n"
+        "latency p99,lenet,2.00 s,6.00 s,3.00\r\n"
+        "latency p99,geometric mean,,,3.00 (1)\r\n");
+}
+
 TEST_CASE("what a star means, and what an absence, stands below") {
   Measurement few = pivot_time("Conv", "torch", 8), fewer = pivot_time("Relu", "torch", 8);
   mistrust(few, "10 samples, fewer than the 30 that a median needs");
