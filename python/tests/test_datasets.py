@@ -158,7 +158,7 @@ def test_a_thread_that_reads_a_data_set_in_python_may_be_the_one_that_drops_the_
 
     class Holder(Squares):
         def read(self, index, seed, epoch):
-            if index >= 8 and held:
+            if index >= 8:  # behind the batch that the sampler is made with, and the next
                 given.wait(20)
                 held.clear()
             return super().read(index, seed, epoch)

@@ -14,14 +14,19 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
 namespace {
 
-/// The plug-ins of tests/core/plugins lie beside this program.
+/// Copies of the plug-ins of tests/core/plugins, which the build lays beside this program for other
+/// tests, too; and what is none.
 const bool path_is_set = [] {
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "plugins";
+  static const testing::TemporaryFolder own;
+  const std::filesystem::path folder = own / "plugins";
+  std::filesystem::copy(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "plugins",
+                        folder);
   std::ofstream(folder / "d5_framework_garbage.so") << "this is no library";
   std::ofstream(folder / "d5_framework_needy.so") << "nor is this";
   std::ofstream(folder / "d5_framework_needy.needs") << "libneedy 2 (get it there)\n";
