@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "core/files/sha256.hpp"
 #include "d5/core/error.hpp"
+#include "evaluation/manifest/yaml_scalar.hpp"
 
 namespace d5 {
 namespace {
@@ -32,11 +32,6 @@ std::vector<fs::path> visible_in(const fs::path& folder) {
   return paths;
 }
 
-/// A double-quoted scalar, which YAML reads as JSON does.
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 /// Of a folder: "flowers", also of "/data/flowers/".
 std::string last_name(const fs::path& folder) {
   return (folder.has_filename() ? folder : folder.parent_path()).filename().string();
@@ -55,7 +50,7 @@ std::string below_data(const fs::path& folder) {
 std::string sample_line(const fs::path& path, const fs::path& folder, std::size_t label) {
   const std::string digest = detail::sha256_of_file(path.string());
   return fmt::format("- {{file: {}, label: {}, bytes: {}, sha256: {}}}\n",
-                     quoted(path.lexically_relative(folder).generic_string()), label,
+                     detail::yaml_scalar(path.lexically_relative(folder).generic_string()), label,
                      fs::file_size(path), digest);
 }
 
@@ -66,7 +61,7 @@ std::string described_folder(const std::string& folder, const std::string& name)
   std::size_t label = 0;
   for (const fs::path& one : visible_in(folder)) {
     if (!fs::is_directory(one)) continue;
-    labels += (labels.empty() ? "" : ", ") + quoted(one.filename().string());
+    labels += (labels.empty() ? "" : ", ") + detail::yaml_scalar(one.filename().string());
     for (const fs::path& file : visible_in(one)) {
       if (fs::is_directory(file)) {
         throw ValueError(fmt::format("{} is a folder within a class's; expected files",
@@ -86,7 +81,7 @@ std::string described_folder(const std::string& folder, const std::string& name)
   return fmt::format(
       "kind: dataset\nname: {}\nversion: 1.0.0-dev\ntask: image classification\nlicence: "
       "LicenseRef-unknown\nfolder: {}\n{}samples:\n{}",
-      name.empty() ? last_name(folder) : name, quoted(below_data(folder)),
+      name.empty() ? last_name(folder) : name, detail::yaml_scalar(below_data(folder)),
       labels.empty() ? "" : fmt::format("labels: [{}]\n", labels), samples);
 }
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level1_network/network.hpp"
+#include "evaluation/manifest/yaml_scalar.hpp"
 
 namespace d5 {
 namespace {
@@ -22,11 +22,6 @@ namespace {
 using Sizes = std::vector<std::int64_t>;
 
 constexpr std::size_t kMostModelBytes = std::size_t{2} << 30;  // protobuf's limit
-
-/// A double-quoted scalar, which YAML reads as JSON does.
-std::string in_quotes(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 /// Of "data/Mine (2).onnx": "Mine--2-".
 std::string name_of_file(const std::filesystem::path& file) {
@@ -85,8 +80,9 @@ std::string input_text(const onnx::ValueInfo& input) {
   const Sizes sizes = sizes_of_one(input.type);
   const bool image = is_image(input.type);
   return fmt::format("- name: {}\n  field: {}\n  modality: {}\n  type: {}\n  shape: [{}]\n{}",
-                     in_quotes(input.name), image ? "image" : in_quotes(input.name),
-                     image ? "image" : "tensor", name_of(input.type.dtype), fmt::join(sizes, ", "),
+                     detail::yaml_scalar(input.name),
+                     image ? "image" : detail::yaml_scalar(input.name), image ? "image" : "tensor",
+                     name_of(input.type.dtype), fmt::join(sizes, ", "),
                      image ? steps_of_image(sizes) : "");
 }
 
@@ -100,7 +96,7 @@ std::int64_t classes_of(const onnx::Type& type) {
 
 std::string output_text(const onnx::ValueInfo& output) {
   const bool scores = classes_of(output.type) > 1;
-  return fmt::format("- {{name: {}, modality: {}, type: {}}}\n", in_quotes(output.name),
+  return fmt::format("- {{name: {}, modality: {}, type: {}}}\n", detail::yaml_scalar(output.name),
                      scores ? "scores" : "tensor", name_of(output.type.dtype));
 }
 
@@ -123,8 +119,8 @@ std::string described_model(const std::string& file, const std::string& name) {
       "kind: model\nname: {}\nversion: 1.0.0-dev\ntask: {}\nlicence: LicenseRef-unknown\nassets:\n"
       "- name: {}\n  urls: [{}]\n  bytes: {}\n  sha256: {}\ninputs:\n{}outputs:\n{}{}",
       name.empty() ? name_of_file(path) : name, classes > 1 ? "classification" : "unknown",
-      name_of_file(path) + path.extension().string(), in_quotes(file_url(path)), bytes.size(),
-      detail::sha256(bytes), inputs, outputs, answer);
+      name_of_file(path) + path.extension().string(), detail::yaml_scalar(file_url(path)),
+      bytes.size(), detail::sha256(bytes), inputs, outputs, answer);
 }
 
 }  // namespace d5
