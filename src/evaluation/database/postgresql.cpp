@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <libpq-fe.h>
 
 #include <algorithm>
 #include <array>
@@ -8,55 +7,13 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/entries/system_library.hpp"
 #include "d5/core/error.hpp"
+#include "evaluation/database/libpq.hpp"
 #include "evaluation/database/postgresql_values.hpp"
 #include "evaluation/database/sql_connection.hpp"
 
 namespace d5::detail {
 namespace {
-
-/// libpq's functions, by their names in its header.
-struct Libpq {
-  SystemLibrary library{"postgresql", "PostgreSQL", "install libpq5"};
-#define D5_PQ(name) decltype(::PQ##name)* name = library.function<decltype(::PQ##name)>("PQ" #name)
-  D5_PQ(cancel);
-  D5_PQ(clear);
-  D5_PQ(cmdTuples);
-  D5_PQ(connectdb);
-  D5_PQ(errorMessage);
-  D5_PQ(exec);
-  D5_PQ(execParams);
-  D5_PQ(finish);
-  D5_PQ(fname);
-  D5_PQ(freeCancel);
-  D5_PQ(freemem);
-  D5_PQ(ftype);
-  D5_PQ(getCancel);
-  D5_PQ(getResult);
-  D5_PQ(getisnull);
-  D5_PQ(getlength);
-  D5_PQ(getvalue);
-  D5_PQ(nfields);
-  D5_PQ(ntuples);
-  D5_PQ(putCopyData);
-  D5_PQ(putCopyEnd);
-  D5_PQ(resultErrorField);
-  D5_PQ(resultStatus);
-  D5_PQ(sendQueryParams);
-  D5_PQ(setClientEncoding);
-  D5_PQ(setNoticeProcessor);
-  D5_PQ(setSingleRowMode);
-  D5_PQ(status);
-  D5_PQ(transactionStatus);
-  D5_PQ(unescapeBytea);
-#undef D5_PQ
-};
-
-const Libpq& libpq() {
-  static const Libpq loaded;
-  return loaded;
-}
 
 /// Of the columns that d5 reads, in PostgreSQL's catalogue (pg_type.dat).
 enum Type : Oid { kBytes = 17, kInt8 = 20, kInt2 = 21, kInt4 = 23, kFloat4 = 700, kFloat8 = 701 };

@@ -10,6 +10,7 @@
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "evaluation/database/sql_connection.hpp"
+#include "evaluation/database/sqlite_values.hpp"
 
 namespace d5::detail {
 namespace {
@@ -224,66 +225,13 @@ class SqliteConnection final : public SqlConnection {
     return result;
   }
   void bind(sqlite3_stmt* statement, const SqlRow& values) const {
-    int place = 0;
-    for (const SqlValue& value : values) {
-      ++place;
-      const int status = std::visit(
-          [&](const auto& given) {
-            using T = std::decay_t<decltype(given)>;
-            if constexpr (std::is_same_v<T, std::monostate>) {
-              return sqlite3_bind_null(statement, place);
-            } else if constexpr (std::is_same_v<T, std::int64_t>) {
-              return sqlite3_bind_int64(statement, place, given);
-            } else if constexpr (std::is_same_v<T, double>) {
-              return sqlite3_bind_double(statement, place, given);
-            } else if constexpr (std::is_same_v<T, std::string>) {
-              return sqlite3_bind_text64(statement, place, given.data(), given.size(),
-                                         SQLITE_STATIC, SQLITE_UTF8);
-            } else {
-              return sqlite3_bind_blob64(statement, place, given.bytes.data(), given.bytes.size(),
-                                         SQLITE_STATIC);
-            }
-          },
-          value);
-      check(status, sqlite3_sql(statement));
-    }
+    check(bind_values(statement, values), sqlite3_sql(statement));
   }
   bool step(const Use& statement, const std::string& text) const {
     const int status = sqlite3_step(statement.get());
     if (status == SQLITE_ROW) return true;
     if (status != SQLITE_DONE) fail(status, text);
     return false;
-  }
-  static std::vector<std::string> titles_of(sqlite3_stmt* statement) {
-    std::vector<std::string> titles;
-    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
-      titles.emplace_back(sqlite3_column_name(statement, i));
-    }
-    return titles;
-  }
-  static SqlRow row_of(sqlite3_stmt* statement) {
-    SqlRow row;
-    for (int i = 0; i < sqlite3_column_count(statement); ++i) row.push_back(value(statement, i));
-    return row;
-  }
-  static SqlValue value(sqlite3_stmt* statement, int column) {
-    switch (sqlite3_column_type(statement, column)) {
-      case SQLITE_INTEGER:
-        return sqlite3_column_int64(statement, column);
-      case SQLITE_FLOAT:
-        return sqlite3_column_double(statement, column);
-      case SQLITE_TEXT: {
-        const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-        return std::string(text, std::size_t(sqlite3_column_bytes(statement, column)));
-      }
-      case SQLITE_BLOB: {
-        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
-        return SqlBytes{
-            std::string(bytes ? bytes : "", std::size_t(sqlite3_column_bytes(statement, column)))};
-      }
-      default:
-        return std::monostate();
-    }
   }
 
   std::string path_;
