@@ -24,7 +24,6 @@ namespace d5::app {
 namespace {
 
 constexpr std::int64_t kProfiledSteps = 30;  // fewer are mistrusted
-constexpr std::int64_t kLaunchedSteps = 3;   // of each of several launches, at least
 
 /// A launch's part of a time that is for all of them.
 std::string part_of_launch(const std::string& time, int launches) {
@@ -209,9 +208,7 @@ LocalCommands local_commands(const PredictOptions& options) {
       {"--batch", batches, "--steps", std::to_string(std::max(kProfiledSteps, options.steps)),
        "--budget", options.step_budget, "--least-time", options.least_time, "--launches",
        std::to_string(options.launches)});
-  const std::int64_t steps = options.launches == 1
-                                 ? options.steps
-                                 : std::max(kLaunchedSteps, options.steps / options.launches);
+  const std::int64_t steps = steps_of_launch(options.steps, options.launches);
   commands.measure.insert(
       commands.measure.end(),
       {"--batch", std::to_string(options.batch), "--steps", std::to_string(steps), "--step-budget",

@@ -16,7 +16,6 @@ from d5.errors import TypeError, ValueError
 _SCHEME = "consistent_decentralized:all_reduce=ring"
 _OPTIMIZER = "sgd:learning_rate=1e-12"  # weights stay themselves, however many steps there are
 _TRACED_STEPS = 5  # a trace makes them longer
-_STEPS_OF_LAUNCH = 3  # of each of several, at least
 
 
 def calibrate(
@@ -109,8 +108,7 @@ def predict(
             f"d5.predict: {launches} launches; expected 1 or more, and 1 within a job, whose ranks are not started anew"
         )
     model = os.fspath(profile)
-    if launches > 1:
-        steps = max(_STEPS_OF_LAUNCH, steps // launches)
+    steps = _d5._steps_of_launch(steps, launches)
     how = {"framework": framework, "optimizer": optimizer, "steps": steps}
     traced = {**how, "steps": min(steps, _TRACED_STEPS)}
     name = f"this machine, {modelled.name}" if modelled else "this machine"

@@ -77,6 +77,8 @@ void bind_local_prediction(py::module_& m) {
         py::arg("timeline"), py::arg("ranks"), py::arg("batch"), py::arg("scheme"),
         py::arg("scaling"), py::arg("wire"), py::arg("launches"),
         "With measure=[...]: d5.predict.");
+  m.def("_steps_of_launch", &steps_of_launch, py::arg("steps"), py::arg("launches"),
+        "Of each of several launches that share the steps.");
   m.def("measure_steps", &measured_steps, py::arg("model"), py::arg("batch"), py::kw_only(),
         py::arg("scheme") = kRingScheme, py::arg("framework") = "reference",
         py::arg("steps") = usual.steps, py::arg("warm_up") = usual.warm_up,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -24,6 +25,10 @@ struct LocalRanks {
   /// several, since processes differ by more than their steps do; of one launch each step is.
   int launches = 1;
 };
+
+/// How many steps one of several launches trains, where all together are to train `steps`: three at
+/// least. Of one launch all.
+[[nodiscard]] std::int64_t steps_of_launch(std::int64_t steps, int launches);
 
 /// The profile of all launches, `joined_launches`. An interrupt behind the first leaves those that
 /// there are, mistrusted. Throws: as that, and what `here` throws.

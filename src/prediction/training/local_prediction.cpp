@@ -79,6 +79,11 @@ TrainingProfile joined(const std::vector<TrainingProfile>& launches, int wanted)
 
 }  // namespace
 
+std::int64_t steps_of_launch(std::int64_t steps, int launches) {
+  constexpr std::int64_t kLeast = 3;
+  return launches == 1 ? steps : std::max(kLeast, steps / launches);
+}
+
 TrainingProfile profile_here(const LocalRanks& here, int copies, const Interrupt& interrupt) {
   return joined(launched_in_turns(here, copies, {}, interrupt).profiles, here.launches);
 }
