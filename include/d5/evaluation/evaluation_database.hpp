@@ -71,19 +71,28 @@ struct PageAsked {
   std::size_t limit = std::size_t{1} << 40;
 };
 
-/// Calls `add` with each item of a list, of which a page at a time is in memory: `read(asked)` is
-/// the page that a `PageAsked` asks for.
+/// Calls `use` with the items of each page of a list, of which one at a time is in memory:
+/// `read(asked)` is the page that a `PageAsked` asks for.
+template <class Read, class Use>
+void for_each_stored_page(const Read& read, const Use& use, std::size_t at_once) {
+  PageAsked asked{.from = {}, .limit = at_once};
+  do {
+    auto page = read(asked);
+    use(page.items);
+    asked.from = page.next;
+  } while (!asked.from.empty());
+}
+
+/// Calls `add` with each item of a list, likewise.
 ///
 ///     for_each_stored([&](const PageAsked& asked) { return database.queries(run, piece, asked); },
 ///                     [](const QueryRecord& query) { ... });
 template <class Read, class Add>
 void for_each_stored(const Read& read, const Add& add, std::size_t at_once = 10'000) {
-  PageAsked asked{.from = {}, .limit = at_once};
-  do {
-    auto page = read(asked);
-    for (auto& item : page.items) add(std::move(item));
-    asked.from = page.next;
-  } while (!asked.from.empty());
+  const auto add_all = [&](auto& items) {
+    for (auto& item : items) add(std::move(item));
+  };
+  for_each_stored_page(read, add_all, at_once);
 }
 
 /// The answers that a run wrote under one name.

@@ -12,17 +12,6 @@
 namespace d5 {
 namespace {
 
-/// Adds a list to a piece, a page of it at a time.
-template <class Read>
-void add_pages(detail::WrittenPiece& written, const Read& read, std::size_t at_once) {
-  PageAsked asked{.from = {}, .limit = at_once};
-  do {
-    const auto page = read(asked);
-    written.add(page.items);
-    asked.from = page.next;
-  } while (!asked.from.empty());
-}
-
 /// A page without what only a database says of a record.
 StoredPage<Measurement> records_of(StoredPage<StoredMeasurement> stored) {
   StoredPage<Measurement> page{.items = {}, .next = std::move(stored.next)};
@@ -69,22 +58,23 @@ void EvaluationDatabase::copy_list(const EvaluationDatabase& other, const std::s
                                    const StoredPiece& piece, const std::string& as) {
   detail::WrittenPiece written(*connection_, as, piece.name);
   if (piece.count < 0 || !written.begin(piece.kind, std::size_t(piece.count))) return;
+  const auto add = [&](const auto& items) { written.add(items); };
   if (piece.kind == "measurements") {
     constexpr std::size_t kAtOnce = 1000;
     const RecordFilter filter{.run = run, .piece = piece.name};
     const auto read = [&](const PageAsked& asked) {
       return records_of(other.measurements(filter, Samples::with, asked));
     };
-    add_pages(written, read, kAtOnce);
+    for_each_stored_page(read, add, kAtOnce);
   } else if (piece.kind == "queries") {
     const auto read = [&](const PageAsked& asked) { return other.queries(run, piece.name, asked); };
-    add_pages(written, read, detail::kQueriesInBlock);
+    for_each_stored_page(read, add, detail::kQueriesInBlock);
   } else if (piece.kind == "answers") {
     constexpr std::size_t kAtOnce = 10'000;
     const auto read = [&](const PageAsked& asked) {
       return other.answers(run, piece.name, Answers::all, asked);
     };
-    add_pages(written, read, kAtOnce);
+    for_each_stored_page(read, add, kAtOnce);
   }
   if (written.count() == std::size_t(piece.count)) return;
   throw FormatError(fmt::format("database: '{}' of run '{}' is said to have {} {}, and has {}",
