@@ -8,59 +8,19 @@
 #include <limits>
 
 #include "d5/core/error.hpp"
-#include "evaluation/database/packed_queries.hpp"
 #include "evaluation/database/sql_connection.hpp"
 #include "tests/core/sample_results.hpp"
 #include "tests/evaluation/any_database.hpp"
+#include "tests/evaluation/sample_run.hpp"
 
 using namespace d5;
 using Catch::Contains;
+using testing::a_latency;
+using testing::a_run;
 using testing::AnyDatabase;
+using testing::kKey;
 using testing::on_each_database;
-
-namespace {
-
-/// SHA-256 of "{}".
-const std::string kKey = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
-
-EvaluationRun a_run(const std::string& id = "0123456789abcdef0123456789abcdef") {
-  return {.id = id,
-          .key = kKey,
-          .manifest = "{}",
-          .command = "d5 eval run lenet",
-          .environment = testing::an_environment()};
-}
-
-Measurement a_latency(const std::string& subject, const std::string& framework, double seconds) {
-  return {.subject = subject,
-          .command = "d5 eval run " + subject,
-          .level = "evaluation",
-          .framework = framework,
-          .framework_version = "1",
-          .metric = "latency",
-          .unit = "s",
-          .quantity = Quantity::time,
-          .samples = testing::ramp(seconds, 0.01),
-          .artefacts = {{.name = subject, .version = "1.0.0", .sha256 = std::string(64, 'a')}}};
-}
-
-std::vector<QueryRecord> some_queries(std::int64_t count) {
-  std::vector<QueryRecord> queries;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t scheduled = 7'000'000'000 + 1'000'000 * i;
-    queries.push_back({.id = i,
-                       .sample = i * 7919 % 1000,
-                       .batch = std::int32_t(1 + i % 4),
-                       .scheduled = scheduled,
-                       .issued = scheduled + 120 + i % 5,
-                       .begun = scheduled + 40'000,
-                       .ended = scheduled + 900'000 + i % 1000,
-                       .status = i % 100 == 0 ? Status::failed : Status::passed});
-  }
-  return queries;
-}
-
-}  // namespace
+using testing::some_queries;
 
 TEST_CASE("a results file comes back to the bit, and as one run however often it is added") {
   on_each_database([](const AnyDatabase& any) {
@@ -148,77 +108,6 @@ TEST_CASE("queries, answers and traces come back, a run with all of its pieces")
     CHECK(pieces[3].kind == "measurements");
     CHECK(database->queries(run, "another").empty());
     CHECK_THROWS_AS(database->trace(run, "another"), NotFound);
-  });
-}
-
-namespace {
-
-/// All pages of a list, one after the other, none larger than `limit`.
-template <class Ask>
-auto all_pages(std::size_t limit, const Ask& ask) {
-  auto page = ask(PageAsked{"", limit});
-  auto items = page.items;
-  while (!page.next.empty()) {
-    CHECK(page.items.size() == limit);
-    page = ask(PageAsked{page.next, limit});
-    items.insert(items.end(), page.items.begin(), page.items.end());
-  }
-  return items;
-}
-
-}  // namespace
-
-TEST_CASE("lists come in pages that are together the whole, and a page reads its own part alone") {
-  on_each_database([](const AnyDatabase& any) {
-    const auto database = any.open();
-    const std::string run = a_run().id;
-    for (const char* id : {"2", "1", "3"}) database->evaluation(a_run(id));
-    database->evaluation(a_run());
-    const auto queries = some_queries(300'000);
-    database->queries(run, "cell", queries);
-    std::vector<SampleAnswer> answers;
-    for (std::int64_t i = 0; i < 50; ++i) answers.push_back({i, "cat", i % 7 == 0 ? 0. : 1.});
-    answers.push_back({50, "no measure", std::nan("")});
-    database->answers(run, "cell", answers);
-    for (const char* piece : {"b", "a"}) {
-      const std::vector<Measurement> records = {a_latency("x", "torch", 1),
-                                                a_latency("y", "torch", 1)};
-      database->measurements(run, piece, records);
-    }
-    const auto page = [&](std::size_t limit) {
-      return all_pages(limit, [&](auto asked) { return database->queries(run, "cell", asked); });
-    };
-    CHECK(page(70'000) == queries);  // more than a block
-    CHECK(page(300'000) == queries);
-    const auto at = database->queries(run, "cell", {"131070", 4});  // over the end of a block
-    CHECK(at.items == std::vector(queries.begin() + 131'070, queries.begin() + 131'074));
-    CHECK(at.next == "131074");
-    CHECK(database->queries(run, "cell", {"400000", 4}).items.empty());
-
-    using Answers = EvaluationDatabase::Answers;
-    CHECK(all_pages(10, [&](auto asked) {
-            return database->answers(run, "cell", Answers::all, asked);
-          }).size() == 51);
-    const auto wrong = all_pages(
-        3, [&](auto asked) { return database->answers(run, "cell", Answers::wrong, asked); });
-    REQUIRE(wrong.size() == 8);
-    for (std::int64_t i = 0; i < 8; ++i) CHECK(wrong[std::size_t(i)].sample == 7 * i);
-
-    std::string order;
-    for (const auto& one : all_pages(3, [&](auto asked) {
-           return database->measurements({.run = run}, EvaluationDatabase::Samples::without, asked);
-         })) {
-      order += one.piece + one.record.subject;
-    }
-    CHECK(order == "bxbyaxay");
-
-    std::string ids;
-    for (const auto& one : all_pages(2, [&](auto asked) { return database->runs({}, asked); })) {
-      ids += one.id.substr(0, 1);
-    }
-    CHECK(ids == "0123");  // of one moment
-    CHECK_THROWS_AS(database->runs({}, {"none", 2}), ValueError);
-    CHECK_THROWS_AS(database->queries(run, "cell", {"-1", 2}), ValueError);
   });
 }
 
@@ -434,28 +323,4 @@ TEST_CASE("rows are never changed, whoever asks") {
                         Contains("are never changed"));
     }
   });
-}
-
-TEST_CASE("queries are packed in few bytes, whatever numbers they have") {
-  const auto plain = some_queries(10'000);
-  const std::string packed = detail::pack_queries(plain);
-  CHECK(packed.size() < 20 * plain.size());
-  std::vector<QueryRecord> back;
-  detail::unpack_queries(packed, plain.size(), back);
-  CHECK(back == plain);
-
-  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-  const std::vector<QueryRecord> extreme = {
-      {.id = kMost, .sample = kLeast, .batch = -1, .scheduled = kLeast, .issued = kMost},
-      {.id = kLeast, .sample = kMost, .begun = kMost, .ended = kLeast, .status = Status::failed}};
-  back.clear();
-  const std::string bytes = detail::pack_queries(extreme);
-  detail::unpack_queries(bytes, 2, back);
-  CHECK(back == extreme);
-  for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
-    std::vector<QueryRecord> none;
-    CHECK_THROWS_AS(detail::unpack_queries(bytes.substr(0, cut), 2, none), FormatError);
-  }
-  CHECK_THROWS_AS(detail::unpack_queries(bytes, std::size_t{1} << 60, back), FormatError);
 }
