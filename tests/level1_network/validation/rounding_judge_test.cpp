@@ -179,6 +179,26 @@ TEST_CASE("who adds one number after the other is right, who is off by more is n
   CHECK(judged_sum(exact - 3 * error) == Status::failed);
 }
 
+TEST_CASE("one more run of a kind lies above nineteen and their tail once in 10,000 times") {
+  // Exponential distances: the largest of 19 is exceeded in one of 20 draws.
+  constexpr int kDraws = 200'000, kRuns = 19;
+  RandomStream random(3, 0);
+  const auto drawn = [&] { return -std::log(1 - random.uniform_double()); };
+  int above_largest = 0, above_tail = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    std::vector<double> distances(kRuns);
+    for (double& distance : distances) distance = drawn();
+    const double largest = std::ranges::max(distances), another = drawn();
+    above_largest += another > largest;
+    above_tail += another > largest + unseen_tail(distances);
+  }
+  CHECK(above_largest == Approx(kDraws / 20.0).epsilon(0.05));
+  CHECK(above_tail < 2 * kDraws / 10'000);
+  CHECK(above_tail > 0);
+  CHECK(unseen_tail({2, 2, 2, 2}) == 0);
+  CHECK(unseen_tail({2}) == 0);
+}
+
 TEST_CASE("parameters and random numbers are as before when it was judged") {
   const auto executor = make_executor(chain(2, 8));
   const Tensor before = executor->network().parameter_arena().copy();
