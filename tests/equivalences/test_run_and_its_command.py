@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run and the line that each of its records names as `command`: the same subject, conditions and line again."""
+
+import shlex
+
+import pytest
+
+QUICK = ("--samples", "6", "--warmup", "1")
+RUNS = {
+    "op check": ("op", "check", "Gemm 3x4 4x5", "Relu float64:2x3", "--seed", "4", "--framework", "reference"),
+    "op bench": ("op", "bench", "Conv 1x2x5x5 3x2x3x3 pads=1x1x1x1", "--pass", "forward", "--threads", "1", *QUICK),
+    "op bench of a draw": ("op", "bench", "Add 2x{n} 2x{n} for n=3,4", "--pass", "forward", "--cold-cache", *QUICK),
+    "net check": ("net", "check", "lenet", "--batch", "2", "--seed", "3"),
+    "net bench": ("net", "bench", "mlp", "--batch", "2", "--threads", "1", "--seed", "5", *QUICK),
+    "net bench of training": ("net", "bench", "lenet", "--training", "--batch", "2", *QUICK),
+    "data bench": ("data", "bench", "mnist:subset=sample", "--batch", "4", *QUICK),
+    "train": ("train", "mnist-lenet-quick", "--set", "training.epochs=1", "--set", "training.most_batches=4", "--set", "optimizer.learning_rate=0.01"),
+    "train on ranks": ("train", "mnist-lenet-quick", "--ranks", "2", "--set", "training.epochs=1", "--set", "training.most_batches=4", "--distributed", "consistent_neighbors"),
+}
+
+# What was found or what the machine did, no setting: it may differ from run to run.
+FOUND = {"repetitions", "answers", "judge", "judged on", "error", "bound", "tolerance", "p", "others", "share of the run", "clock seconds taken off"}
+
+
+def key_of(record):
+    return (record["subject"], record["metric"], record["statistic"], record.get("framework"),
+            tuple(sorted((k, v) for k, v in record["conditions"].items() if k not in FOUND)))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_again(d5, name):
+    any_verdict = (0, 1)
+    first = d5.records(*RUNS[name], status=any_verdict)
+    lines = sorted({record["command"] for record in first})
+    assert lines and all(lines), "each record has a command"
+    again = []
+    for line in lines:
+        words = shlex.split(line)
+        start = words.index("d5") if "d5" in words else next(i for i, w in enumerate(words) if w.endswith("/d5"))
+        if words[0] != words[start]:  # a launcher stands before it
+            ranks = words[words.index("-np") + 1] if "-np" in words else words[words.index("-n") + 1]
+            words += ["--ranks", ranks]
+        again += d5.records(*words[start + 1 :], status=any_verdict)
+    assert {record["command"] for record in again} == set(lines)
+    assert {key_of(r) for r in again} == {key_of(r) for r in first}
