@@ -108,7 +108,7 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
   begun_ = true;
   if (format_ == Format::markdown) return text + TextTable(columns()).to_text(format_);
   lay_out(rows, statuses);
-  if (layout_->width() > std::size_t(screen_.width) && std::erase(names_, "subject") > 0) {
+  if (layout_->is_folded() && std::erase(names_, "subject") > 0) {
     in_sections_ = true;
     lay_out(rows, statuses);
   }
@@ -184,9 +184,9 @@ std::string ResultBlocks::print(const std::vector<std::string>& cells, Status st
   }
   std::string text = layout_->row(cells);
   if (screen_.colour == Colour::never) return text;
-  const std::size_t end = text.find('\n');
-  const std::size_t begin = text.rfind(name_of(status), end);
+  const std::size_t begin = text.rfind(name_of(status));
   if (begin == std::string::npos) return text;
+  const std::size_t end = text.find('\n', begin);
   text.insert(end, "\x1b[0m");
   return text.insert(begin, colour_of(status));
 }

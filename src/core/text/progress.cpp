@@ -8,8 +8,10 @@
 #include <atomic>
 #include <utility>
 
+#include "core/text/column_layout.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/screen.hpp"
 
 namespace d5 {
 namespace {
@@ -79,7 +81,14 @@ void Progress::print(double now) {
     line += fmt::format(", {} left", duration(std::max(0.0, left)));
   }
   if (!note_.empty()) line += ", " + printable(note_);
-  std::fputs((terminal_ ? kClearLine + line : line + "\n").c_str(), options_.stream);
+  if (terminal_) {
+    // A line as wide as the terminal may already move the cursor to the next one.
+    const auto room = std::size_t(screen_of(fileno(options_.stream)).width - 1);
+    line = kClearLine + std::string(detail::first_characters(line, room));
+  } else {
+    line += '\n';
+  }
+  std::fputs(line.c_str(), options_.stream);
   std::fflush(options_.stream);
   line_is_open_ = terminal_;
 }

@@ -2,6 +2,7 @@
 #include "d5/core/progress.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 using namespace d5;
 
@@ -41,6 +42,15 @@ TEST_CASE("a terminal sees one line with rate and remaining time, removed at the
         "\r\x1b[Kepoch 1: 1/250 batches, 2/s, 2 min 05 s left"
         "\r\x1b[Kepoch 1: 2/250 batches, 2/s, 2 min 04 s left"
         "\r\x1b[K");
+}
+
+TEST_CASE("a line is shorter than the terminal is wide, so that it does not scroll") {
+  const char* before = std::getenv("COLUMNS");
+  const std::string kept = before ? before : "";
+  setenv("COLUMNS", "40", 1);
+  const std::string text = printed(true, 0.5, 1, 250, "loss 0.31, accuracy 0.52, a long note");
+  before ? setenv("COLUMNS", kept.c_str(), 1) : unsetenv("COLUMNS");
+  CHECK(text == "\r\x1b[Kepoch 1: 1/250 batches, 2/s, 2 min 05 s\r\x1b[K");
 }
 
 TEST_CASE("a log gets a line each ten seconds") {
