@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,10 @@ struct CaseLine {
   onnx::Node node;
   std::string line;
   std::uint64_t seed = 0;
+  std::string refusal = {};  ///< why a line of a file is no case, with its place; `node` is empty
 
-  /// Throws: MemoryError for inputs above `memory_budget()`.
-  [[nodiscard]] OperatorCase draw() const { return parse_case(line, seed); }
+  /// Throws: MemoryError for inputs above `memory_budget()`; FormatError with the refusal.
+  [[nodiscard]] OperatorCase draw() const;
 };
 
 /// As `parse_case`, and with its errors.
@@ -61,11 +63,16 @@ struct CaseLine {
 /// Throws: as `read_case`; FormatError for more than 100,000 cases.
 [[nodiscard]] std::vector<CaseLine> expand_case(const std::string& line, std::uint64_t seed = 0);
 /// Lines of a file, each as `expand_case` reads it; blank ones and those beginning with # are
-/// skipped. Throws: IoError, FormatError with the line, and for a file without any case.
-[[nodiscard]] std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed = 0);
+/// skipped. A line that is no case has its `refusal`: the others can run.
+/// `check` throws what a line is refused for beside its grammar.
+/// Throws: IoError; FormatError for a file without any case, with its first refusal.
+[[nodiscard]] std::vector<CaseLine> read_cases(
+    const std::string& path, std::uint64_t seed = 0,
+    const std::function<void(const CaseLine&)>& check = {});
 
 /// The cases that `words` name: each is a line for `expand_case`, or a file of them. A case that
-/// was not quoted on a command line, and so came as several words, is put together again. Throws:
+/// was not quoted on a command line, and so came as several words, is put together again. Throws,
+/// for what `words` say; what a file says has a `refusal`:
 /// FormatError, IoError; NotFound for an operator that neither ONNX nor the reference nor a
 /// framework that is loaded knows; ValueError, with an example, for one without its inputs.
 [[nodiscard]] std::vector<CaseLine> read_case_words(const std::vector<std::string>& words,

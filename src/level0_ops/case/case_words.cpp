@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -129,11 +130,15 @@ std::vector<CaseLine> read_case_words(const std::vector<std::string>& words, std
     return cases;
   }
   for (const auto& word : words) {
-    for (auto& one : is_file(word) ? read_cases(word, seed) : expand_case(word, seed)) {
+    if (is_file(word)) {
+      std::ranges::move(read_cases(word, seed, check_line), std::back_inserter(cases));
+      continue;
+    }
+    for (auto& one : expand_case(word, seed)) {
+      check_line(one);
       cases.push_back(std::move(one));
     }
   }
-  std::ranges::for_each(cases, check_line);
   return cases;
 }
 

@@ -262,7 +262,13 @@ std::vector<CaseLine> expand_case(const std::string& line, std::uint64_t seed) {
   return cases;
 }
 
-std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed) {
+OperatorCase CaseLine::draw() const {
+  if (!refusal.empty()) throw FormatError(refusal);
+  return parse_case(line, seed);
+}
+
+std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed,
+                                 const std::function<void(const CaseLine&)>& check) {
   std::ifstream file(path);
   if (!file) throw IoError(fmt::format("cases '{}' cannot be read", printable(path)));
   std::vector<CaseLine> cases;
@@ -272,14 +278,23 @@ std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed) {
     if (begin == std::string::npos || line[begin] == '#') continue;
     line.resize(line.find_last_not_of(" \t\r") + 1);
     try {
-      for (auto& one : expand_case(line, seed)) cases.push_back(std::move(one));
+      for (auto& one : expand_case(line, seed)) {
+        if (check) check(one);
+        cases.push_back(std::move(one));
+      }
     } catch (const Error& error) {
-      throw FormatError(fmt::format("'{}', line {}: {}", printable(path), number, error.what()));
+      cases.push_back(
+          {.node = {},
+           .line = line,
+           .seed = seed,
+           .refusal = fmt::format("'{}', line {}: {}", printable(path), number, error.what())});
     }
   }
   if (cases.empty()) {
     throw FormatError(fmt::format("'{}' holds no case, expected one a line", printable(path)));
   }
+  const auto is_refused = [](const CaseLine& one) { return !one.refusal.empty(); };
+  if (std::ranges::all_of(cases, is_refused)) throw FormatError(cases.front().refusal);
   return cases;
 }
 

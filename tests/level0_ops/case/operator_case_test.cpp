@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level0_ops/size_range.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
@@ -185,6 +187,23 @@ TEST_CASE("a file of cases is read line by line, and errors name the line") {
   CHECK(count("/tests/cases") > 40);
   CHECK(count("/data/deepbench") == 590);
   CHECK_THROWS_AS(read_cases("/nowhere/cases.txt"), IoError);
+}
+
+TEST_CASE("a line of a file that is no case is refused by its number, and the others are cases") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "cases.txt";
+  std::ofstream(path) << "# ours\nRelu 2x3\nRellu 2x3\nTanh 2x\nAdd 2 2\n";
+  const auto cases = read_case_words({path});
+  REQUIRE(cases.size() == 4);
+  CHECK(cases[0].refusal.empty());
+  CHECK_THAT(cases[1].refusal,
+             Catch::Contains("line 3") && Catch::Contains("Rellu") && Catch::Contains("Relu"));
+  CHECK_THAT(cases[2].refusal, Catch::Contains("line 4"));
+  CHECK(cases[3].refusal.empty());
+  CHECK_THROWS_WITH(cases[1].draw(), Catch::Contains("line 3"));
+  CHECK_THROWS_AS(read_case_words({"Rellu 2x3"}), NotFound);
+  std::ofstream(path) << "Rellu 2x3\n";
+  CHECK_THROWS_WITH(read_case_words({path}), Catch::Contains("line 1"));
 }
 
 TEST_CASE("whole numbers lie on both sides of zero, and their products are exact everywhere") {
