@@ -64,23 +64,24 @@ void add(const Cost& cost, Cost& total) {
   total.bytes_written += cost.bytes_written;
 }
 
-/// Steps that hold graphs with all that ran in these: what a node took as a whole.
-std::vector<Step> with_their_graphs(std::vector<Step> steps) {
+/// The seconds of each step with all that ran in the graphs that it holds; empty for a step that
+/// holds no graph.
+std::vector<std::vector<double>> seconds_with_graphs(const std::vector<Step>& steps) {
+  std::vector<std::vector<double>> within(steps.size());
   for (std::size_t i = steps.size(); i-- > 0;) {  // a graph's steps come after its holder
-    const Step& step = steps[i];
-    if (step.holder == NetworkProfile::kNone) continue;
-    Step& holder = steps[step.holder];
-    add_samples(step.seconds, holder.seconds);
-    add(step.cost, holder.cost);
+    if (!within[i].empty()) add_samples(steps[i].seconds, within[i]);
+    if (steps[i].holder == NetworkProfile::kNone) continue;
+    add_samples(within[i].empty() ? steps[i].seconds : within[i], within[steps[i].holder]);
   }
-  return steps;
+  return within;
 }
 
-/// The records of one group.
+/// The records of one group. Each second counts once: a node that holds graphs has a record of its
+/// time with theirs beside its own.
 class GroupRecords {
  public:
   GroupRecords(const Group& group, const Grouping& grouping, const Measurement& profiled,
-               const std::vector<Step>& steps)
+               const std::vector<Step>& steps, const std::vector<std::vector<double>>& with_graphs)
       : group_(group), base_(profiled), seconds_(seconds_of(group.steps)) {
     const Step& first = *group.steps.front();
     base_.level = "operator";
@@ -91,6 +92,7 @@ class GroupRecords {
     base_.conditions[grouping.by] = printable(group.name);
     base_.conditions["direction"] = first.pass == Pass::forward ? "forward" : "backward";
     if (&grouping == &groupings().back()) {
+      with_graphs_ = with_graphs[std::size_t(&first - steps.data())];
       base_.conditions["operator"] = printable(first.op_type);
       base_.conditions["kernel"] = first.framework;
       if (first.holder != NetworkProfile::kNone) {
@@ -114,9 +116,13 @@ class GroupRecords {
       shares.push_back(all[i] > 0 ? seconds_[i] / all[i] : 0);
       if (flop > 0 && seconds_[i] > 0) rates.push_back(flop / seconds_[i]);
     }
-    const Statistic median, single{.of = Statistic::Of::single};
+    const Statistic median, single{.of = Statistic::Of::single}, mean{.of = Statistic::Of::mean};
     records.push_back(record("time", "s", Quantity::time, median, seconds_));
-    records.push_back(record("share", "1", Quantity::share, median, std::move(shares)));
+    // Means add up to 1 over all groups; medians do not.
+    records.push_back(record("share", "1", Quantity::share, mean, std::move(shares)));
+    if (!with_graphs_.empty()) {
+      records.push_back(record("time_with_graphs", "s", Quantity::time, median, with_graphs_));
+    }
     if (!rates.empty()) {
       records.push_back(record("flop_rate", "flop/s", Quantity::rate, median, std::move(rates)));
       records.back().direction = Direction::higher_is_better;
@@ -142,7 +148,7 @@ class GroupRecords {
 
   const Group& group_;
   Measurement base_;
-  std::vector<double> seconds_;
+  std::vector<double> seconds_, with_graphs_ = {};
 };
 
 /// The part of whole runs that all steps took.
@@ -167,12 +173,10 @@ std::vector<Measurement> profile_records(const NetworkProfile& profile,
   const std::vector<double> all = seconds_of(steps);
   if (steps.empty()) return {};
   std::vector<Measurement> records = {steps_share(profiled, all)};
-  const std::vector<Step> whole = with_their_graphs(profile.steps());
+  const auto with_graphs = seconds_with_graphs(profile.steps());
   for (const Grouping& grouping : groupings()) {
-    const bool by_node = &grouping == &groupings().back();
-    const auto& grouped_steps = by_node ? whole : profile.steps();
-    for (const Group& group : grouped(grouped_steps, grouping)) {
-      GroupRecords(group, grouping, profiled, whole).append_to(records, all);
+    for (const Group& group : grouped(profile.steps(), grouping)) {
+      GroupRecords(group, grouping, profiled, profile.steps(), with_graphs).append_to(records, all);
     }
   }
   return records;

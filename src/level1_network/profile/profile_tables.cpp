@@ -58,6 +58,7 @@ std::string table_of(const std::vector<Row>& rows, const std::string& by, Format
                    {"time", right},
                    "95% interval",
                    {"share", right},
+                   {"with its graphs", right},
                    {"rate", right},
                    {"bytes", right},
                    {"memory", right}});
@@ -73,8 +74,8 @@ std::string table_of(const std::vector<Row>& rows, const std::string& by, Format
     const Measurement& time = row.time();
     table.add({condition_of(time, by), condition_of(time, by == "node" ? "operator" : "nodes"),
                both ? condition_of(time, "direction") : "", row.cell("time"), interval_of(time),
-               percent(row.value("share")), row.cell("flop_rate"), row.cell("bytes"),
-               row.cell("memory")});
+               percent(row.value("share")), row.cell("time_with_graphs"), row.cell("flop_rate"),
+               row.cell("bytes"), row.cell("memory")});
   }
   table.drop_empty_columns();
   std::string text = table.to_text(format);

@@ -5,10 +5,12 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "d5/core/measure.hpp"
 #include "d5/core/result_comparison.hpp"
 #include "d5/level1_network/network_bench.hpp"
+#include "tests/level1_network/subgraph_networks.hpp"
 
 using namespace d5;
 using Catch::Contains;
@@ -53,8 +55,8 @@ struct Profiled {
   std::vector<Measurement> whole, parts;
 };
 
-Profiled profile_of(bool training) {
-  const std::shared_ptr<GraphExecutor> executor = make_executor(layers());
+Profiled profile_of(bool training, Network network = layers()) {
+  const std::shared_ptr<GraphExecutor> executor = make_executor(std::move(network));
   const ValueMap inputs = random_inputs(executor->network());
   const Subject subject{.record = {.subject = "layers", .conditions = {{"pass", "step"}}},
                         .run =
@@ -105,6 +107,37 @@ TEST_CASE("groups are sums of their nodes, and the shares of each grouping are o
       if (condition(m, "by") == by && m.metric == "share") shares += m.samples.at(0);
     }
     CHECK(shares == Approx(1));
+  }
+}
+
+TEST_CASE("the rows of a table add up where a node holds a graph, whose nodes have rows too") {
+  using subgraphs::node;
+  const auto branch = [](std::int64_t chain) {
+    std::vector<onnx::Node> nodes;
+    std::string now = "x";
+    for (std::int64_t i = 0; i < chain; ++i) {
+      const std::string next = "t" + std::to_string(i);
+      nodes.push_back(node("Tanh", {std::exchange(now, next)}, {next}));
+    }
+    return subgraphs::graph({}, std::move(nodes), {now});
+  };
+  Network network("branches");
+  network.add_input("x", DType::float32, {64, 64});
+  network.add_input("which", DType::boolean, {});
+  network.add_node("If", {"which"}, {"y"}, {{"then_branch", branch(2)}, {"else_branch", branch(3)}},
+                   "choice");
+  network.add_output("y");
+  const Profiled run = profile_of(false, std::move(network));
+  for (const char* by : {"operator", "layer", "node"}) {
+    double shares = 0, seconds = 0;
+    for (const auto& m : run.parts) {
+      if (condition(m, "by") != by) continue;
+      if (m.metric == "share") shares += estimate(m).value;
+      if (m.metric == "time") seconds += m.samples.at(2);
+    }
+    CAPTURE(by);
+    CHECK(shares == Approx(1));
+    CHECK(seconds == Approx(run.parts.front().samples.at(2) * run.whole.back().samples.at(2)));
   }
 }
 
