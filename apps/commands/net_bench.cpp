@@ -107,14 +107,16 @@ int run_net_bench(NetBenchOptions options) {
   const auto models = models_of(options.models);
   const auto limits =
       options.memory_limits.empty() ? std::vector<std::size_t>{0} : options.memory_limits;
+  const auto sizes = sizes_of_models(models, how.sizes);
   std::vector<WorkPiece> work;
-  for (const auto& model : models) {
+  for (std::size_t i = 0; i < models.size(); ++i) {
     for (const std::int64_t batch : sizes_from(options.batches)) {
       for (const std::size_t limit : limits) {
         NetworkBenchOptions one = how;
+        one.sizes = sizes[i];
         one.sizes.batch = batch;
         one.memory_limit = limit;
-        work.push_back(piece(model, one, options.training));
+        work.push_back(piece(models[i], one, options.training));
       }
     }
   }

@@ -84,19 +84,26 @@ int run_net_check(NetCheckOptions options) {
   if (!options.reduce.empty() && models_of(options.models).size() != 1) {
     throw ValueError("--reduce is for one model at a time");
   }
+  const auto models = models_of(options.models);
+  const auto sizes = sizes_of_models(models, how.sizes);
   std::vector<WorkPiece> work;
-  for (const auto& model : models_of(options.models)) {
+  for (std::size_t i = 0; i < models.size(); ++i) {
     WorkPiece& one = work.emplace_back();
     one.record = error_record();
-    one.record.subject = model;
+    one.record.subject = models[i];
     one.record.level = "network";
     one.samples = std::int64_t(options.frameworks.size());
-    one.run = [&, model](const std::function<void()>& sampled) {
-      NetworkCheckOptions with_progress = how;
-      with_progress.on_framework = sampled;
-      return check_network(model, with_progress);
+    const auto with_sizes = [&, i] {
+      NetworkCheckOptions own = how;
+      own.sizes = sizes[i];
+      return own;
     };
-    one.plan = [&, model] { return plan_network_check(model, how); };
+    one.run = [&, i, with_sizes](const std::function<void()>& sampled) {
+      NetworkCheckOptions with_progress = with_sizes();
+      with_progress.on_framework = sampled;
+      return check_network(models[i], with_progress);
+    };
+    one.plan = [&, i, with_sizes] { return plan_network_check(models[i], with_sizes()); };
   }
   return app::run_list(work, options, options);
 }

@@ -21,6 +21,12 @@ struct OpenSizes {
 /// Throws: ValueError for a word of another form, a size below 1, a name that is there already.
 [[nodiscard]] OpenSizes open_sizes(const std::vector<std::string>& words, std::int64_t batch = 1);
 
+/// What each of several models takes of `sizes`: a name that one has no dimension of is meant for
+/// others. One model alone takes all, and refuses what it has not. A model that cannot be opened
+/// takes all, too. Throws: NotFound for a name that none has.
+[[nodiscard]] std::vector<OpenSizes> sizes_of_models(const std::vector<std::string>& models,
+                                                     const OpenSizes& sizes);
+
 /// " --batch 4 --dim T=16", as the program takes them.
 [[nodiscard]] std::string to_line(const OpenSizes& sizes);
 

@@ -97,11 +97,14 @@ std::vector<Measurement> run_networks(const std::vector<std::string>& models,
   const std::size_t runs = models.size() * options.frameworks.size();
   check_output_files(options.output_files, runs);
   std::vector<Measurement> records;
-  for (const auto& model : models) {
+  const auto sizes = sizes_of_models(models, options.sizes);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    NetworkRunOptions own = options;
+    own.sizes = sizes[i];
     for (const auto& word : options.frameworks) {
-      Measurement& record = records.emplace_back(run_record(model, word, options));
+      Measurement& record = records.emplace_back(run_record(models[i], word, own));
       try {
-        run_one(model, options, record);
+        run_one(models[i], own, record);
       } catch (const std::exception&) {
         if (runs == 1) throw;
         record_failure(record, std::current_exception());

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
@@ -59,6 +60,28 @@ void expect_taken(const Network& network, const OpenSizes& sizes) {
                     "sizes stand in 'd5 net show'",
                     sizes.batch));
   }
+}
+
+std::vector<OpenSizes> sizes_of_models(const std::vector<std::string>& models,
+                                       const OpenSizes& sizes) {
+  std::vector<OpenSizes> all(models.size(), sizes);
+  if (models.size() < 2 || sizes.by_name.empty()) return all;
+  std::set<std::string> known;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    try {
+      std::set<std::string> own;
+      for (const OpenDim& dim : open_dims(open_model(models[i]))) own.insert(dim.name);
+      std::erase_if(all[i].by_name, [&](const auto& one) { return !own.contains(one.first); });
+      known.merge(own);
+    } catch (const Error&) {  // its row says so
+    }
+  }
+  for (const auto& [name, size] : sizes.by_name) {
+    const bool is_taken =
+        std::ranges::any_of(all, [&](const OpenSizes& one) { return one.by_name.contains(name); });
+    if (!is_taken) throw_unknown_name("open dimension", name, {known.begin(), known.end()});
+  }
+  return all;
 }
 
 ValueMap made_inputs(const Network& network, const OpenSizes& sizes, const ValueMap& given,

@@ -13,10 +13,10 @@ using Catch::Contains;
 
 namespace {
 
-/// y = relu(x), of any number of rows.
-void save_rectifier(const std::string& path) {
+/// y = relu(x), of any number of rows, which is called `rows`.
+void save_rectifier(const std::string& path, const std::string& rows = "N") {
   Network network("rectifier");
-  network.add_input("x", DType::float32, {"N", std::int64_t{2}});
+  network.add_input("x", DType::float32, {rows, std::int64_t{2}});
   network.add_node("Relu", {"x"}, {"y"});
   network.add_output("y");
   network.save(path);
@@ -45,6 +45,24 @@ TEST_CASE("a network answers on values, on files of values, and writes what it a
                                .on_run = on_run});
   CHECK(answered == std::vector<float>{0, 3, 0, 3});
   CHECK(read_npy(y).span<float>()[1] == 3);
+}
+
+TEST_CASE(
+    "of several models each takes the sizes that it has, and a size that none has is refused") {
+  const testing::TemporaryFolder folder;
+  const std::vector<std::string> models{folder / "lines.onnx", folder / "words.onnx"};
+  save_rectifier(models[0], "L");
+  save_rectifier(models[1], "T");
+  std::vector<std::int64_t> rows;
+  const auto on_run = [&](const Measurement&, const ValueMap& outputs) {
+    if (!outputs.empty()) rows.push_back(outputs.at("y").tensor().shape()[0]);
+  };
+  const auto records = run_networks(models, {.sizes = open_sizes({"T=5"}), .on_run = on_run});
+  CHECK(rows == std::vector<std::int64_t>{1, 5});
+  CHECK_THAT(records.at(0).command, !Contains("T=5"));
+  CHECK_THAT(records.at(1).command, Contains("T=5"));
+  CHECK_THROWS_AS(run_networks(models, {.sizes = open_sizes({"W=5"})}), NotFound);
+  CHECK_THROWS_AS(run_networks({models[0]}, {.sizes = open_sizes({"T=5"})}), NotFound);
 }
 
 TEST_CASE("of several runs one that fails is a failed record; what cannot be written is refused") {
