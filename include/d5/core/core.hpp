@@ -46,6 +46,7 @@
 #include "d5/core/random.hpp"
 #include "d5/core/rate.hpp"
 #include "d5/core/ratio.hpp"
+#include "d5/core/ratio_sentence.hpp"
 #include "d5/core/ratio_summary.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/core/report.hpp"

@@ -8,6 +8,8 @@
 
 #include "core/text/column_layout.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/ratio_sentence.hpp"
+#include "d5/core/ratio_summary.hpp"
 #include "d5/core/registry.hpp"
 
 namespace d5 {
@@ -73,6 +75,39 @@ std::string in_sections(const TextTable& table, int width) {
   return text;
 }
 
+/// "A", or with what sets the files apart: "torch (A)".
+std::string name_of_file(const ComparedFiles& files, const char* letter,
+                         std::string ResultDifference::* side) {
+  const auto place = std::ranges::find(files.differences, "framework", &ResultDifference::name);
+  const bool known = place != files.differences.end() && !((*place).*side).empty();
+  return known ? fmt::format("{} ({})", (*place).*side, letter) : letter;
+}
+
+/// What the first metric of time that both files hold says; empty where they hold none.
+std::string sentence_of(const ComparedFiles& files) {
+  std::string metric;
+  std::vector<JudgedRatio> ratios;
+  for (const ResultPair& pair : files.report.pairs) {
+    if (pair.a.quantity != Quantity::time || !pair.has_interval()) continue;
+    if (metric.empty()) metric = pair.a.metric;
+    if (pair.a.metric != metric) continue;
+    const bool mistrusted =
+        pair.a.status == Status::mistrusted || pair.b.status == Status::mistrusted;
+    ratios.push_back({pair.ratio, pair.interval, mistrusted});
+  }
+  if (ratios.empty()) return "";
+  const RatioSummary all = summarise_ratios(ratios);
+  const bool one = ratios.size() == 1;
+  std::string text = ratio_sentence(
+      {.first = name_of_file(files, "A", &ResultDifference::a),
+       .second = name_of_file(files, "B", &ResultDifference::b),
+       .ratio = one ? Estimate{ratios.front().ratio, ratios.front().interval, 0.95} : all.mean});
+  if (!one) text += fmt::format(" (geometric mean of {} pairs)", ratios.size());
+  text += ", by " + printable(metric);
+  if (all.mistrusted > 0) text += fmt::format("; {} of {} mistrusted", all.mistrusted, all.ratios);
+  return text;
+}
+
 }  // namespace
 
 bool ComparedFiles::holds() const {
@@ -121,7 +156,14 @@ std::vector<std::string> notes_of(const ComparedFiles& files) {
 std::string to_text(const ComparedFiles& files, Format format, int width) {
   if (is_drawn(format)) return to_text(files.report, format);
   const TextTable table = to_table(files.report.pairs);
-  return format == Format::table ? in_sections(table, width) : table.to_text(format, width);
+  std::string text =
+      format == Format::table ? in_sections(table, width) : table.to_text(format, width);
+  const std::string sentence = is_for_people(format) ? sentence_of(files) : "";
+  if (sentence.empty()) return text;
+  text += '\n';
+  const std::size_t room = width > 0 ? std::size_t(width) : sentence.size();
+  for (const auto& line : detail::lines_of(sentence, room)) text += line + '\n';
+  return text;
 }
 
 }  // namespace d5

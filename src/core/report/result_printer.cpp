@@ -7,7 +7,9 @@
 
 #include "core/report/result_blocks.hpp"
 #include "core/results/written_record.hpp"
+#include "core/text/column_layout.hpp"
 #include "d5/core/case_summary.hpp"
+#include "d5/core/ratio_sentence.hpp"
 #include "d5/core/report.hpp"
 
 namespace d5 {
@@ -43,8 +45,15 @@ struct ResultPrinter::State {
     std::string text;
     const auto tables = summaries_of(results.measurements);
     for (const TextTable& table : tables) text += "\n" + table.to_text(format, screen.width);
-    const std::string note = note_on_means(tables);
-    return note.empty() ? text : text + "\n" + note + "\n";
+    if (const std::string note = note_on_means(tables); !note.empty()) text += "\n" + note + "\n";
+    const auto sentences = ratio_sentences(results.measurements);
+    if (!sentences.empty()) text += "\n";
+    for (const std::string& sentence : sentences) {
+      for (const auto& line : detail::lines_of(sentence, std::size_t(screen.width))) {
+        text += line + "\n";
+      }
+    }
+    return text;
   }
 };
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/ratio_sentence.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "d5/core/framework.hpp"
+
+namespace d5 {
+namespace {
+
+/// A ratio of thirty samples that are all `value`, but for one on each side.
+Measurement ratio_of(double value, const std::string& framework, const std::string& base) {
+  Measurement m{.subject = "lenet",
+                .framework = framework,
+                .device = "cpu",
+                .metric = "time_ratio",
+                .unit = "1",
+                .quantity = Quantity::ratio,
+                .samples = std::vector<double>(30, value),
+                .conditions = {{"base", base}, {"pass", "forward"}}};
+  m.samples.front() *= 0.9;
+  m.samples.back() *= 1.1;
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("a ratio's sentence begins with the faster one") {
+  using Interval = d5::Interval;
+  CHECK(ratio_sentence({"onnxruntime", "torch", {0.8, Interval{0.75, 0.85}, 0.95}}) ==
+        "torch is 1.25 [1.18, 1.33] times as fast as onnxruntime");
+  CHECK(ratio_sentence({"onnxruntime", "torch", {1.25, Interval{1.2, 1.3}, 0.95}}) ==
+        "onnxruntime is 1.25 [1.2, 1.3] times as fast as torch");
+  CHECK(ratio_sentence({"A", "B", {1.01, Interval{0.97, 1.05}, 0.95}}) ==
+        "B and A are equally fast as far as this tells: time ratio 1.01 [0.97, 1.05]");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(ratio_sentence({"A", "B", {0.5, Interval{nan, nan}, 0.95}}) ==
+        "B and A are equally fast as far as this tells: time ratio 0.5");
+}
+
+TEST_CASE("records of ratios are summed up in a sentence each pass") {
+  using Sentences = std::vector<std::string>;
+  CHECK(ratio_sentences({}).empty());
+  add_framework("swift", "1", [](Framework&) {});
+  CHECK(ratio_sentences({ratio_of(0.5, "torch", "swift")}) ==
+        Sentences{"forward: torch is 2 [2, 2] times as fast as swift"});
+  CHECK(ratio_sentences({ratio_of(0.5, "onednn", "swift"), ratio_of(0.8, "torch", "swift")}) ==
+        Sentences{"forward: onednn is 2 [2, 2] times as fast as swift, and the fastest of 3"});
+  CHECK(ratio_sentences({ratio_of(4, "onednn", "swift"), ratio_of(2, "torch", "swift")}) ==
+        Sentences{"forward: swift is 2 [2, 2] times as fast as torch, and the fastest of 3"});
+  // Of two subjects in one framework the base is a subject.
+  CHECK(ratio_sentences({ratio_of(0.5, "swift", "resnet-18")}) ==
+        Sentences{"forward: lenet is 2 [2, 2] times as fast as resnet-18"});
+  Measurement doubted = ratio_of(0.5, "torch", "swift");
+  mistrust(doubted, "other work");
+  CHECK(ratio_sentences({doubted}) ==
+        Sentences{"forward: torch is 2 [2, 2] times as fast as swift; this ratio is mistrusted"});
+}
+
+}  // namespace d5
