@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
+
 #include "apps/say.hpp"
 
 namespace d5::app {
@@ -14,8 +17,11 @@ std::vector<Framework*> loadable_frameworks() {
 }
 
 void say_what_cannot_be_loaded() {
+  static std::set<std::string> said;  // each absence once
   for (const auto& info : frameworks()) {
-    if (!info.reason.empty()) say(fmt::format("note: {}", info.reason));
+    if (!info.reason.empty() && said.insert(info.reason).second) {
+      say(fmt::format("note: {}", info.reason));
+    }
   }
 }
 

@@ -212,9 +212,13 @@ std::vector<MetricChoice> metrics_of(const RunOptions& options, std::vector<Metr
   for (const auto& text : options.metrics) {
     MetricChoice choice(text);
     (void)choice.make();  // a misspelt name or setting is bad usage, and no finding of a run
-    const bool there =
-        std::ranges::any_of(usual, [&](const auto& one) { return one.name() == choice.name(); });
-    if (!there) usual.push_back(std::move(choice));
+    const auto same =
+        std::ranges::find_if(usual, [&](const auto& one) { return one.name() == choice.name(); });
+    if (same == usual.end()) {
+      usual.push_back(std::move(choice));
+    } else {
+      *same = std::move(choice);  // with the settings that were asked for
+    }
   }
   return usual;
 }

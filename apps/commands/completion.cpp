@@ -3,11 +3,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 
 #include "apps/command_tree.hpp"
 #include "apps/program.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/core/metric.hpp"
+#include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/scenario.hpp"
+#include "d5/level1_network/models.hpp"
+#include "d5/level1_network/transform.hpp"
+#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/loss.hpp"
+#include "d5/level2_training/recipe.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
 
 namespace d5::command {
 namespace {
@@ -30,6 +42,48 @@ std::string quoted(std::string text) {
     text.replace(at, 1, "’");
   }
   return "'" + text + "'";
+}
+
+template <class T>
+std::vector<std::string> names_in(Registry<T>& (*registry)()) {
+  return registry().names();
+}
+
+/// Nothing is loaded for them.
+std::vector<std::string> framework_names() {
+  std::vector<std::string> names{"all", "auto"};
+  for (const auto& info : frameworks()) names.push_back(info.name);
+  return names;
+}
+
+/// The values that d5 carries for an option or a positional word of this name, which also takes
+/// others, such as files.
+std::vector<std::string> carried_values(const std::string& name) {
+  static const std::map<std::string, std::function<std::vector<std::string>()>> kValues = {
+      {"RECIPE", [] { return carried_recipes(); }},
+      {"MODEL", [] { return names_in(models); }},
+      {"DATASET", [] { return names_in(datasets); }},
+      {"--dataset", [] { return names_in(datasets); }},
+      {"--framework", framework_names},
+      {"--transform", [] { return names_in(transforms); }},
+      {"--metrics", [] { return names_in(metrics); }},
+      {"--distributed", [] { return names_in(distributed_optimizers); }},
+      {"--scenario", [] { return names_in(scenarios); }},
+      {"--analysis", [] { return names_in(analyses); }},
+      {"--loss", [] { return names_in(losses); }},
+  };
+  const auto place = kValues.find(name);
+  return place == kValues.end() ? std::vector<std::string>() : place->second();
+}
+
+/// The tree with the values that d5 carries among the choices.
+Commands with_carried_values(Commands commands) {
+  for (auto& command : commands) {
+    for (auto& option : command.options) {
+      std::ranges::move(carried_values(option.name), std::back_inserter(option.choices));
+    }
+  }
+  return commands;
 }
 
 /// What may follow a command: those below it, the words that it takes one of, its options.
@@ -98,7 +152,8 @@ _d5() {
   }
   return text + R"(      esac ;;
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  local before="${current%"${current##*,}"}" # of a list: what stands before its last comma
+  COMPREPLY=($(compgen -P "$before" -W "$words" -- "${current##*,}"))
 }
 complete -o default -F _d5 d5
 )";
@@ -123,7 +178,8 @@ _d5() {
   case "${words[CURRENT-1]}" in
 )";
   for (const auto& [option, choices] : choices_of(commands)) {
-    text += fmt::format("    {}) compadd {}; return ;;\n", option, fmt::join(choices, " "));
+    text += fmt::format("    {}) compset -P '*,'; compadd {}; return ;;\n", option,
+                        fmt::join(choices, " "));
   }
   text += "  esac\n  case \"$at\" in\n";
   for (const auto& command : commands) {
@@ -197,7 +253,8 @@ void register_completion(app::Program& program) {
   auto shell = std::make_shared<Shell>();
   auto& command = program.add("completion", "what the Tab key completes in a shell",
                               kCompletionExamples, [&program, shell] {
-                                fmt::print("{}", (*shell)(app::commands_of(program.tree())));
+                                const Commands all = app::commands_of(program.tree());
+                                fmt::print("{}", (*shell)(with_carried_values(all)));
                                 return app::kPassed;
                               });
   std::map<std::string, Shell> shells(std::begin(kShells), std::end(kShells));

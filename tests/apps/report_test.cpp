@@ -138,6 +138,11 @@ TEST_CASE("bash completes commands, options and their words") {
         "forward backward backward-data backward-weights both each ");
   CHECK(completed("d5 rep", 1) == "report ");
   CHECK(completed("d5 completion f", 2) == "fish ");
+  CHECK(completed("d5 train mnist-lenet-q", 2) == "mnist-lenet-quick ");
+  CHECK(completed("d5 net bench lene", 3) == "lenet ");
+  CHECK(completed("d5 op bench --framework ref", 4) == "reference ");
+  CHECK(completed("d5 op bench --framework auto,ref", 4) == "auto,reference ");
+  CHECK(completed("d5 net run lenet --transform dead", 5) == "dead-code ");
 }
 
 TEST_CASE("the manual holds no request that its text began by chance") {
