@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "d5/core/measurement.hpp"
+#include "d5/core/ratio_summary.hpp"
 
 namespace d5 {
 
-/// Two that were compared, and the time of the second over that of the first.
-struct ComparedTimes {
-  std::string first, second;
-  Estimate ratio{};
-};
-
-/// What a ratio says, without the end of a sentence:
+/// What `ratios`, times of `second` over those of `first`, say, without the end of a sentence:
 ///
 ///     torch is 1.27 [1.24, 1.31] times as fast as onnxruntime
 ///     torch and onnxruntime are equally fast as far as this tells: time ratio 1.01 [0.97, 1.05]
+///     torch is 1.3 [1.1, 1.5] times as fast as onnxruntime (geometric mean of 12 cases)
+///     torch is faster than onnxruntime in 2 of 3 cases and slower in 0
 ///
-/// The faster of both comes first. A ratio without an interval decides nothing.
-[[nodiscard]] std::string ratio_sentence(const ComparedTimes& times);
+/// The faster of both comes first. A ratio without an interval decides nothing; fewer cases than
+/// `kFewestForMeanInterval` are counted. `noun`: what the ratios are of. Mistrusted ones are said
+/// to be so. Empty for no ratio.
+[[nodiscard]] std::string ratio_sentence(const std::string& first, const std::string& second,
+                                         std::span<const JudgedRatio> ratios,
+                                         std::string_view noun = "cases");
 
 /// What the records "time_ratio", which were measured interleaved, say: a line each pass and
-/// device, about the fastest and its base; of several cases the geometric mean. Empty where nothing
-/// was compared. A mistrusted ratio is said to be so.
+/// device, about the fastest and its base. Empty where nothing was compared.
 [[nodiscard]] std::vector<std::string> ratio_sentences(
     const std::vector<Measurement>& measurements);
 

@@ -9,7 +9,6 @@
 #include "core/text/column_layout.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/ratio_sentence.hpp"
-#include "d5/core/ratio_summary.hpp"
 #include "d5/core/registry.hpp"
 
 namespace d5 {
@@ -96,16 +95,9 @@ std::string sentence_of(const ComparedFiles& files) {
     ratios.push_back({pair.ratio, pair.interval, mistrusted});
   }
   if (ratios.empty()) return "";
-  const RatioSummary all = summarise_ratios(ratios);
-  const bool one = ratios.size() == 1;
-  std::string text = ratio_sentence(
-      {.first = name_of_file(files, "A", &ResultDifference::a),
-       .second = name_of_file(files, "B", &ResultDifference::b),
-       .ratio = one ? Estimate{ratios.front().ratio, ratios.front().interval, 0.95} : all.mean});
-  if (!one) text += fmt::format(" (geometric mean of {} pairs)", ratios.size());
-  text += ", by " + printable(metric);
-  if (all.mistrusted > 0) text += fmt::format("; {} of {} mistrusted", all.mistrusted, all.ratios);
-  return text;
+  return ratio_sentence(name_of_file(files, "A", &ResultDifference::a),
+                        name_of_file(files, "B", &ResultDifference::b), ratios, "pairs") +
+         ", by " + printable(metric);
 }
 
 }  // namespace

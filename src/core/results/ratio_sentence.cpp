@@ -7,19 +7,21 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
-#include "d5/core/ratio_summary.hpp"
+#include "d5/core/geometric_mean.hpp"
 
 namespace d5 {
 namespace {
+
+Estimate ratio_of(std::span<const JudgedRatio> ratios) {
+  if (ratios.size() > 1) return summarise_ratios(ratios).mean;
+  return {ratios.front().ratio, ratios.front().interval, 0.95};
+}
 
 /// The times that one framework, or subject, took of the same base's.
 struct Rival {
   std::string name, base;
   std::vector<JudgedRatio> ratios = {};
-  [[nodiscard]] Estimate ratio() const {
-    if (ratios.size() > 1) return summarise_ratios(ratios).mean;
-    return {ratios.front().ratio, ratios.front().interval, 0.95};
-  }
+  [[nodiscard]] Estimate ratio() const { return ratio_of(ratios); }
 };
 
 /// What is compared under the same circumstances.
@@ -37,7 +39,7 @@ bool is_framework(const std::string& base) {
          });
 }
 
-std::vector<Contest> comparisons_in(const std::vector<Measurement>& measurements) {
+std::vector<Contest> contests_in(const std::vector<Measurement>& measurements) {
   std::vector<Contest> all;
   for (const Measurement& m : measurements) {
     if (m.metric != "time_ratio" || m.samples.empty()) continue;
@@ -57,44 +59,33 @@ std::vector<Contest> comparisons_in(const std::vector<Measurement>& measurements
   return all;
 }
 
-/// "forward: torch is ... (geometric mean of 3 cases); the fastest of 4; mistrusted".
+/// "forward: torch is ..., and the fastest of 4; this ratio is mistrusted".
 std::string sentence_of(const Contest& contest, bool several_devices) {
   const auto fastest = std::ranges::min_element(
       contest.rivals, {}, [](const Rival& rival) { return rival.ratio().value; });
   std::string text;
   if (!contest.pass.empty()) text += printable(contest.pass) + ": ";
   if (several_devices) text += printable(contest.device) + ": ";
-  text += ratio_sentence({fastest->base, fastest->name, fastest->ratio()});
-  if (fastest->ratios.size() > 1) {
-    text += fmt::format(" (geometric mean of {} cases)", fastest->ratios.size());
-  }
+  text += ratio_sentence(fastest->base, fastest->name, fastest->ratios);
   const Interval interval = fastest->ratio().interval;
   if (contest.rivals.size() > 1 && (interval.high < 1 || interval.low > 1)) {
     text += fmt::format(", and the fastest of {}", contest.rivals.size() + 1);
   }
-  const auto mistrusted = std::ranges::count_if(fastest->ratios, &JudgedRatio::mistrusted);
-  if (mistrusted > 0) {
-    text += fastest->ratios.size() == 1
-                ? "; this ratio is mistrusted"
-                : fmt::format("; {} of these ratios are mistrusted", mistrusted);
-  }
   return text;
 }
 
-}  // namespace
-
-std::string ratio_sentence(const ComparedTimes& times) {
-  const double value = times.ratio.value;
-  const Interval interval = times.ratio.interval;
-  const std::string first = printable(times.first), second = printable(times.second);
+/// Of one ratio, or a mean.
+std::string sentence_of(const std::string& first, const std::string& second,
+                        const Estimate& ratio) {
+  const Interval interval = ratio.interval;
   if (!(interval.low > 1) && !(interval.high < 1)) {
     const bool known = interval.low <= interval.high;
     return fmt::format("{} and {} are equally fast as far as this tells: time ratio {:.3g}{}",
-                       second, first, value,
+                       second, first, ratio.value,
                        known ? fmt::format(" [{:.3g}, {:.3g}]", interval.low, interval.high) : "");
   }
   const bool is_faster = interval.high < 1;  // the second
-  const double times_as_fast = is_faster ? 1 / value : value;
+  const double times_as_fast = is_faster ? 1 / ratio.value : ratio.value;
   const double low = is_faster ? 1 / interval.high : interval.low;
   const double high = is_faster ? 1 / interval.low : interval.high;
   return fmt::format("{} is {:.3g} [{:.3g}, {:.3g}] times as fast as {}",
@@ -102,8 +93,29 @@ std::string ratio_sentence(const ComparedTimes& times) {
                      is_faster ? first : second);
 }
 
+}  // namespace
+
+std::string ratio_sentence(const std::string& first, const std::string& second,
+                           std::span<const JudgedRatio> ratios, std::string_view noun) {
+  if (ratios.empty()) return "";
+  const std::string a = printable(first), b = printable(second);
+  const RatioSummary all = summarise_ratios(ratios);
+  std::string text;
+  if (ratios.size() == 1 || ratios.size() >= kFewestForMeanInterval) {
+    text = sentence_of(a, b, ratio_of(ratios));
+    if (ratios.size() > 1) text += fmt::format(" (geometric mean of {} {})", ratios.size(), noun);
+  } else {
+    text = fmt::format("{} is faster than {} in {} of {} {} and slower in {}", b, a, all.faster,
+                       ratios.size(), noun, all.slower);
+  }
+  if (all.mistrusted == 0) return text;
+  return text + (ratios.size() == 1
+                     ? "; this ratio is mistrusted"
+                     : fmt::format("; {} of these ratios are mistrusted", all.mistrusted));
+}
+
 std::vector<std::string> ratio_sentences(const std::vector<Measurement>& measurements) {
-  const auto all = comparisons_in(measurements);
+  const auto all = contests_in(measurements);
   const bool several_devices = std::ranges::any_of(
       all, [&](const Contest& one) { return one.device != all.front().device; });
   std::vector<std::string> sentences;

@@ -242,7 +242,8 @@ TEST_CASE("what the ratios of several cases say together stands at the end of ev
         "---------  ----------\n"
         "torch      reference  forward      2           0.500  –                  2       0  "
         "        0           0\n"
-        "\n– no interval: fewer than 5 cases tell nothing of others\n");
+        "\n– no interval: fewer than 5 cases tell nothing of others\n"
+        "\nforward: torch is faster than reference in 2 of 2 cases and slower in 0\n");
   CHECK_THAT(end_of(Format::markdown),
              Contains("| torch | reference | forward | 2 | 0.500 | – | 2 |"));
   const auto csv = lines_in(end_of(Format::csv));

@@ -27,16 +27,21 @@ Measurement ratio_of(double value, const std::string& framework, const std::stri
 }  // namespace
 
 TEST_CASE("a ratio's sentence begins with the faster one") {
-  using Interval = d5::Interval;
-  CHECK(ratio_sentence({"onnxruntime", "torch", {0.8, Interval{0.75, 0.85}, 0.95}}) ==
-        "torch is 1.25 [1.18, 1.33] times as fast as onnxruntime");
-  CHECK(ratio_sentence({"onnxruntime", "torch", {1.25, Interval{1.2, 1.3}, 0.95}}) ==
-        "onnxruntime is 1.25 [1.2, 1.3] times as fast as torch");
-  CHECK(ratio_sentence({"A", "B", {1.01, Interval{0.97, 1.05}, 0.95}}) ==
+  const auto sentence = [](std::vector<JudgedRatio> ratios) {
+    return ratio_sentence("A", "B", ratios);
+  };
+  CHECK(sentence({{0.8, {0.75, 0.85}}}) == "B is 1.25 [1.18, 1.33] times as fast as A");
+  CHECK(sentence({{1.25, {1.2, 1.3}}}) == "A is 1.25 [1.2, 1.3] times as fast as B");
+  CHECK(sentence({{1.01, {0.97, 1.05}}}) ==
         "B and A are equally fast as far as this tells: time ratio 1.01 [0.97, 1.05]");
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK(ratio_sentence({"A", "B", {0.5, Interval{nan, nan}, 0.95}}) ==
+  CHECK(sentence({{0.5, {nan, nan}}}) ==
         "B and A are equally fast as far as this tells: time ratio 0.5");
+  CHECK(sentence({{0.8, {0.75, 0.85}}, {1.25, {1.2, 1.3}}, {0.5, {0.4, 0.6}, true}}) ==
+        "B is faster than A in 1 of 3 cases and slower in 1; 1 of these ratios are mistrusted");
+  CHECK_THAT(sentence(std::vector<JudgedRatio>(6, {0.5, {0.4, 0.6}})),
+             Catch::Contains("B is 2 [") && Catch::Contains("(geometric mean of 6 cases)"));
+  CHECK(sentence({}) == "");
 }
 
 TEST_CASE("records of ratios are summed up in a sentence each pass") {
