@@ -18,7 +18,10 @@
 //       }
 //       void backward(const d5::abi::Call& call) { ... }  // may be left out, as flop
 //     };
-//     D5_OPERATOR(Twice<float>)
+//     D5_OPERATOR(Twice<float>, Twice<double>)
+//
+// One class is enough, if one element type is; its gradient is then checked with that type's
+// precision.
 //
 // A class that needs its node's attributes has a constructor from `const d5::abi::Node&`. What it
 // refuses it throws as `d5::abi::Refusal`. `double flop(const d5::abi::Inputs&) const` tells the
@@ -28,8 +31,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -230,25 +235,84 @@ d5_status guarded(d5_error* error, const F& call) {
   }
 }
 
-template <class Op>
-struct Table {
-  static Op& of(void* self) { return *static_cast<Op*>(self); }
-  static const Op& of(const void* self) { return *static_cast<const Op*>(self); }
+template <class A, class B>
+inline constexpr bool kSameName = std::string_view(A::kName) == B::kName &&
+                                  std::string_view(A::kDomain) == B::kDomain;
+
+/// Those of `Ops` that have the name of `Op`, each for element types of its own.
+template <class Op, class... Ops>
+using Namesakes = decltype(std::tuple_cat(
+    std::conditional_t<kSameName<Op, Ops>, std::tuple<std::unique_ptr<Ops>>, std::tuple<>>{}...));
+
+/// An operator of one name, for as many element types as there are classes: each node runs the
+/// first class whose `infer` does not refuse the types of its inputs.
+template <class Op, class... Ops>
+class Table {
+  using Classes = Namesakes<Op, Ops...>;
+  struct Self {
+    Classes classes;
+    int chosen = -1;                   ///< by the last run; -1: none yet
+    std::vector<std::int32_t> dtypes;  ///< that it was chosen for
+  };
+
+  /// Calls `f` with the class of place `chosen`.
+  template <class F>
+  static void with(const Classes& classes, int chosen, const F& f) {
+    int place = 0;
+    std::apply([&](const auto&... each) { ((place++ == chosen ? f(*each) : void()), ...); },
+               classes);
+  }
+  /// Calls `f` with each class in turn, until one does not refuse types; returns its place.
+  /// Throws: Refusal, what the first of them said; of several what each did.
+  template <class F>
+  static int first(const Classes& classes, const F& f) {
+    std::string refusals;
+    for (int place = 0; place < int(std::tuple_size_v<Classes>); ++place) {
+      try {
+        with(classes, place, f);
+        return place;
+      } catch (const Refusal& refusal) {
+        if (refusal.status() != D5_TYPE_ERROR) throw;
+        refusals += (refusals.empty() ? "" : "; ") + std::string(refusal.what());
+      }
+    }
+    throw Refusal(D5_TYPE_ERROR, refusals);
+  }
+  static int choose(Self& self, const d5_call* call) {
+    std::vector<std::int32_t> dtypes;
+    for (std::size_t i = 0; i < call->input_count; ++i) dtypes.push_back(call->inputs[i].dtype);
+    if (std::tuple_size_v<Classes> == 1) return 0;
+    if (self.chosen < 0 || self.dtypes != dtypes) {
+      self.chosen = first(self.classes, [&](const auto& op) {
+        (void)op.infer(Inputs(call->inputs, call->input_count));
+      });
+      self.dtypes = std::move(dtypes);
+    }
+    return self.chosen;
+  }
 
   static d5_status create(const d5_node* node, void** self, d5_error* error) {
     return guarded(error, [&] {
-      if constexpr (std::is_constructible_v<Op, const Node&>) {
-        *self = new Op(Node(*node));
-      } else {
-        *self = new Op();
-      }
+      auto made = std::make_unique<Self>();
+      std::apply([&](auto&... each) { (make(each, *node), ...); }, made->classes);
+      *self = made.release();
     });
   }
-  static void destroy(void* self) { delete &of(self); }
+  template <class One>
+  static void make(std::unique_ptr<One>& op, const d5_node& node) {
+    if constexpr (std::is_constructible_v<One, const Node&>) {
+      op = std::make_unique<One>(Node(node));
+    } else {
+      op = std::make_unique<One>();
+    }
+  }
+  static void destroy(void* self) { delete static_cast<Self*>(self); }
   static d5_status infer(const void* self, const d5_tensor* inputs, std::size_t input_count,
                          d5_tensor_desc* outputs, std::size_t output_count, d5_error* error) {
     return guarded(error, [&] {
-      const std::vector<Desc> descs = of(self).infer(Inputs(inputs, input_count));
+      std::vector<Desc> descs;
+      (void)first(static_cast<const Self*>(self)->classes,
+                  [&](const auto& op) { descs = op.infer(Inputs(inputs, input_count)); });
       if (descs.size() != output_count) {
         throw Refusal(D5_SHAPE_ERROR, "it has " + std::to_string(descs.size()) +
                                           " outputs, but the node " + std::to_string(output_count));
@@ -265,23 +329,38 @@ struct Table {
   static d5_status flop(const void* self, const d5_tensor* inputs, std::size_t input_count,
                         double* flop, d5_error* error) {
     return guarded(error, [&] {
-      if constexpr (requires { of(self).flop(Inputs(inputs, input_count)); }) {
-        *flop = of(self).flop(Inputs(inputs, input_count));
-      } else {
-        *flop = 0;
-      }
+      *flop = 0;
+      (void)first(static_cast<const Self*>(self)->classes, [&](const auto& op) {
+        if constexpr (requires { op.flop(Inputs(inputs, input_count)); }) {
+          *flop = op.flop(Inputs(inputs, input_count));
+        }
+      });
     });
   }
   static d5_status forward(void* self, const d5_call* call, d5_error* error) {
-    return guarded(error, [&] { of(self).forward(Call(*call)); });
+    return guarded(error, [&] {
+      Self& own = *static_cast<Self*>(self);
+      with(own.classes, choose(own, call), [&](auto& op) { op.forward(Call(*call)); });
+    });
   }
   static d5_status backward(void* self, const d5_call* call, d5_error* error) {
     return guarded(error, [&] {
-      if constexpr (requires { of(self).backward(Call(*call)); }) of(self).backward(Call(*call));
+      Self& own = *static_cast<Self*>(self);
+      with(own.classes, choose(own, call), [&](auto& op) {
+        if constexpr (kHasBackward<std::remove_cvref_t<decltype(op)>>) {
+          op.backward(Call(*call));
+        } else {
+          throw Refusal(D5_UNSUPPORTED, "it has no backward for these types");
+        }
+      });
     });
   }
 
-  static constexpr bool kHasBackward = requires(Op& op, const Call& call) { op.backward(call); };
+  template <class One>
+  static constexpr bool kHasBackward = requires(One& op, const Call& call) { op.backward(call); };
+  static constexpr bool kAnyBackward = ((kSameName<Op, Ops> && kHasBackward<Ops>) || ...);
+
+ public:
   static constexpr d5_operator kOperator = {
       .domain = Op::kDomain,
       .name = Op::kName,
@@ -293,22 +372,32 @@ struct Table {
       .infer = infer,
       .flop = flop,
       .forward = forward,
-      .backward = kHasBackward ? backward : nullptr,
+      .backward = kAnyBackward ? backward : nullptr,
       .forward_cuda = nullptr,
       .backward_cuda = nullptr,
   };
 };
 
+/// One of each name, in the order of the first class that has it.
 template <class... Ops>
 std::vector<d5_operator> operators_of() {
-  return {Table<Ops>::kOperator...};
+  std::vector<d5_operator> result;
+  const auto add = [&](const d5_operator& one) {
+    for (const d5_operator& other : result) {
+      if (std::string_view(other.name) == one.name && std::string_view(other.domain) == one.domain)
+        return;
+    }
+    result.push_back(one);
+  };
+  (add(Table<Ops, Ops...>::kOperator), ...);
+  return result;
 }
 
 }  // namespace detail
 }  // namespace d5::abi
 
-/// Makes the classes the library's operators: D5_OPERATOR(A<float>, A<double>) would be two of one
-/// name, which d5 refuses; give each its own.
+/// Makes the classes the library's operators. Classes of one name and domain are one operator, each
+/// for the element types that its `infer` does not refuse: D5_OPERATOR(Twice<float>, Twice<double>).
 #define D5_OPERATOR(...)                                                                           \
   const d5_operator_table* d5_custom_operators() {                                                 \
     static const auto operators = d5::abi::detail::operators_of<__VA_ARGS__>();                    \

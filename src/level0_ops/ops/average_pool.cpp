@@ -24,9 +24,9 @@ class AveragePoolKernel final : public Kernel {
       const T* from = x + plane * window.input_size();
       T* to = y + plane * window.output_size();
       window.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
-        A sum = 0;
-        window.for_each_tap(oz, oy, ox, [&](std::int64_t i) { sum += A(from[i]); });
-        to[o] = T(sum / A(divisor(oz, oy, ox)));
+        double sum = 0;  // may be more than A holds
+        window.for_each_tap(oz, oy, ox, [&](std::int64_t i) { sum += double(A(from[i])); });
+        to[o] = T(A(sum / double(divisor(oz, oy, ox))));
       });
     });
   }

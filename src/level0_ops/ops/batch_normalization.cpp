@@ -31,7 +31,7 @@ class BatchNormalizationKernel final : public Kernel {
                            const ChannelSizes& sizes, PlanContext& context)
       : a_(attributes), s_(sizes) {
     if (a_.trains && context.wants_backward()) {
-      statistics_ = context.save({context.dtype(0), {2, s_.channels}});
+      statistics_ = context.save({DType::float64, {2, s_.channels}});
     }
   }
 
@@ -42,25 +42,26 @@ class BatchNormalizationKernel final : public Kernel {
     const T* mean = context.input(3).data<T>();
     const T* variance = context.input(4).data<T>();
     T* y = context.output(0).data<T>();
-    T* kept = statistics_ ? context.saved(*statistics_).template data<T>() : nullptr;
+    double* kept = statistics_ ? context.saved(*statistics_).template data<double>() : nullptr;
     for_each_channel([&](std::int64_t c) {
-      T m = mean[c], v = variance[c];
+      // In float64: the square of what float32 holds may be more than it holds.
+      double m = double(mean[c]), v = double(variance[c]);
       if (a_.trains) {
         batch_statistics(x, c, m, v);
-        write(context, 1, c, T(a_.momentum) * mean[c] + T(1 - a_.momentum) * m);
-        write(context, 2, c, T(a_.momentum) * variance[c] + T(1 - a_.momentum) * v);
+        write(context, 1, c, a_.momentum * double(mean[c]) + (1 - a_.momentum) * m);
+        write(context, 2, c, a_.momentum * double(variance[c]) + (1 - a_.momentum) * v);
         write(context, 3, c, m);
         write(context, 4, c, v);
       }
-      const T inverse = T(1) / std::sqrt(v + T(a_.epsilon));
+      const double inverse = 1 / std::sqrt(v + a_.epsilon);
       if (kept) {
         kept[c] = m;
         kept[s_.channels + c] = inverse;
       }
-      const T factor = scale[c] * inverse;
+      const double factor = double(scale[c]) * inverse;
       for_each_run(c, [&](std::int64_t begin) {
         for (std::int64_t i = begin; i < begin + s_.inner; ++i) {
-          y[i] = (x[i] - m) * factor + bias[c];
+          y[i] = T((double(x[i]) - m) * factor + double(bias[c]));
         }
       });
     });
@@ -71,20 +72,20 @@ class BatchNormalizationKernel final : public Kernel {
     const T* scale = context.input(1).data<T>();
     const T* dy = context.grad_output(0).data<T>();
     for_each_channel([&](std::int64_t c) {
-      T m, inverse;
+      double m, inverse;
       if (a_.trains) {
-        const T* kept = context.saved(*statistics_).template data<T>();
+        const double* kept = context.saved(*statistics_).template data<double>();
         m = kept[c];
         inverse = kept[s_.channels + c];
       } else {
-        m = context.input(3).data<T>()[c];
-        inverse = T(1) / std::sqrt(context.input(4).data<T>()[c] + T(a_.epsilon));
+        m = double(context.input(3).data<T>()[c]);
+        inverse = 1 / std::sqrt(double(context.input(4).data<T>()[c]) + a_.epsilon);
       }
       double sum = 0, product = 0;  // of dy; of dy and the normalised x
       for_each_run(c, [&](std::int64_t begin) {
         for (std::int64_t i = begin; i < begin + s_.inner; ++i) {
           sum += double(dy[i]);
-          product += double(dy[i]) * double((x[i] - m) * inverse);
+          product += double(dy[i]) * (double(x[i]) - m) * inverse;
         }
       });
       if (context.wants_grad(1)) context.grad_input(1).data<T>()[c] = T(product);
@@ -92,11 +93,12 @@ class BatchNormalizationKernel final : public Kernel {
       if (!context.wants_grad(0)) return;
       // The batch's own statistics depend on x: their share is taken off.
       const double count = double(s_.batch) * double(s_.inner);
-      const T a = a_.trains ? T(sum / count) : T(0), b = a_.trains ? T(product / count) : T(0);
+      const double a = a_.trains ? sum / count : 0, b = a_.trains ? product / count : 0;
+      const double factor = double(scale[c]) * inverse;
       T* dx = context.grad_input(0).data<T>();
       for_each_run(c, [&](std::int64_t begin) {
         for (std::int64_t i = begin; i < begin + s_.inner; ++i) {
-          dx[i] = scale[c] * inverse * (dy[i] - a - (x[i] - m) * inverse * b);
+          dx[i] = T(factor * (double(dy[i]) - a - (double(x[i]) - m) * inverse * b));
         }
       });
     });
@@ -119,7 +121,7 @@ class BatchNormalizationKernel final : public Kernel {
     for (std::int64_t n = 0; n < s_.batch; ++n) f((n * s_.channels + c) * s_.inner);
   }
 
-  void batch_statistics(const T* x, std::int64_t c, T& mean, T& variance) const {
+  void batch_statistics(const T* x, std::int64_t c, double& mean, double& variance) const {
     const double count = double(s_.batch) * double(s_.inner);
     double sum = 0;
     for_each_run(c, [&](std::int64_t begin) {
@@ -132,12 +134,12 @@ class BatchNormalizationKernel final : public Kernel {
         squares += (double(x[i]) - center) * (double(x[i]) - center);
       }
     });
-    mean = T(center);
-    variance = T(squares / count);
+    mean = center;
+    variance = squares / count;
   }
 
-  static void write(OpContext& context, std::size_t output, std::int64_t c, T value) {
-    if (context.wants_output(output)) context.output(output).data<T>()[c] = value;
+  static void write(OpContext& context, std::size_t output, std::int64_t c, double value) {
+    if (context.wants_output(output)) context.output(output).data<T>()[c] = T(value);
   }
 
   BatchNormalizationAttributes a_;

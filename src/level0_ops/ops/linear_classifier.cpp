@@ -18,9 +18,9 @@ namespace d5::ops {
 namespace {
 
 using LinearClassifierView = onnx::nodes::ml::LinearClassifier;
-using detail::FeatureRows, detail::PostTransform;
+using detail::FeatureRows;
 
-/// Of one score, two classes are told apart: the second has it where it is positive.
+/// One score tells two classes apart: the second has it, the first its opposite.
 struct LinearClasses {
   detail::LinearModel model;
   detail::ClassLabels labels;
@@ -37,27 +37,19 @@ struct LinearClasses {
   std::size_t classify(const T* sample, std::int64_t features, std::span<double> scores) const {
     if (has_one_score(features)) {
       model.evaluate(sample, features, scores.last(1));
-      const std::size_t best = scores[1] > 0 ? 1 : 0;
-      detail::transform_one_score(model.transform, detail::OneScore::share, scores.first<2>());
-      return best;
+      detail::split_score(model.transform, detail::OneScore::signed_distance, scores.first<2>());
+    } else {
+      model.evaluate(sample, features, scores);
     }
-    model.evaluate(sample, features, scores);
-    const auto best = std::size_t(std::ranges::max_element(scores) - scores.begin());
-    detail::transform_scores(model.transform, scores);
-    return best;
+    return detail::transform_to_top(model.transform, scores);
   }
 
   /// The gradient of a sample, from that of its scores `z`, which is overwritten.
   template <class T>
   void differentiate(const float* z, std::span<double> gradients, std::int64_t features,
                      T* sample) const {
-    if (!has_one_score(features)) {
-      detail::differentiate(model.transform, z, gradients);
-      return model.differentiate(gradients, features, sample);
-    }
-    if (model.transform == PostTransform::logistic) {
-      detail::differentiate(model.transform, z, gradients);
-    }
+    detail::differentiate(model.transform, z, gradients);
+    if (!has_one_score(features)) return model.differentiate(gradients, features, sample);
     gradients[1] -= gradients[0];  // the first class has the score with the other sign
     model.differentiate(gradients.last(1), features, sample);
   }

@@ -24,16 +24,16 @@ class LpPoolKernel final : public Kernel {
     using A = Arithmetic<T>;
     const T* x = context.input(0).data<T>();
     T* y = context.output(0).data<T>();
-    const A p = A(power_);
     const Window& window = planes_.window;
     planes_.for_each<kGrain>([&](std::int64_t plane) {
       const T* from = x + plane * window.input_size();
       T* to = y + plane * window.output_size();
       window.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
-        A sum = 0;
-        window.for_each_tap(oz, oy, ox,
-                            [&](std::int64_t i) { sum += std::pow(std::abs(A(from[i])), p); });
-        to[o] = T(std::pow(sum, A(1) / p));
+        double sum = 0;  // which holds squares of float32
+        window.for_each_tap(oz, oy, ox, [&](std::int64_t i) {
+          sum += std::pow(std::abs(double(A(from[i]))), power_);
+        });
+        to[o] = T(A(std::pow(sum, 1 / power_)));
       });
     });
   }

@@ -34,7 +34,7 @@ class LrnKernel final : public Kernel {
     for_each_channel([&](std::int64_t sample, std::int64_t c) {
       for (std::int64_t i = 0; i < inner_; ++i) {
         const std::int64_t place = sample + c * inner_ + i;
-        y[place] = x[place] * std::pow(scale(x + sample + i, c), T(-a_.beta));
+        y[place] = T(double(x[place]) * std::pow(scale(x + sample + i, c), -a_.beta));
       }
     });
   }
@@ -51,14 +51,14 @@ class LrnKernel final : public Kernel {
       const std::int64_t begin = std::max<std::int64_t>(0, c - after());
       const std::int64_t end = std::min(channels_, c + before() + 1);
       for (std::int64_t i = 0; i < inner_; ++i) {
-        T sum = 0;
+        double sum = 0;
         for (std::int64_t j = begin; j < end; ++j) {
           const std::int64_t place = sample + j * inner_ + i;
-          sum += dy[place] * y[place] / scale(x + sample + i, j);
+          sum += double(dy[place]) * double(y[place]) / scale(x + sample + i, j);
         }
         const std::int64_t place = sample + c * inner_ + i;
-        dx[place] = dy[place] * std::pow(scale(x + sample + i, c), T(-a_.beta)) -
-                    T(2 * a_.alpha * a_.beta / double(a_.size)) * x[place] * sum;
+        dx[place] = T(double(dy[place]) * std::pow(scale(x + sample + i, c), -a_.beta) -
+                      2 * a_.alpha * a_.beta / double(a_.size) * double(x[place]) * sum);
       }
     });
   }
@@ -72,14 +72,14 @@ class LrnKernel final : public Kernel {
   std::int64_t before() const { return (a_.size - 1) / 2; }
   std::int64_t after() const { return a_.size - 1 - before(); }
 
-  /// `x` is one position's first channel.
-  T scale(const T* x, std::int64_t c) const {
-    T sum = 0;
+  /// `x` is one position's first channel. In float64, which holds the squares of float32.
+  double scale(const T* x, std::int64_t c) const {
+    double sum = 0;
     const std::int64_t end = std::min(channels_, c + after() + 1);
     for (std::int64_t j = std::max<std::int64_t>(0, c - before()); j < end; ++j) {
-      sum += x[j * inner_] * x[j * inner_];
+      sum += double(x[j * inner_]) * double(x[j * inner_]);
     }
-    return T(a_.bias) + T(a_.alpha / double(a_.size)) * sum;
+    return a_.bias + a_.alpha / double(a_.size) * sum;
   }
 
   /// `f(sample, c)`: where the sample begins, and the channel.

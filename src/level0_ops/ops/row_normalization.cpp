@@ -121,10 +121,10 @@ class RowNormalizationKernel final : public Kernel {
       for (std::int64_t i = 0; i < rows_.count; ++i) {
         const std::int64_t k = scale_of(r, i);
         y[r * rows_.count + i] =
-            (from[i] - s.mean) * s.inverse * scale[k] + (bias ? bias[k] : T(0));
+            T(s.of(from[i]) * double(scale[k]) + (bias ? double(bias[k]) : 0));
       }
-      if (context.wants_output(1)) context.output(1).template data<T>()[r] = s.mean;
-      if (context.wants_output(2)) context.output(2).template data<T>()[r] = s.inverse;
+      if (context.wants_output(1)) context.output(1).template data<T>()[r] = T(s.mean);
+      if (context.wants_output(2)) context.output(2).template data<T>()[r] = T(s.inverse);
     });
   }
 
@@ -144,15 +144,15 @@ class RowNormalizationKernel final : public Kernel {
         const Statistics s = statistics(from);
         double sum = 0, product = 0;  // of scale dy; of scale dy and the normalised x
         for (std::int64_t i = 0; i < rows_.count; ++i) {
-          const T g = up[i] * scale[scale_of(r, i)];
-          sum += double(g);
-          product += double(g) * double((from[i] - s.mean) * s.inverse);
+          const double g = double(up[i]) * double(scale[scale_of(r, i)]);
+          sum += g;
+          product += g * s.of(from[i]);
         }
-        const T a = kCenters ? T(sum / double(rows_.count)) : T(0);
-        const T b = T(product / double(rows_.count));
+        const double a = kCenters ? sum / double(rows_.count) : 0;
+        const double b = product / double(rows_.count);
         for (std::int64_t i = 0; i < rows_.count; ++i) {
-          const T g = up[i] * scale[scale_of(r, i)];
-          dx[r * rows_.count + i] = s.inverse * (g - a - (from[i] - s.mean) * s.inverse * b);
+          const double g = double(up[i]) * double(scale[scale_of(r, i)]);
+          dx[r * rows_.count + i] = T(s.inverse * (g - a - s.of(from[i]) * b));
         }
       });
     }
@@ -165,7 +165,7 @@ class RowNormalizationKernel final : public Kernel {
       const Statistics s = statistics(from);
       for (std::int64_t i = 0; i < rows_.count; ++i) {
         const T up = dy[r * rows_.count + i];
-        if (dscale) dscale[scale_of(r, i)] += up * (from[i] - s.mean) * s.inverse;
+        if (dscale) dscale[scale_of(r, i)] += T(double(up) * s.of(from[i]));
         if (dbias) dbias[scale_of(r, i)] += up;
       }
     }
@@ -176,8 +176,12 @@ class RowNormalizationKernel final : public Kernel {
   }
 
  private:
+  /// In float64: float32 holds neither a difference from the mean nor an inverse of all that it
+  /// holds.
   struct Statistics {
-    T mean, inverse;
+    double mean, inverse;
+    /// x, normalised.
+    double of(T x) const { return (double(x) - mean) * inverse; }
   };
 
   Statistics statistics(const T* x) const {
@@ -189,7 +193,7 @@ class RowNormalizationKernel final : public Kernel {
     for (std::int64_t i = 0; i < rows_.count; ++i) {
       squares += (double(x[i]) - mean) * (double(x[i]) - mean);
     }
-    return {T(mean), T(1 / std::sqrt(squares / double(rows_.count) + epsilon_))};
+    return {mean, 1 / std::sqrt(squares / double(rows_.count) + epsilon_)};
   }
 
   std::int64_t scale_of(std::int64_t row, std::int64_t i) const {

@@ -115,9 +115,7 @@ class SupportVectors {
       z[c] = double(rho_[0]);
       for (std::int64_t f = 0; f < features_; ++f) z[c] += double(x[f]) * double(plane[f]);
     }
-    const auto best = std::size_t(std::ranges::max_element(z) - z.begin());
-    detail::transform_scores(transform_, z);
-    return best;
+    return detail::transform_to_top(transform_, z);
   }
 
   template <class T>
@@ -140,7 +138,8 @@ class SupportVectors {
       write_probabilities(scores, z, scratch.subspan(vectors() + scores.size() + votes.size()));
     } else if (pairs() == 1) {
       z[1] = scores[0];
-      detail::transform_one_score(transform_, kind_of_one(), z.first<2>());
+      detail::split_score(transform_, detail::OneScore::signed_distance, z.first<2>());
+      detail::transform_scores(transform_, z);
     } else {
       std::ranges::copy(scores, z.begin());
       detail::transform_scores(transform_, z);
@@ -156,12 +155,6 @@ class SupportVectors {
       result += double(coefficients_[row * vectors() + v]) * products[v];
     }
     return result;
-  }
-
-  /// As in ONNX Runtime: without a transform two opposite scores, else 1 - score and the score.
-  [[nodiscard]] detail::OneScore kind_of_one() const {
-    return transform_ == detail::PostTransform::none ? detail::OneScore::signed_distance
-                                                     : detail::OneScore::share;
   }
 
   void write_probabilities(std::span<const double> scores, std::span<double> z,

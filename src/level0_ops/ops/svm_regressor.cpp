@@ -46,11 +46,12 @@ struct Machine {
     return result;
   }
 
-  /// Puts the gradient of a sample, from that of its score, into `slopes`. A sign has none.
+  /// Puts the gradient of a sample, from that of its score `y`, into `slopes`. A sign has none.
   template <class T>
-  void differentiate(const T* x, double gradient, std::span<double> slopes) const {
+  void differentiate(const T* x, const float* y, double gradient, std::span<double> slopes) const {
     std::ranges::fill(slopes, 0);
     if (is_one_class) return;
+    detail::differentiate(transform, y, {&gradient, 1});
     for (std::size_t v = 0; v < coefficients.size(); ++v) {
       kernel.add_slopes(x, vectors.data() + v * std::size_t(features), features,
                         gradient * double(coefficients[v]), slopes.data());
@@ -100,11 +101,12 @@ class RegressorKernel final : public Kernel {
     if constexpr (std::floating_point<T>) {
       const std::int64_t features = machine_->features;
       const T* x = context.input(0).data<T>();
+      const float* y = context.output(0).data<float>();
       const float* dy = context.grad_output(0).data<float>();
       T* dx = context.grad_input(0).data<T>();
       for_each_row([&](std::int64_t r) {
         const std::span slopes(context.scratch_as<double>() + r * features, std::size_t(features));
-        machine_->differentiate(x + r * features, double(dy[r]), slopes);
+        machine_->differentiate(x + r * features, y + r, double(dy[r]), slopes);
         std::ranges::transform(slopes, dx + r * features, [](double s) { return T(s); });
       });
     } else {
@@ -113,7 +115,7 @@ class RegressorKernel final : public Kernel {
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {0}, .backward_reads_outputs = {}};
+    return {.backward_reads_inputs = {0}, .backward_reads_outputs = {0}};
   }
 
  private:

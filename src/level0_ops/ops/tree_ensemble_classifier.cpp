@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TreeEnsembleClassifier: the class that most leaves of decision trees vote for.
+// TreeEnsembleClassifier: the class of the largest score by the leaves of decision trees.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,19 +47,12 @@ struct Classifier {
     forest->evaluate(sample, detail::Aggregate::sum, scores);
     if (voted) {
       // In the precision that is told: five votes of 0.1 are no majority.
-      const double score = double(float(scores[*voted] + (base.empty() ? 0 : base[0])));
-      scores[1] = score;
-      if (*voted == 0) {
-        detail::transform_one_score(transform, kind, scores.first<2>());
-      } else {
-        detail::transform_scores(transform, scores);
-      }
-      return score > (kind == OneScore::share ? 0.5 : 0) ? 1 : 0;
+      scores[1] = double(float(scores[*voted] + (base.empty() ? 0 : base[0])));
+      if (*voted == 0) detail::split_score(transform, kind, scores.first<2>());
+    } else {
+      for (std::size_t i = 0; i < base.size(); ++i) scores[i] += base[i];
     }
-    for (std::size_t i = 0; i < base.size(); ++i) scores[i] += base[i];
-    const auto best = std::size_t(std::ranges::max_element(scores) - scores.begin());
-    detail::transform_scores(transform, scores);
-    return best;
+    return detail::transform_to_top(transform, scores);
   }
 
  private:

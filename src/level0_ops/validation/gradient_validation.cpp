@@ -3,199 +3,253 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/random.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/onnx/schema.hpp"
+#include "level0_ops/validation/differentiable_case.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
+#include "level0_ops/validation/narrow_gradient.hpp"
 #include "level0_ops/validation/reference_gradient.hpp"
+#include "level0_ops/validation/slopes.hpp"
 #include "level0_ops/validation/validation_record.hpp"
 #include "level0_ops/validation/worse.hpp"
 
 namespace d5 {
 namespace {
 
-constexpr std::int64_t kMostInputs = 200, kMostOutputs = 2000;  // of a full Jacobian
+using detail::DifferentiableCase, detail::Shape1d, detail::Slopes;
 
-/// The operator as a function of its real inputs, in float64, with its derivative.
-class Function {
+constexpr std::size_t kMostInputs = 200, kMostOutputs = 2000;  // of a full Jacobian
+
+/// What was found of one input's gradient.
+class Verdict {
  public:
-  Function(const OperatorRegistry& registry, const OperatorCase& op_case,
-           const Interrupt& interrupt)
-      : runner_(registry, op_case.node, detail::float64_inputs(registry, op_case), Mode::training,
-                Guard::on),
-        line_(op_case.line),
-        interrupt_(interrupt) {
-    const auto schema = onnx::schema_of(op_case.node);
-    forward();
-    const auto is_real = [&](std::size_t i) {
-      return runner_.output(i).is_tensor() && runner_.output(i).tensor().dtype() == DType::float64;
-    };
-    const auto is_differentiable = [&](std::size_t i) {
-      const auto* output = schema ? onnx::parameter(schema->outputs, i) : nullptr;
-      return is_real(i) && !(output && output->non_differentiable);
-    };
-    bool any = false;
-    for (std::size_t i = 0; i < runner_.output_count(); ++i) any = any || is_differentiable(i);
-    for (std::size_t i = 0; i < runner_.output_count(); ++i) {
-      // Where ONNX calls all outputs non-differentiable, as STFT's, the operator knows better.
-      const bool counts = any ? is_differentiable(i) : is_real(i);
-      directions_.push_back(
-          counts ? Tensor::zeros(DType::float64, runner_.output(i).tensor().shape()) : Tensor());
-    }
+  explicit Verdict(double tolerance) : tolerance_(tolerance) {}
+
+  /// Whether places beside one are worth looking at: one that is wrong is enough.
+  [[nodiscard]] bool is_open() const { return where_.empty(); }
+
+  /// Of an output at `place`, which is counted: an element of the input or of an output.
+  template <class Name>
+  void compare(detail::Slopes& slopes, std::size_t k, double slope, std::size_t place, Name&& name) {
+    const double error = slopes.distance(k, slope, is_open());
+    const Shape1d shape = slopes.shape(k);
+    if (shape != Shape1d::smooth) count(shape, place);
+    if (shape != Shape1d::undefined) judge(slopes, k, slope, error, name);
+  }
+  /// The same along a direction that is no place.
+  template <class Name>
+  void compare_together(detail::Slopes& slopes, std::size_t k, double slope, Name&& name) {
+    judge(slopes, k, slope, slopes.distance(k, slope, is_open()), name);
+  }
+  void compare(double analytic, double numerical, const std::string& name) {
+    ++compared_;
+    const double error = std::fabs(analytic - numerical) / std::max(1.0, std::fabs(numerical));
+    largest_ = detail::worse(largest_, error);
+    if (error <= tolerance_ || !is_open()) return;
+    where_ = fmt::format("{}: backward says {}, central differences say {}", name, analytic,
+                         numerical);
+  }
+  [[nodiscard]] bool has_kinks() const { return places_.contains(Shape1d::kink); }
+  void count(Shape1d shape, std::size_t place) { places_[shape].insert(place); }
+  [[nodiscard]] bool agrees(double analytic, double numerical) const {
+    return std::fabs(analytic - numerical) <= tolerance_ * std::max(1.0, std::fabs(numerical));
   }
 
-  /// Null for an input without gradient.
-  [[nodiscard]] Tensor* input(std::size_t i) {
-    return runner_.grad_input(i).defined() ? &runner_.input(i).tensor() : nullptr;
-  }
-  /// What the outputs are multiplied with: v in v^T F(x). Undefined where it is no function of x.
-  [[nodiscard]] std::vector<Tensor>& directions() { return directions_; }
-
-  /// Why central differences say nothing of it; empty where they do.
-  [[nodiscard]] std::string obstacle() const {
-    std::string outputs;
-    for (std::size_t i = 0; i < directions_.size(); ++i) {
-      if (directions_[i].defined()) return {};
-      if (!runner_.output(i).is_tensor()) continue;
-      outputs += fmt::format("{}output {} is {}", outputs.empty() ? "" : ", ", i,
-                             name_of(runner_.output(i).tensor().dtype()));
+  /// `of` the elements that places are, in words.
+  void write(Measurement& record, const std::string& of) const {
+    record.samples = {largest_};
+    for (const auto& [shape, places] : places_) {
+      record.conditions[std::string(name_of(shape)) + "s"] =
+          fmt::format("{} of {}", places.size(), of);
     }
-    return fmt::format("gradients are checked in float64, and none of its outputs is that: {}",
-                       outputs);
-  }
-
-  /// The elements of every output that has a direction, one after another.
-  [[nodiscard]] std::vector<double> values() {
-    forward();
-    std::vector<double> result;
-    for (std::size_t i = 0; i < directions_.size(); ++i) {
-      if (!directions_[i].defined()) continue;
-      const auto y = std::as_const(runner_.output(i)).tensor().span<double>();
-      result.insert(result.end(), y.begin(), y.end());
+    if (!where_.empty()) {
+      record.status = Status::failed;
+      record.reason = where_;
+    } else if (compared_ == 0 && !places_.empty()) {
+      record.status = Status::skipped;
+      record.samples.clear();
+      record.reason = detail::kNothingCompared;
     }
-    return result;
-  }
-  /// v^T F(x)
-  [[nodiscard]] double project() {
-    const std::vector<double> y = values();
-    double sum = 0;
-    std::size_t k = 0;
-    for (Tensor& direction : directions_) {
-      if (!direction.defined()) continue;
-      for (const double v : direction.span<double>()) sum += v * y[k++];
-    }
-    return sum;
-  }
-  [[nodiscard]] std::int64_t output_elements() const {
-    std::int64_t count = 0;
-    for (const Tensor& direction : directions_) count += direction.elements();
-    return count;
-  }
-  /// v^T J for input `i`, at the inputs of the last forward run.
-  [[nodiscard]] const Tensor& gradient(std::size_t i) {
-    forward();
-    interrupt_.check(line_);
-    runner_.backward(directions_);
-    return runner_.grad_input(i);
   }
 
  private:
-  void forward() {
-    interrupt_.check(line_);
-    runner_.forward();
-  }
-  OperatorRunner runner_;
-  std::string line_;
-  const Interrupt& interrupt_;
-  std::vector<Tensor> directions_;
-};
-
-/// The largest error so far, and whether all were within tolerance.
-struct Verdict {
-  double tolerance;
-  double largest = 0;
-  std::string where = {};
-
-  template <class Place>
-  void compare(double analytic, double numerical, Place&& place) {
-    const double error = std::fabs(analytic - numerical) / std::max(1.0, std::fabs(numerical));
-    largest = detail::worse(largest, error);
-    if (!(error <= tolerance) && where.empty()) {
-      where = fmt::format("{}: backward says {}, central differences say {}", place(), analytic,
-                          numerical);
+  template <class Name>
+  void judge(const Slopes& slopes, std::size_t k, double slope, double error, Name&& name) {
+    ++compared_;
+    largest_ = detail::worse(largest_, error);
+    if (error <= tolerance_ || !is_open()) return;
+    where_ = fmt::format("{}: backward says {}, ", name(), slope);
+    const Shape1d shape = slopes.shape(k);
+    if (shape == Shape1d::smooth) {
+      where_ += fmt::format("central differences say {}", slopes.central(k));
+    } else {
+      where_ += fmt::format("slopes beside the {} are {} to {}", name_of(shape),
+                            slopes.range(k).low, slopes.range(k).high);
     }
   }
+
+  static std::string_view name_of(Shape1d shape) {
+    return shape == Shape1d::kink ? "kink" : shape == Shape1d::jump ? "jump" : "undefined place";
+  }
+
+  double tolerance_;
+  double largest_ = 0;
+  std::size_t compared_ = 0;
+  std::string where_;  ///< the first that is wrong
+  std::map<Shape1d, std::set<std::size_t>> places_;
 };
 
-double* element(Tensor& tensor, std::int64_t i) { return tensor.data<double>() + i; }
+double product(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+  return sum;
+}
 
-/// Every entry of the Jacobian of input `i`: rows by backward, columns by central differences.
-void check_full(Function& function, std::size_t i, const GradientOptions& options,
+/// Every entry of the Jacobian of input `i`: rows by backward, columns by differences.
+void check_full(DifferentiableCase& function, std::size_t i, const GradientOptions& options,
                 Verdict& verdict) {
-  Tensor& x = *function.input(i);
-  std::vector<Tensor> rows;
-  for (Tensor& direction : function.directions()) {
-    for (std::int64_t row = 0; direction.defined() && row < direction.elements(); ++row) {
-      *element(direction, row) = 1;
-      rows.push_back(function.gradient(i).copy());
-      *element(direction, row) = 0;
+  std::vector<std::vector<double>> rows;
+  std::vector<double> v(function.output_elements());
+  for (double& one : v) {
+    one = 1;
+    rows.push_back(function.gradient(i, v));
+    one = 0;
+  }
+  const std::vector<double>& x = function.start(i);
+  for (std::size_t column = 0; column < x.size(); ++column) {
+    std::vector<double> u(x.size());
+    u[column] = 1;
+    Slopes slopes(function, i, std::move(u), options.step * std::max(1.0, std::fabs(x[column])),
+                  options.step, options.tolerance,
+                  RandomStream(options.seed, std::uint32_t(i), std::uint32_t(column)));
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      verdict.compare(slopes, row, rows[row][column], column, [&] {
+        return fmt::format("output element {}, input {}[{}]", row, i, column);
+      });
     }
   }
-  for (std::int64_t column = 0; column < x.elements(); ++column) {
-    const double before = *element(x, column);
-    const double step = options.step * std::max(1.0, std::fabs(before));
-    *element(x, column) = before + step;
-    const std::vector<double> above = function.values();
-    *element(x, column) = before - step;
-    const std::vector<double> below = function.values();
-    *element(x, column) = before;
+  if (!verdict.has_kinks()) return;
+  // Shares of equal numbers may each be right, and together too much.
+  for (int number = 0; number < 2; ++number) {
+    RandomStream random(options.seed, std::uint32_t(i), std::uint32_t(x.size()) + number);
+    std::vector<double> u(x.size());
+    for (double& value : u) value = random.normal_double();
+    Slopes slopes(function, i, u, options.step, options.step, options.tolerance, random);
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      verdict.compare(*element(rows[row], column), (above[row] - below[row]) / (2 * step), [&] {
-        return fmt::format("output element {}, input {}[{}]", row, i, column);
+      if (slopes.shape(row) != Shape1d::kink) continue;
+      verdict.compare_together(slopes, row, product(rows[row], u), [&] {
+        return fmt::format("output element {}, direction {} of input {}", row, number, i);
       });
     }
   }
 }
 
-/// v^T J u against central differences along u, for random v and u.
-void check_projections(Function& function, std::size_t i, const GradientOptions& options,
-                       Verdict& verdict) {
-  Tensor& x = *function.input(i);
-  const Tensor start = x.copy();
-  for (int p = 0; p < options.projections; ++p) {
-    RandomStream random(options.seed, std::uint32_t(i), std::uint32_t(p));
-    for (Tensor& direction : function.directions()) {
-      if (!direction.defined()) continue;
-      for (double& v : direction.span<double>()) v = random.normal_double();
+/// One projection: v^T J u of the smooth outputs together, J u of some others by themselves.
+class Projection {
+ public:
+  Projection(DifferentiableCase& function, std::size_t i, int number,
+             const GradientOptions& options)
+      : function_(function),
+        i_(i),
+        options_(options),
+        name_(fmt::format("projection {} of input {}", number, i)),
+        random_(options.seed, std::uint32_t(i), std::uint32_t(number)) {
+    for (std::size_t k = 0; k < function.output_elements(); ++k) {
+      v_.push_back(random_.normal_double());
     }
-    std::vector<double> u(std::size_t(x.elements()));
-    for (double& value : u) value = random.normal_double();
-    double analytic = 0;
-    const auto gradient = function.gradient(i).span<double>();
-    for (std::size_t k = 0; k < u.size(); ++k) analytic += gradient[k] * u[k];
-    const auto along = [&](double step) {
-      for (std::size_t k = 0; k < u.size(); ++k) {
-        *element(x, std::int64_t(k)) = start.span<double>()[k] + step * u[k];
-      }
-      return function.project();
-    };
-    const double numerical = (along(options.step) - along(-options.step)) / (2 * options.step);
-    x.copy_from(start);
-    verdict.compare(analytic, numerical,
-                    [&] { return fmt::format("projection {} of input {}", p, i); });
+    for (std::size_t k = 0; k < function.start(i).size(); ++k) {
+      u_.push_back(random_.normal_double());
+    }
   }
-}
+
+  void check(Verdict& verdict) {
+    Slopes slopes = along_u();
+    leave_out_sharp(slopes);
+    std::vector<double> gradient = function_.gradient(i_, v_);
+    if (leave_out_undefined(slopes, gradient)) slopes = along_u();
+    if (!verdict.agrees(product(gradient, u_), numerical(slopes)) && verdict.is_open()) {
+      slopes.look(kPlaces);
+      leave_out_sharp(slopes);
+      gradient = function_.gradient(i_, v_);
+      (void)leave_out_undefined(slopes, gradient);
+    }
+    const bool any = std::ranges::any_of(v_, [](double v) { return v != 0; });
+    if (any) verdict.compare(product(gradient, u_), numerical(slopes), name_);
+    check_sharp(slopes, verdict);
+  }
+
+ private:
+  static constexpr int kPlaces = 64, kMostSharp = 32;
+
+  Slopes along_u() {
+    return Slopes(function_, i_, u_, options_.step, options_.step, options_.tolerance, random_);
+  }
+  void leave_out_sharp(const Slopes& slopes) {
+    for (std::size_t k = 0; k < v_.size(); ++k) {
+      if (slopes.shape(k) != Shape1d::smooth) v_[k] = 0;
+    }
+  }
+  /// What an output that is no number makes of its inputs' gradients says nothing.
+  bool leave_out_undefined(const Slopes& slopes, std::vector<double>& gradient) {
+    bool any = false, changed = false;
+    for (std::size_t k = 0; k < v_.size(); ++k) any = any || slopes.shape(k) == Shape1d::undefined;
+    for (std::size_t k = 0; any && k < u_.size(); ++k) {
+      if (std::isfinite(gradient[k])) continue;
+      gradient[k] = u_[k] = 0;
+      changed = true;
+    }
+    return changed;
+  }
+  [[nodiscard]] double numerical(const Slopes& slopes) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < v_.size(); ++k) {
+      if (v_[k] != 0) sum += v_[k] * slopes.central(k);
+    }
+    return sum;
+  }
+  /// All of them are counted, some drawn at random are compared.
+  void check_sharp(Slopes& slopes, Verdict& verdict) {
+    std::vector<std::int64_t> sharp;
+    for (std::size_t k = 0; k < v_.size(); ++k) {
+      if (slopes.shape(k) == Shape1d::smooth) continue;
+      sharp.push_back(std::int64_t(k));
+      verdict.count(slopes.shape(k), k);
+    }
+    random_.shuffle(sharp);
+    if (std::ssize(sharp) > kMostSharp) sharp.resize(kMostSharp);
+    std::vector<double> one(v_.size());
+    for (const std::int64_t place : sharp) {
+      const auto k = std::size_t(place);
+      one[k] = 1;
+      const double slope = product(function_.gradient(i_, one), u_);
+      one[k] = 0;
+      verdict.compare(slopes, k, slope, k,
+                      [&] { return fmt::format("{}, output element {}", name_, k); });
+    }
+  }
+
+  DifferentiableCase& function_;
+  std::size_t i_;
+  const GradientOptions& options_;
+  std::string name_;
+  RandomStream random_;
+  std::vector<double> v_, u_;
+};
 
 /// Why the case runs in its own types but not in float64; empty where it does, or in neither.
 std::string obstacle_in_float64(const OperatorRegistry& registry, const OperatorCase& op_case,
                                 const Interrupt& interrupt) {
   std::string reason;
   try {
-    const Function function(registry, op_case, interrupt);
+    const DifferentiableCase function(registry, op_case,
+                                      detail::float64_inputs(registry, op_case), interrupt);
     return {};
   } catch (const Unsupported& error) {
     reason = error.what();
@@ -211,6 +265,47 @@ std::string obstacle_in_float64(const OperatorRegistry& registry, const Operator
     return {};
   }
   return "gradients are checked in float64, in which it does not run: " + reason;
+}
+
+/// Whether no one but its author has written it down.
+bool is_own(const onnx::Node& node) {
+  return !onnx::schema_of(node) && custom_operators().has_operator(node);
+}
+
+std::vector<Measurement> check_inputs(const Measurement& base, const OperatorRegistry& registry,
+                                      const OperatorCase& op_case, const GradientOptions& options) {
+  std::vector<Measurement> results;
+  DifferentiableCase function(registry, op_case, detail::float64_inputs(registry, op_case),
+                              options.interrupt);
+  for (std::size_t i = 0; i < function.inputs(); ++i) {
+    if (!function.has_gradient(i)) continue;
+    Measurement& one = results.emplace_back(base);
+    if (auto reason = function.obstacle(); !reason.empty()) {
+      if (is_own(op_case.node)) {
+        return detail::check_narrow_gradient(base, registry, op_case, options);
+      }
+      one.status = Status::skipped;
+      one.reason = std::move(reason);
+      return {one};
+    }
+    const bool full = options.mode == GradientMode::full ||
+                      (options.mode == GradientMode::automatic &&
+                       function.start(i).size() <= kMostInputs &&
+                       function.output_elements() <= kMostOutputs);
+    Verdict verdict(options.tolerance);
+    if (full) {
+      check_full(function, i, options, verdict);
+    } else {
+      for (int p = 0; p < options.projections; ++p) {
+        Projection(function, i, p, options).check(verdict);
+      }
+    }
+    one.conditions["tensor"] = fmt::format("gradient of input {}", i);
+    one.conditions["mode"] = full ? "full" : "projection";
+    verdict.write(one, full ? fmt::format("{} input elements", function.start(i).size())
+                            : fmt::format("{} output elements", function.output_elements()));
+  }
+  return results;
 }
 
 std::vector<Measurement> compare_gradients(Measurement result, const OperatorCase& op_case,
@@ -230,32 +325,14 @@ std::vector<Measurement> compare_gradients(Measurement result, const OperatorCas
       return unsupported(support.reason);
     }
     const std::string obstacle = obstacle_in_float64(registry, op_case, options.interrupt);
-    if (!obstacle.empty()) {
-      if (subject == "reference") return unsupported(obstacle);  // no judge of itself
+    if (obstacle.empty()) {
+      results = check_inputs(result, registry, op_case, options);
+    } else if (is_own(op_case.node)) {
+      results = detail::check_narrow_gradient(result, registry, op_case, options);
+    } else if (subject == "reference") {
+      return unsupported(obstacle);  // no judge of itself
+    } else {
       results = detail::compare_with_reference(result, registry, op_case, options.interrupt);
-    }
-    for (std::size_t i = 0; obstacle.empty() && i < op_case.inputs.size(); ++i) {
-      // A function of its own for each input: directions start at zero.
-      Function function(registry, op_case, options.interrupt);
-      if (!function.input(i)) continue;
-      if (auto reason = function.obstacle(); !reason.empty()) {
-        result.status = Status::skipped;
-        result.reason = std::move(reason);
-        return {result};
-      }
-      const bool full =
-          options.mode == GradientMode::full || (options.mode == GradientMode::automatic &&
-                                                 function.input(i)->elements() <= kMostInputs &&
-                                                 function.output_elements() <= kMostOutputs);
-      Verdict verdict{options.tolerance};
-      (full ? check_full : check_projections)(function, i, options, verdict);
-      Measurement& one = results.emplace_back(result);
-      one.samples = {verdict.largest};
-      one.conditions["tensor"] = fmt::format("gradient of input {}", i);
-      one.conditions["mode"] = full ? "full" : "projection";
-      if (verdict.where.empty()) continue;
-      one.status = Status::failed;
-      one.reason = verdict.where;
     }
     if (results.empty()) {
       result.status = Status::skipped;

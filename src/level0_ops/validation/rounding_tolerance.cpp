@@ -5,14 +5,10 @@
 #include <cmath>
 
 namespace d5::detail {
-namespace {
 
-/// The distance of neighbouring numbers above 1.
 double spacing_of(DType dtype) {
   return std::ldexp(1.0, dtype == DType::bfloat16 ? -7 : dtype == DType::float16 ? -10 : -23);
 }
-
-}  // namespace
 
 ForwardTolerance rounding_tolerance(const Cost& cost, std::int64_t elements, DType dtype) {
   const double spacing = spacing_of(dtype);

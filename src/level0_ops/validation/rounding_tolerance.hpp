@@ -8,6 +8,9 @@
 
 namespace d5::detail {
 
+/// The distance of neighbouring numbers above 1; of float64 that of float32.
+[[nodiscard]] double spacing_of(DType dtype);
+
 /// What rounding may do to each of `elements` numbers of type `dtype` that took the work `cost`
 /// together: an element is a sum of k products of order 1, added up in float32 at least, and
 /// rounded to the type here and there.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 #include "tests/level0_ops/run_case.hpp"
@@ -64,6 +65,53 @@ const d5_operator_table* d5_custom_operators(void) {
   return &table;
 }
 )";
+}
+
+/// The first block of a language in a page, as it stands there.
+std::string block_of(const std::string& page, const std::string& language) {
+  const char* source = std::getenv("D5_SOURCE_DIR");
+  if (!source) FAIL("D5_SOURCE_DIR is not set; run this test through ctest");
+  const std::string text = read_file(std::string(source) + "/" + page);
+  const std::string fence = "```" + language + "\n";
+  const auto begin = text.find(fence) + fence.size(), end = text.find("```", begin);
+  REQUIRE(end != std::string::npos);
+  return text.substr(begin, end - begin);
+}
+
+/// y = tanh(log(1 + e^x)) x, and `factor` times its derivative, in float32 alone where `types` is
+/// "Mish<float>".
+std::string mish(const std::string& types, const std::string& factor) {
+  return R"(
+#include <cmath>
+#include "d5/abi.hpp"
+template <class T>
+struct Mish {
+  static constexpr const char* kName = "Mish";
+  static constexpr const char* kDomain = "build_test";
+  std::vector<d5::abi::Desc> infer(const d5::abi::Inputs& inputs) const {
+    return {d5::abi::desc_of<T>(inputs.dims<T>(0))};
+  }
+  void forward(const d5::abi::Call& call) {
+    const auto x = call.input<T>(0);
+    const auto y = call.output<T>(0);
+    for (std::int64_t i = 0; i < x.elements(); ++i) y[i] = x[i] * std::tanh(std::log1p(std::exp(x[i])));
+  }
+  void backward(const d5::abi::Call& call) {
+    const auto x = call.input<T>(0);
+    const auto dy = call.grad_output<T>(0);
+    const auto dx = call.grad_input<T>(0);
+    for (std::int64_t i = 0; i < dx.elements(); ++i) {
+      const T t = std::tanh(std::log1p(std::exp(x[i])));
+      const T slope = t + x[i] * (1 - t * t) / (1 + std::exp(-x[i]));
+      dx[i] = T()" + factor + R"() * slope * dy[i];
+    }
+  }
+};
+D5_OPERATOR()" + types + ")\n";
+}
+
+void load(const std::string& text) {
+  (void)load_custom_operators(build_operators(text), IfTaken::replace);
 }
 
 std::vector<float> result_of_text(const std::string& text) {
@@ -175,4 +223,105 @@ D5_OPERATOR(Twice<DTYPE>)
         build_operators(source, "", {{"DTYPE", "double"}}));
   CHECK_THROWS_AS(build_operators(source), FormatError);
   CHECK_THROWS_AS(build_operators(source, "", {{"D TYPE", "float"}}), ValueError);
+}
+
+TEST_CASE("the class of the page compiles as it stands there, and has a gradient that is checked") {
+  const Folder folder;
+  const auto names =
+      load_custom_operators(build_operators(block_of("docs/custom_operators.md", "cpp")));
+  REQUIRE(names == std::vector<std::string>{"example.Twice"});
+  CHECK(result_of("example.Twice {1,2}") == std::vector<float>{2, 4});
+  CHECK(result_of<double>("example.Twice float64:{1,2}") == std::vector<double>{2, 4});
+  check_gradient("example.Twice 2x3", 1);
+}
+
+TEST_CASE("classes of one name are one operator, each for its element types") {
+  const Folder folder;
+  load(mish("Mish<float>, Mish<double>", "1"));
+  const double right = std::tanh(std::log1p(std::exp(1.0)));
+  CHECK(result_of("build_test.Mish {1}").at(0) == Approx(right));
+  CHECK(result_of<double>("build_test.Mish float64:{1}").at(0) == Approx(right).epsilon(1e-15));
+  check_gradient("build_test.Mish 3x4", 1);
+  CHECK_THROWS_AS(run_case("build_test.Mish int32:3"), TypeError);
+  CHECK_THROWS_WITH(run_case("build_test.Mish int32:3"),
+                    Contains("of type 6, expected 1") && Contains("of type 6, expected 11"));
+  load(mish("Mish<float>, Mish<double>", "1.001"));
+  CHECK(test_gradient(parse_case("build_test.Mish 3x4"), "reference").at(0).status ==
+        Status::failed);
+}
+
+TEST_CASE("the gradient of an operator of one element type is checked in that type") {
+  const Folder folder;
+  const auto checked = [](const std::string& line, GradientMode mode) {
+    const auto records = test_gradient(parse_case(line, 1), "reference", {.mode = mode});
+    REQUIRE(records.size() == 1);
+    INFO(records[0].reason);
+    CHECK(records[0].conditions.at("precision") == "float32");
+    return records[0].status;
+  };
+  const std::vector<std::string> lines = {"build_test.Mish 3x4", "build_test.Mish 2x3%10",
+                                          "build_test.Mish {-30,-1,0,1e-3,1,100}",
+                                          "build_test.Mish scalar"};
+  load(mish("Mish<float>", "1"));
+  for (const auto& line : lines) CHECK(checked(line, GradientMode::full) == Status::passed);
+  for (const auto mode : {GradientMode::automatic, GradientMode::projection}) {
+    CHECK(checked("build_test.Mish 40x50", mode) == Status::passed);
+  }
+  for (const char* factor : {"2", "1.01", "0", "-1"}) {
+    load(mish("Mish<float>", factor));
+    for (const auto& line : lines) CHECK(checked(line, GradientMode::full) == Status::failed);
+    CHECK(checked("build_test.Mish 40x50", GradientMode::automatic) == Status::failed);
+  }
+}
+
+TEST_CASE("kinks and jumps of an operator in float32 alone are what they are in float64") {
+  const Folder folder;
+  const auto sharp = [](const std::string& forward, const std::string& slope) {
+    return R"(
+#include <cmath>
+#include "d5/abi.hpp"
+struct Sharp {
+  static constexpr const char* kName = "Sharp";
+  static constexpr const char* kDomain = "build_test";
+  std::vector<d5::abi::Desc> infer(const d5::abi::Inputs& inputs) const {
+    return {d5::abi::desc_of<float>(inputs.dims<float>(0))};
+  }
+  void forward(const d5::abi::Call& call) {
+    const auto xs = call.input<float>(0);
+    for (std::int64_t i = 0; i < xs.elements(); ++i) {
+      const float x = xs[i];
+      call.output<float>(0)[i] = )" +
+           forward + R"(;
+    }
+  }
+  void backward(const d5::abi::Call& call) {
+    const auto xs = call.input<float>(0);
+    for (std::int64_t i = 0; i < xs.elements(); ++i) {
+      const float x = xs[i];
+      call.grad_input<float>(0)[i] = float()" +
+           slope + R"() * call.grad_output<float>(0)[i];
+    }
+  }
+};
+D5_OPERATOR(Sharp)
+)";
+  };
+  const auto status = [](const std::string& inputs) {
+    return test_gradient(parse_case("build_test.Sharp " + inputs, 2), "reference").at(0).status;
+  };
+  const std::string relu = "x > 0 ? x : 0", floor = "std::floor(x)";
+  for (const char* right : {"x > 0", "x >= 0", "x > 0 ? 1 : x < 0 ? 0 : 0.5"}) {
+    load(sharp(relu, right));
+    CHECK(status("{-1,0,0.01,0.03,-0.002,2}") == Status::passed);
+    CHECK(status("20x30~2") == Status::passed);
+  }
+  for (const char* wrong : {"x != 0 ? x > 0 : 1.5", "x != 0 ? x > 0 : -0.5", "x > 0 ? 0.9 : 0"}) {
+    load(sharp(relu, wrong));
+    CHECK(status("{-1,0,0.01,0.03,-0.002,2}") == Status::failed);
+    CHECK(status("20x30~2") == Status::failed);
+  }
+  load(sharp(floor, "0"));
+  CHECK(status("{-1,0,0.5,2}") == Status::passed);
+  load(sharp(floor, "x == std::floor(x) ? 1 : 0"));
+  CHECK(status("{-1,0,0.5,2}") == Status::failed);
 }

@@ -52,3 +52,36 @@ TEST_CASE("BatchNormalization refuses what does not fit") {
   CHECK_THROWS_AS(run_case("BatchNormalization 1x2x2 float64:2 2 2 2%1"), TypeError);
   CHECK_THROWS_AS(run_case("BatchNormalization 1x2x2 2 2 2 2%1 outputs=3"), ValueError);
 }
+
+// Values are NumPy's in float64: mean 0 and deviation 1e30 of {-1e30, 1e30}.
+TEST_CASE("statistics that float32 does not hold are no matter of their size") {
+  const Floats y = result_of(
+      "BatchNormalization 2x1{-1e30,1e30} {1} {0} {0} {1} training_mode=1 outputs=3");
+  CHECK(y == Floats{-1, 1});
+  // 3e38 - -3e38 is more than float32 holds, and so is the inverse of 1e-39.
+  CHECK(result_of("BatchNormalization 2x1{-3e38,3e38} {1} {0} {0} {1} training_mode=1 outputs=3") ==
+        Floats{-1, 1});
+  CHECK(result_of("BatchNormalization 2x1{0,2e-39} {1} {0} {0} {1} training_mode=1 outputs=3 "
+                  "epsilon=0") == Floats{-1, 1});
+  // A float's distance from a mean that is none: 16777216, 16777218, 16777221.
+  const Floats odd = result_of(
+      "BatchNormalization 3x1{16777216,16777218,16777222} {1} {0} {0} {1} training_mode=1 "
+      "outputs=3 epsilon=0");
+  const double deviation = std::sqrt((64.0 + 4 + 100) / 27);
+  CHECK(double(odd.at(0)) == Approx(-8.0 / 3 / deviation));
+  CHECK(double(odd.at(1)) == Approx(-2.0 / 3 / deviation));
+  // Given statistics: (3e38 + 3e38) / 1e19.
+  CHECK(result_of("BatchNormalization 1x1{3e38} {1e-20} {0} {-3e38} {1e38} epsilon=0").at(0) ==
+        Approx(0.6F));
+  // Gradient of large ones: y is linear between two numbers, and does not move; 1 / 1e30 is left.
+  OperatorRunner runner = run_case(
+      "BatchNormalization 3x1{-1e30,0,1e30} {1} {0} {0} {1} training_mode=1 outputs=3",
+      Mode::training);
+  runner.backward({Tensor::of<float>({3, 1}, {1, 0, 0}), Tensor(), Tensor()});
+  // dx = (dy - mean dy - y mean(dy y)) / deviation with y = -1.5^0.5, 0, 1.5^0.5: 1/6, -1/3, 1/6.
+  const double scale = 1 / (1e30 * std::sqrt(2.0 / 3));
+  const auto dx = runner.grad_input(0).span<float>();
+  CHECK(double(dx[0]) / scale == Approx(1.0 / 6));
+  CHECK(double(dx[1]) / scale == Approx(-1.0 / 3));
+  CHECK(double(dx[2]) / scale == Approx(1.0 / 6));
+}

@@ -56,7 +56,7 @@ PostTransform post_transform(std::int64_t number, std::string_view who) {
 }
 
 void transform_scores(PostTransform transform, std::span<double> scores) {
-  if (scores.empty() || (scores.size() == 1 && transform != PostTransform::probit)) return;
+  if (scores.empty()) return;
   switch (transform) {
     case PostTransform::none:
       return;
@@ -72,8 +72,18 @@ void transform_scores(PostTransform transform, std::span<double> scores) {
   }
 }
 
+std::size_t transform_to_top(PostTransform transform, std::span<double> scores) {
+  const auto top = [&] {
+    const auto is_less = [](double a, double b) { return float(a) < float(b); };
+    return std::size_t(std::ranges::max_element(scores, is_less) - scores.begin());
+  };
+  const std::size_t before = top();
+  transform_scores(transform, scores);
+  // The others keep the order of scores.
+  return transform == PostTransform::softmax_zero ? top() : before;
+}
+
 void differentiate(PostTransform transform, const float* transformed, std::span<double> gradients) {
-  if (gradients.size() == 1) return;
   if (transform == PostTransform::logistic) {
     for (double& gradient : gradients) {
       const double y = double(*transformed++);
@@ -94,11 +104,10 @@ void expect_slope(PostTransform transform, std::string_view who) {
                                 kWords[std::size_t(transform)]));
 }
 
-void transform_one_score(PostTransform transform, OneScore kind, std::span<double, 2> scores) {
-  const double score = scores[1];
-  const bool is_logistic = transform == PostTransform::logistic;
-  scores[0] = kind == OneScore::signed_distance || is_logistic ? -score : 1 - score;
-  if (is_logistic || transform == PostTransform::probit) transform_scores(transform, scores);
+void split_score(PostTransform transform, OneScore kind, std::span<double, 2> scores) {
+  const bool is_share = transform == PostTransform::none ? kind == OneScore::share
+                                                         : transform == PostTransform::probit;
+  scores[0] = is_share ? 1 - scores[1] : -scores[1];
 }
 
 }  // namespace d5::detail

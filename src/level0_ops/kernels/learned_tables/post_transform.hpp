@@ -16,9 +16,13 @@ enum class PostTransform : std::uint8_t { none, softmax, logistic, softmax_zero,
 [[nodiscard]] PostTransform post_transform(const std::string& word, std::string_view who);
 [[nodiscard]] PostTransform post_transform(std::int64_t number, std::string_view who);
 
-/// SOFTMAX_ZERO leaves scores of zero at zero. A single score is changed by PROBIT alone, as in
-/// ONNX Runtime.
+/// SOFTMAX_ZERO leaves scores of zero at zero. A single score is transformed as several are.
 void transform_scores(PostTransform transform, std::span<double> scores);
+
+/// The same; returns the place of the top class, the first of those that are equal in float32. It
+/// has the largest score after the transform, too; of those that are equal by rounding there, the
+/// one whose score was the largest before.
+[[nodiscard]] std::size_t transform_to_top(PostTransform transform, std::span<double> scores);
 
 /// Makes the gradient of what scores became, `transformed`, that of the scores.
 void differentiate(PostTransform transform, const float* transformed, std::span<double> gradients);
@@ -29,8 +33,9 @@ void expect_slope(PostTransform transform, std::string_view who);
 /// either, with opposite signs.
 enum class OneScore : std::uint8_t { share, signed_distance };
 
-/// Makes `scores[1]` two, and transforms them. A softmax of what is one score would say nothing
-/// more: as in ONNX Runtime there is none.
-void transform_one_score(PostTransform transform, OneScore kind, std::span<double, 2> scores);
+/// Makes `scores[1]` two, to be transformed. What is transformed is a distance, whatever its kind,
+/// but for PROBIT, which takes shares.
+/// Source: ONNX's reference implementation of TreeEnsembleClassifier.
+void split_score(PostTransform transform, OneScore kind, std::span<double, 2> scores);
 
 }  // namespace d5::detail
