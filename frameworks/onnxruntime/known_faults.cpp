@@ -11,6 +11,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "learned_model_faults.hpp"
 
 namespace d5::onnxruntime {
 namespace {
@@ -207,6 +208,8 @@ constexpr ModelFault kFaults[] = {{"AffineGrid", in_affine_grid},
                                   {"HammingWindow", in_window},
                                   {"HannWindow", in_window},
                                   {"LayerNormalization", in_left_out},
+                                  {"LinearClassifier", in_linear_classifier},
+                                  {"LinearRegressor", in_linear_regressor},
                                   {"MaxPool", in_max_pool},
                                   {"MaxUnpool", in_max_unpool},
                                   {"MeanVarianceNormalization", in_mean_variance},
@@ -216,7 +219,12 @@ constexpr ModelFault kFaults[] = {{"AffineGrid", in_affine_grid},
                                   {"RandomNormalLike", in_random_normal},
                                   {"RandomUniform", in_random_uniform},
                                   {"RandomUniformLike", in_random_uniform},
-                                  {"Shrink", in_shrink}};
+                                  {"SVMClassifier", in_svm_classifier},
+                                  {"SVMRegressor", in_svm_regressor},
+                                  {"Shrink", in_shrink},
+                                  {"TreeEnsemble", in_tree_ensemble},
+                                  {"TreeEnsembleClassifier", in_tree_classifier},
+                                  {"TreeEnsembleRegressor", in_tree_regressor}};
 
 }  // namespace
 

@@ -51,6 +51,68 @@ TEST_CASE("queries that are packed with keys and values go elsewhere") {
   CHECK(who_runs(attention + "2x3x32 2x5x4x2x8 num_heads=4") == "reference");
 }
 
+namespace {
+
+const std::string kStump =
+    " nodes_treeids=0x0x0 nodes_nodeids=0x1x2 nodes_featureids=0x0x0 nodes_values=0x0x0 "
+    "nodes_modes=BRANCH_LEQ,LEAF,LEAF nodes_truenodeids=1x0x0 nodes_falsenodeids=2x0x0 ";
+
+/// Votes of leaf 1 and leaf 2 for classes.
+std::string stump(const std::string& ids, const std::string& weights, const std::string& rest) {
+  return "ai.onnx.ml.TreeEnsembleClassifier 5x1" + kStump +
+         "class_treeids=0x0 class_nodeids=1x2 outputs=2 class_ids=" + ids +
+         " class_weights=" + weights + " " + rest;
+}
+
+}  // namespace
+
+TEST_CASE("trees whose label is not the top class, or whose transform is left out, go elsewhere") {
+  const std::string two = "classlabels_int64s=5x6 post_transform=";
+  const std::string ours = "reference", theirs = "onnxruntime";
+  CHECK(who_runs(stump("0x0", "0.3x0.7", two + "NONE")) == theirs);
+  CHECK(who_runs(stump("0x0", "-0.3x0.7", two + "LOGISTIC")) == theirs);
+  CHECK(who_runs(stump("1x1", "-0.3x0.7", two + "LOGISTIC")) == theirs);
+  CHECK(who_runs(stump("0x0", "0.3x0.7", two + "LOGISTIC")) == ours);
+  CHECK(who_runs(stump("0x0", "-0.3x0.7", two + "SOFTMAX")) == ours);
+  CHECK(who_runs(stump("0x0", "0.3x0.7", two + "PROBIT")) == ours);
+  CHECK(who_runs(stump("1x1", "0.3x0.7", two + "NONE")) == ours);
+  CHECK(who_runs(stump("0x1", "0.3x0.7", two + "NONE")) == ours);
+  CHECK(who_runs(stump("1x1", "-0.3x0.7", two + "NONE base_values=0.5")) == ours);
+  const std::string three = "classlabels_int64s=5x6x7 post_transform=";
+  CHECK(who_runs(stump("0x2", "0.3x0.7", three + "SOFTMAX")) == theirs);
+  CHECK(who_runs(stump("0x2", "-0.3x0.7", three + "SOFTMAX")) == ours);
+  const std::string regressor = "ai.onnx.ml.TreeEnsembleRegressor 5x1" + kStump +
+                                "target_treeids=0x0 target_nodeids=1x2 target_weights=0.3x0.7 ";
+  CHECK(who_runs(regressor + "target_ids=0x1 n_targets=2 post_transform=LOGISTIC") == theirs);
+  CHECK(who_runs(regressor + "target_ids=0x0 n_targets=1 post_transform=PROBIT") == theirs);
+  CHECK(who_runs(regressor + "target_ids=0x0 n_targets=1 post_transform=LOGISTIC") == ours);
+  CHECK(who_runs(regressor + "target_ids=0x0 post_transform=SOFTMAX") == ours);
+}
+
+TEST_CASE("linear and support vector models whose transform is left out go elsewhere") {
+  const std::string ours = "reference", theirs = "onnxruntime";
+  const std::string classifier =
+      "ai.onnx.ml.LinearClassifier 5x2 intercepts=0.1 coefficients=1x-1 classlabels_ints=5x6 "
+      "outputs=2 post_transform=";
+  CHECK(who_runs(classifier + "LOGISTIC") == theirs);
+  CHECK(who_runs(classifier + "NONE") == ours);
+  CHECK(who_runs(classifier + "SOFTMAX") == ours);
+  const std::string regressor = "ai.onnx.ml.LinearRegressor 5x2 coefficients=1x-1x2x1 ";
+  CHECK(who_runs(regressor + "intercepts=0x1 targets=2 post_transform=LOGISTIC") == theirs);
+  const std::string one = "ai.onnx.ml.LinearRegressor 5x2 coefficients=1x-1 intercepts=1 ";
+  CHECK(who_runs(one) == theirs);
+  CHECK(who_runs(one + "post_transform=LOGISTIC") == ours);
+  const std::string svm =
+      "x2 support_vectors=1x2x0x1x-1x0 coefficients=0.5x-0.5x0.25 kernel_params=0.5x0x3 ";
+  const std::string machine = "ai.onnx.ml.SVMClassifier 5" + svm +
+                              "vectors_per_class=2x1 rho=-0.2 classlabels_ints=5x6 outputs=2 ";
+  CHECK(who_runs(machine + "post_transform=LOGISTIC") == theirs);
+  CHECK(who_runs(machine + "post_transform=SOFTMAX") == ours);
+  const std::string regression = "ai.onnx.ml.SVMRegressor 5" + svm + "n_supports=3 rho=0.1 ";
+  CHECK(who_runs(regression) == theirs);
+  CHECK(who_runs(regression + "post_transform=LOGISTIC") == ours);
+}
+
 TEST_CASE("uniform numbers between bounds in the other order are refused: they end the process") {
   const Network network = open_model("RandomUniform high=-1 shape=2");
   CHECK_THROWS_WITH(open_executor("onnxruntime:session", network)->inference({}),

@@ -95,7 +95,14 @@ struct GradientOptions {
 /// Checks `backward` of a framework's operator against central differences of its own forward, in
 /// float64, for every differentiable input; skipped where no output is float64, as of operators
 /// that write float32 whatever they read. A framework that lacks float64 is held against the
-/// reference's gradients (the condition "mode" is "reference"), within what its type rounds.
+/// reference's gradients (the condition "mode" is "reference"), within what its type rounds; an
+/// operator that a user brought and that lacks it, against differences in the case's own types (the
+/// condition "precision").
+///
+/// Where slopes to either side differ, every slope between those beside the place is right; the
+/// condition "kinks" says at how many elements that was so, "jumps" at how many the value itself
+/// differs beside the place. Elements without a number are "undefined places" and not compared;
+/// a record that has compared nothing is skipped.
 /// Throws: Interrupted; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_gradient(const OperatorCase& op_case,
                                                      const std::string& subject,

@@ -129,8 +129,22 @@ void check_full(DifferentiableCase& function, std::size_t i, const GradientOptio
     Slopes slopes(function, i, std::move(u), options.step * std::max(1.0, std::fabs(x[column])),
                   options.step, options.tolerance,
                   RandomStream(options.seed, std::uint32_t(i), std::uint32_t(column)));
+    // Where the output is no number, or its slope has no end, 0 times it makes NaN of the others.
+    bool spoils = false;
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      verdict.compare(slopes, row, rows[row][column], column, [&] {
+      const double slope = rows[row][column];
+      if (std::isfinite(slope)) continue;
+      spoils = spoils || slopes.shape(row) == Shape1d::undefined ||
+               (std::isinf(slope) && slopes.distance(row, slope, false) == 0);
+    }
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const double slope = rows[row][column];
+      if (slopes.shape(row) == Shape1d::undefined && slope == 0) continue;  // not by this element
+      if (spoils && std::isnan(slope)) {
+        verdict.count(Shape1d::undefined, column);
+        continue;
+      }
+      verdict.compare(slopes, row, slope, column, [&] {
         return fmt::format("output element {}, input {}[{}]", row, i, column);
       });
     }
@@ -173,12 +187,12 @@ class Projection {
     Slopes slopes = along_u();
     leave_out_sharp(slopes);
     std::vector<double> gradient = function_.gradient(i_, v_);
-    if (leave_out_undefined(slopes, gradient)) slopes = along_u();
+    if (leave_out_undefined(slopes, gradient, verdict)) slopes = along_u();
     if (!verdict.agrees(product(gradient, u_), numerical(slopes)) && verdict.is_open()) {
       slopes.look(kPlaces);
       leave_out_sharp(slopes);
       gradient = function_.gradient(i_, v_);
-      (void)leave_out_undefined(slopes, gradient);
+      (void)leave_out_undefined(slopes, gradient, verdict);
     }
     const bool any = std::ranges::any_of(v_, [](double v) { return v != 0; });
     if (any) verdict.compare(product(gradient, u_), numerical(slopes), name_);
@@ -196,16 +210,26 @@ class Projection {
       if (slopes.shape(k) != Shape1d::smooth) v_[k] = 0;
     }
   }
-  /// What an output that is no number makes of its inputs' gradients says nothing.
-  bool leave_out_undefined(const Slopes& slopes, std::vector<double>& gradient) {
+  /// What 0 times an output that is no number, or a slope without end, makes of its inputs' gradients
+  /// says nothing: those inputs stay where they are.
+  bool leave_out_undefined(const Slopes& slopes, std::vector<double>& gradient, Verdict& verdict) {
     bool any = false, changed = false;
-    for (std::size_t k = 0; k < v_.size(); ++k) any = any || slopes.shape(k) == Shape1d::undefined;
+    for (std::size_t k = 0; k < v_.size(); ++k) {
+      if (!has_no_slope(slopes, k)) continue;
+      verdict.count(Shape1d::undefined, k);
+      any = true;
+    }
     for (std::size_t k = 0; any && k < u_.size(); ++k) {
       if (std::isfinite(gradient[k])) continue;
       gradient[k] = u_[k] = 0;
       changed = true;
     }
     return changed;
+  }
+  static bool has_no_slope(const Slopes& slopes, std::size_t k) {
+    if (slopes.shape(k) == Shape1d::undefined) return true;
+    const auto& [low, high] = slopes.range(k);
+    return low <= high && !(std::isfinite(low) && std::isfinite(high));
   }
   [[nodiscard]] double numerical(const Slopes& slopes) const {
     double sum = 0;

@@ -145,7 +145,7 @@ class NarrowSlopes {
     found.is_right = slope >= low - uncertain && slope <= high + uncertain;
     found.where = fmt::format("backward says {:.6g}, slopes beside it are {:.6g} to {:.6g} ± {:.2g}",
                               slope, low, high, uncertain);
-    const double outside = std::max({0.0, low - slope, slope - high});
+    const double outside = slope < low ? low - slope : slope <= high ? 0 : slope - high;
     found.error = outside / std::max({1.0, std::fabs(low), std::fabs(high)});
     return found;
   }

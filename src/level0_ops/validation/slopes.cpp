@@ -118,7 +118,7 @@ void Slopes::classify_sharp(std::size_t k, double right, double left, double wid
   SlopeRange& range = ranges_[k];
   if (!std::isfinite(middle_[k])) {
     shapes_[k] = Shape1d::undefined;
-  } else if (gap <= std::max(allowed(slope) + rounding(k, step_ / kFiner), gaps_[k] / 4)) {
+  } else if (gap <= std::max(allowed(slope) + rounding(k, step_ / kFiner), gaps_[k] * 2 / kFiner)) {
     // Bent, not broken; or broken nearby, where the wider step reaches.
     if (!(std::fabs(slope - central_[k]) <= allowed(slope))) central_[k] = slope;
     range = {central_[k], central_[k]};
@@ -170,9 +170,10 @@ void Slopes::look_beside() {
 void Slopes::settle(std::size_t k) {
   const SlopeRange& range = ranges_[k];
   if (shapes_[k] == Shape1d::smooth) {
-    // A slope that bends differs beside the place, too.
-    const double bend = std::max(allowed(central_[k]) + rounding(k, step_), gaps_[k]);
-    if (range.high - range.low > 4 * bend) shapes_[k] = Shape1d::kink;
+    // A slope that bends differs beside the place, too: within a quarter step by half the gap.
+    const double noise = 4 * (allowed(central_[k]) + rounding(k, step_));
+    const double bend = 0.75 * gaps_[k];
+    if (range.high - range.low > std::max(noise, bend)) shapes_[k] = Shape1d::kink;
   } else if (looked_ >= kMostPlaces && is_nothing(range)) {
     shapes_[k] = Shape1d::undefined;
   }

@@ -2,6 +2,7 @@
 #include "d5/level1_network/numeric_gradients.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
@@ -29,6 +30,34 @@ class LyingKernel final : public Kernel {
 
  private:
   double error_;
+};
+
+/// y = max(x, 0), whose slope is told as `at_kink` at 0 and as `factor` above.
+class RectifierKernel final : public Kernel {
+ public:
+  RectifierKernel(double at_kink, double factor) : at_kink_(at_kink), factor_(factor) {}
+  void forward(OpContext& context) override {
+    dispatch(FloatTypes{}, context.output(0).dtype(), "Relu", [&]<class T>() {
+      T* y = context.output(0).data<T>();
+      for (const T& x : context.input(0).span<T>()) *y++ = T(std::fmax(double(x), 0.0));
+    });
+  }
+  void backward(GradContext& context) override {
+    dispatch(FloatTypes{}, context.grad_input(0).dtype(), "Relu", [&]<class T>() {
+      T* dx = context.grad_input(0).data<T>();
+      const T* dy = context.grad_output(0).data<T>();
+      for (const T& x : context.input(0).span<T>()) {
+        const double slope = double(x) == 0 ? at_kink_ : double(x) > 0 ? factor_ : 0;
+        *dx++ = T(slope * double(*dy++));
+      }
+    });
+  }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {0}, .backward_reads_outputs = {}};
+  }
+
+ private:
+  double at_kink_, factor_;
 };
 
 std::string lying(double error) {
@@ -92,6 +121,29 @@ TEST_CASE("a kink is no error") {
   const auto records = test_numeric_gradients(*make_executor(network), {}, "loss");
   REQUIRE(records.size() == 1);
   CHECK(records.front().status == Status::passed);
+  CHECK(records.front().conditions.at("kinks") == "1 of 3");
+}
+
+TEST_CASE("at a kink what is not between the slopes to either side is found") {
+  const auto status = [](double at_kink, double factor) {
+    static int count = 0;
+    const std::string name = "rectifier" + std::to_string(++count);
+    add_framework(name, "1", [=](Framework& framework) {
+      framework.part<OperatorRegistry>().add_kernel("Relu", {}, [=](PlanContext&) {
+        return std::make_unique<RectifierKernel>(at_kink, factor);
+      });
+    });
+    Network network("kink");
+    network.add_parameter("w", Tensor::vector<float>({0, 1, -1}));
+    network.add_node("Relu", {"w"}, {"r"});
+    network.add_node("ReduceSum", {"r"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+    network.add_output("loss");
+    const auto executor = make_executor(network, {.frameworks = {name, "reference"}});
+    return test_numeric_gradients(*executor, {}, "loss").at(0).status;
+  };
+  for (const double slope : {0.0, 0.5, 1.0}) CHECK(status(slope, 1) == Status::passed);
+  for (const double slope : {1.2, -0.2, std::nan("")}) CHECK(status(slope, 1) == Status::failed);
+  CHECK(status(0, 1.001) == Status::failed);
 }
 
 TEST_CASE("a network that draws random numbers is skipped with the reason") {

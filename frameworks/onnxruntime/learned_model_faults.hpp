@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "d5/level0_ops/model_faults.hpp"
+
+namespace d5::onnxruntime {
+
+/// What ONNX Runtime 1.30 computes of the models of ai.onnx.ml otherwise than ONNX says: labels that
+/// are not the top class, transforms that are left out.
+[[nodiscard]] std::string in_tree_classifier(const KnownNode& known);
+[[nodiscard]] std::string in_tree_regressor(const KnownNode& known);
+[[nodiscard]] std::string in_tree_ensemble(const KnownNode& known);
+[[nodiscard]] std::string in_linear_classifier(const KnownNode& known);
+[[nodiscard]] std::string in_linear_regressor(const KnownNode& known);
+[[nodiscard]] std::string in_svm_classifier(const KnownNode& known);
+[[nodiscard]] std::string in_svm_regressor(const KnownNode& known);
+
+}  // namespace d5::onnxruntime
