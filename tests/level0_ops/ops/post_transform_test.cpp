@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the models of ai.onnx.ml do last, by ONNX's text: the transform applies to the scores, and the
 // label is the top class.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -103,7 +105,7 @@ TEST_CASE("a tree's two classes of one score are transformed, and the larger one
 }
 
 TEST_CASE("a score that may be negative is a distance") {
-  for (const std::string& transform : {"NONE", "SOFTMAX", "SOFTMAX_ZERO", "LOGISTIC"}) {
+  for (const std::string transform : {"NONE", "SOFTMAX", "SOFTMAX_ZERO", "LOGISTIC"}) {
     for (const double score : {-0.3, 0.2, 2.0}) {
       INFO(transform << " of " << score);
       const std::string line = fmt::format(
