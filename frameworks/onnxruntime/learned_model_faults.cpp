@@ -102,8 +102,8 @@ std::string of_two_classes(const ml::TreeEnsembleClassifier& view, std::int64_t 
 
 std::string in_tree_classifier(const KnownNode& known) {
   const ml::TreeEnsembleClassifier view(known.node);
-  const std::size_t labels = std::max(size_of(view.classlabels_int64s()),
-                                      size_of(view.classlabels_strings()));
+  const std::size_t labels =
+      std::max(size_of(view.classlabels_int64s()), size_of(view.classlabels_strings()));
   const bool is_signed = has_negative(view.class_weights(), view.class_weights_as_tensor());
   const auto base_tensor = view.base_values_as_tensor();
   const std::size_t bases =
@@ -144,9 +144,8 @@ std::string in_linear_classifier(const KnownNode& known) {
   const auto* coefficients = known.node.attribute<std::vector<float>>("coefficients");
   // Where the features are not known, there is an intercept a score.
   const bool has_one_score =
-      labels == 2 && (features && coefficients
-                          ? std::int64_t(coefficients->size()) == *features
-                          : size_of(view.intercepts()) == 1);
+      labels == 2 && (features && coefficients ? std::int64_t(coefficients->size()) == *features
+                                               : size_of(view.intercepts()) == 1);
   if (has_one_score && transform != "LOGISTIC") {
     return "two classes of one score s, which it makes 1 - s and s, not -s and s";
   }

@@ -236,8 +236,8 @@ d5_status guarded(d5_error* error, const F& call) {
 }
 
 template <class A, class B>
-inline constexpr bool kSameName = std::string_view(A::kName) == B::kName &&
-                                  std::string_view(A::kDomain) == B::kDomain;
+inline constexpr bool kSameName =
+    std::string_view(A::kName) == B::kName && std::string_view(A::kDomain) == B::kDomain;
 
 /// Those of `Ops` that have the name of `Op`, each for element types of its own.
 template <class Op, class... Ops>
@@ -397,7 +397,8 @@ std::vector<d5_operator> operators_of() {
 }  // namespace d5::abi
 
 /// Makes the classes the library's operators. Classes of one name and domain are one operator, each
-/// for the element types that its `infer` does not refuse: D5_OPERATOR(Twice<float>, Twice<double>).
+/// for the element types that its `infer` does not refuse: D5_OPERATOR(Twice<float>,
+/// Twice<double>).
 #define D5_OPERATOR(...)                                                                           \
   const d5_operator_table* d5_custom_operators() {                                                 \
     static const auto operators = d5::abi::detail::operators_of<__VA_ARGS__>();                    \

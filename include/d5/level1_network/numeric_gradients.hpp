@@ -21,11 +21,10 @@ struct NumericGradientOptions {
 /// against (loss(w + h) - loss(w - h)) / 2h. One record a parameter, "gradient of w": the largest
 /// error, relative to the gradient's largest number.
 ///
-/// An element passes within 1e-6 of that number and what rounding of the loss can do. Where the loss
-/// has a kink every number between the slopes to either side is right; the condition "kinks" counts
-/// such elements. Records
-/// of a network that draws random numbers, or that has no kernels for float64, are skipped with the
-/// reason.
+/// An element passes within 1e-6 of that number and what rounding of the loss can do. Where the
+/// loss has a kink every number between the slopes to either side is right; the condition "kinks"
+/// counts such elements. Records of a network that draws random numbers, or that has no kernels for
+/// float64, are skipped with the reason.
 ///
 /// Throws: Interrupted; every other error is a record.
 /// Source: Nocedal and Wright, Numerical Optimization (2006), 8.1.

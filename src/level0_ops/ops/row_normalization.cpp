@@ -120,8 +120,7 @@ class RowNormalizationKernel final : public Kernel {
       const Statistics s = statistics(from);
       for (std::int64_t i = 0; i < rows_.count; ++i) {
         const std::int64_t k = scale_of(r, i);
-        y[r * rows_.count + i] =
-            T(s.of(from[i]) * double(scale[k]) + (bias ? double(bias[k]) : 0));
+        y[r * rows_.count + i] = T(s.of(from[i]) * double(scale[k]) + (bias ? double(bias[k]) : 0));
       }
       if (context.wants_output(1)) context.output(1).template data<T>()[r] = T(s.mean);
       if (context.wants_output(2)) context.output(2).template data<T>()[r] = T(s.inverse);

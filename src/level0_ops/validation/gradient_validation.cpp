@@ -37,7 +37,8 @@ class Verdict {
 
   /// Of an output at `place`, which is counted: an element of the input or of an output.
   template <class Name>
-  void compare(detail::Slopes& slopes, std::size_t k, double slope, std::size_t place, Name&& name) {
+  void compare(detail::Slopes& slopes, std::size_t k, double slope, std::size_t place,
+               Name&& name) {
     const double error = slopes.distance(k, slope, is_open());
     const Shape1d shape = slopes.shape(k);
     if (shape != Shape1d::smooth) count(shape, place);
@@ -53,8 +54,8 @@ class Verdict {
     const double error = std::fabs(analytic - numerical) / std::max(1.0, std::fabs(numerical));
     largest_ = detail::worse(largest_, error);
     if (error <= tolerance_ || !is_open()) return;
-    where_ = fmt::format("{}: backward says {}, central differences say {}", name, analytic,
-                         numerical);
+    where_ =
+        fmt::format("{}: backward says {}, central differences say {}", name, analytic, numerical);
   }
   [[nodiscard]] bool has_kinks() const { return places_.contains(Shape1d::kink); }
   void count(Shape1d shape, std::size_t place) { places_[shape].insert(place); }
@@ -210,8 +211,8 @@ class Projection {
       if (slopes.shape(k) != Shape1d::smooth) v_[k] = 0;
     }
   }
-  /// What 0 times an output that is no number, or a slope without end, makes of its inputs' gradients
-  /// says nothing: those inputs stay where they are.
+  /// What 0 times an output that is no number, or a slope without end, makes of its inputs'
+  /// gradients says nothing: those inputs stay where they are.
   bool leave_out_undefined(const Slopes& slopes, std::vector<double>& gradient, Verdict& verdict) {
     bool any = false, changed = false;
     for (std::size_t k = 0; k < v_.size(); ++k) {
@@ -272,8 +273,8 @@ std::string obstacle_in_float64(const OperatorRegistry& registry, const Operator
                                 const Interrupt& interrupt) {
   std::string reason;
   try {
-    const DifferentiableCase function(registry, op_case,
-                                      detail::float64_inputs(registry, op_case), interrupt);
+    const DifferentiableCase function(registry, op_case, detail::float64_inputs(registry, op_case),
+                                      interrupt);
     return {};
   } catch (const Unsupported& error) {
     reason = error.what();
@@ -312,10 +313,10 @@ std::vector<Measurement> check_inputs(const Measurement& base, const OperatorReg
       one.reason = std::move(reason);
       return {one};
     }
-    const bool full = options.mode == GradientMode::full ||
-                      (options.mode == GradientMode::automatic &&
-                       function.start(i).size() <= kMostInputs &&
-                       function.output_elements() <= kMostOutputs);
+    const bool full =
+        options.mode == GradientMode::full ||
+        (options.mode == GradientMode::automatic && function.start(i).size() <= kMostInputs &&
+         function.output_elements() <= kMostOutputs);
     Verdict verdict(options.tolerance);
     if (full) {
       check_full(function, i, options, verdict);

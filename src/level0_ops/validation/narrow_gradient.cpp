@@ -80,8 +80,8 @@ class NarrowSlopes {
       const double off = std::fabs(slope - right.value);
       const bool is_first = &stride == &strides_[0];
       // Steps that agree say that nothing is sharp: the first is the most exact.
-      const bool counts = is_first || !(std::fabs(right.value - first.value) <=
-                                        right.uncertain + first.uncertain);
+      const bool counts =
+          is_first || !(std::fabs(right.value - first.value) <= right.uncertain + first.uncertain);
       const double error = off / std::max(1.0, std::fabs(right.value));
       if (counts && off <= right.uncertain) return {.error = error};
       if (!is_first) continue;
@@ -143,8 +143,9 @@ class NarrowSlopes {
     }
     if (!found.is_sharp) return found;
     found.is_right = slope >= low - uncertain && slope <= high + uncertain;
-    found.where = fmt::format("backward says {:.6g}, slopes beside it are {:.6g} to {:.6g} ± {:.2g}",
-                              slope, low, high, uncertain);
+    found.where =
+        fmt::format("backward says {:.6g}, slopes beside it are {:.6g} to {:.6g} ± {:.2g}", slope,
+                    low, high, uncertain);
     const double outside = slope < low ? low - slope : slope <= high ? 0 : slope - high;
     found.error = outside / std::max({1.0, std::fabs(low), std::fabs(high)});
     return found;
@@ -176,8 +177,8 @@ struct Verdict {
   }
 };
 
-void check_full(DifferentiableCase& function, std::size_t i, double step,
-                ForwardTolerance rounding, Verdict& verdict) {
+void check_full(DifferentiableCase& function, std::size_t i, double step, ForwardTolerance rounding,
+                Verdict& verdict) {
   std::vector<std::vector<double>> rows;
   std::vector<double> v(function.output_elements());
   for (double& one : v) {
@@ -188,9 +189,8 @@ void check_full(DifferentiableCase& function, std::size_t i, double step,
   for (std::size_t column = 0; column < function.start(i).size(); ++column) {
     const NarrowSlopes slopes(function, i, column, step, rounding);
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      verdict.add(slopes.judge({{row, 1}}, rows[row][column]), column, [&] {
-        return fmt::format("output element {}, input {}[{}]", row, i, column);
-      });
+      verdict.add(slopes.judge({{row, 1}}, rows[row][column]), column,
+                  [&] { return fmt::format("output element {}, input {}[{}]", row, i, column); });
     }
   }
 }
@@ -234,10 +234,10 @@ std::vector<Measurement> check_narrow_gradient(const Measurement& base,
       one.reason = std::move(reason);
       return {one};
     }
-    const bool full = options.mode == GradientMode::full ||
-                      (options.mode == GradientMode::automatic &&
-                       function.start(i).size() <= kMostInputs &&
-                       function.output_elements() <= kMostOutputs);
+    const bool full =
+        options.mode == GradientMode::full ||
+        (options.mode == GradientMode::automatic && function.start(i).size() <= kMostInputs &&
+         function.output_elements() <= kMostOutputs);
     const ForwardTolerance rounding = rounding_tolerance(
         function.cost(), std::int64_t(function.output_elements()), function.widest());
     const double step = std::cbrt(rounding.relative);

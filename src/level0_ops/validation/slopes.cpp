@@ -78,9 +78,7 @@ std::vector<double> Slopes::at(double step, const std::vector<std::vector<double
   return function_->values();
 }
 
-double Slopes::allowed(double slope) const {
-  return tolerance_ * std::max(1.0, std::fabs(slope));
-}
+double Slopes::allowed(double slope) const { return tolerance_ * std::max(1.0, std::fabs(slope)); }
 
 double Slopes::rounding(std::size_t k, double step) const {
   return kRoundings * std::numeric_limits<double>::epsilon() * std::fabs(middle_[k]) / step;

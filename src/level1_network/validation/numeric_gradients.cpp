@@ -61,13 +61,13 @@ class FiniteDifferences {
 
   /// By element `i` of the parameter.
   [[nodiscard]] Slope slope(const Parameter& parameter, std::int64_t i, double scale) {
-    const double step = std::cbrt(kEpsilon) *
-                        std::max(1.0, std::fabs(parameter.value.data<double>()[i]));
+    const double step =
+        std::cbrt(kEpsilon) * std::max(1.0, std::fabs(parameter.value.data<double>()[i]));
     const Slope wide = slope_within(parameter, i, step);
     const double most = kRelative * scale + wide.rounding;
     if (wide.gap <= most) return {wide.value, 0, wide.rounding};
-    // A gap that stays is a kink's; one that shrinks with the step is of a slope that bends, or of a
-    // kink nearby, which the wider step reaches.
+    // A gap that stays is a kink's; one that shrinks with the step is of a slope that bends, or of
+    // a kink nearby, which the wider step reaches.
     const Slope fine = slope_within(parameter, i, step / kFiner);
     if (fine.gap > wide.gap * 2 / kFiner + fine.rounding) return fine;
     const bool agree = std::fabs(fine.value - wide.value) <= most + fine.rounding;

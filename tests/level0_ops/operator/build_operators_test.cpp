@@ -103,11 +103,13 @@ struct Mish {
     for (std::int64_t i = 0; i < dx.elements(); ++i) {
       const T t = std::tanh(std::log1p(std::exp(x[i])));
       const T slope = t + x[i] * (1 - t * t) / (1 + std::exp(-x[i]));
-      dx[i] = T()" + factor + R"() * slope * dy[i];
+      dx[i] = T()" +
+         factor + R"() * slope * dy[i];
     }
   }
 };
-D5_OPERATOR()" + types + ")\n";
+D5_OPERATOR()" +
+         types + ")\n";
 }
 
 void load(const std::string& text) {

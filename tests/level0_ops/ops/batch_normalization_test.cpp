@@ -55,8 +55,8 @@ TEST_CASE("BatchNormalization refuses what does not fit") {
 
 // Values are NumPy's in float64: mean 0 and deviation 1e30 of {-1e30, 1e30}.
 TEST_CASE("statistics that float32 does not hold are no matter of their size") {
-  const Floats y = result_of(
-      "BatchNormalization 2x1{-1e30,1e30} {1} {0} {0} {1} training_mode=1 outputs=3");
+  const Floats y =
+      result_of("BatchNormalization 2x1{-1e30,1e30} {1} {0} {0} {1} training_mode=1 outputs=3");
   CHECK(y == Floats{-1, 1});
   // 3e38 - -3e38 is more than float32 holds, and so is the inverse of 1e-39.
   CHECK(result_of("BatchNormalization 2x1{-3e38,3e38} {1} {0} {0} {1} training_mode=1 outputs=3") ==
@@ -74,9 +74,9 @@ TEST_CASE("statistics that float32 does not hold are no matter of their size") {
   CHECK(result_of("BatchNormalization 1x1{3e38} {1e-20} {0} {-3e38} {1e38} epsilon=0").at(0) ==
         Approx(0.6F));
   // Gradient of large ones: y is linear between two numbers, and does not move; 1 / 1e30 is left.
-  OperatorRunner runner = run_case(
-      "BatchNormalization 3x1{-1e30,0,1e30} {1} {0} {0} {1} training_mode=1 outputs=3",
-      Mode::training);
+  OperatorRunner runner =
+      run_case("BatchNormalization 3x1{-1e30,0,1e30} {1} {0} {0} {1} training_mode=1 outputs=3",
+               Mode::training);
   runner.backward({Tensor::of<float>({3, 1}, {1, 0, 0}), Tensor(), Tensor()});
   // dx = (dy - mean dy - y mean(dy y)) / deviation with y = -1.5^0.5, 0, 1.5^0.5: 1/6, -1/3, 1/6.
   const double scale = 1 / (1e30 * std::sqrt(2.0 / 3));

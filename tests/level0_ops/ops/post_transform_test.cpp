@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the models of ai.onnx.ml do last, by ONNX's text: the transform applies to the scores, and the
-// label is the top class.
+// What the models of ai.onnx.ml do last, by ONNX's text: the transform applies to the scores, and
+// the label is the top class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -79,8 +79,9 @@ std::string tree(const std::string& op, const std::vector<double>& votes, const 
     ids += fmt::format("{}{}", cross, i);
     weights += fmt::format("{}{}", cross, votes[i]);
   }
-  return fmt::format("ai.onnx.ml.{} 1x1{{1}}{}{}_treeids={} {}_nodeids={} {}_ids={} {}_weights={} {}",
-                     op, kStump, of, trees, of, nodes, of, ids, of, weights, rest);
+  return fmt::format(
+      "ai.onnx.ml.{} 1x1{{1}}{}{}_treeids={} {}_nodeids={} {}_ids={} {}_weights={} {}", op, kStump,
+      of, trees, of, nodes, of, ids, of, weights, rest);
 }
 
 }  // namespace
@@ -89,17 +90,16 @@ TEST_CASE("a tree's two classes of one score are transformed, and the larger one
   for (const std::string& transform : kTransforms) {
     for (const double score : {0.3, 0.45, 0.7}) {
       INFO(transform << " of " << score);
-      const std::string line =
-          tree("TreeEnsembleClassifier", {score},
-               "classlabels_int64s=0x1 outputs=2 post_transform=" + transform);
+      const std::string line = tree("TreeEnsembleClassifier", {score},
+                                    "classlabels_int64s=0x1 outputs=2 post_transform=" + transform);
       const auto expected = pair_of(transform, score, true);
       near(result_of(line, 1), expected);
       CHECK(result_of<std::int64_t>(line) == Labels{std::int64_t(top(expected))});
     }
   }
   // p(1) = 0.574 is the larger one.
-  const std::string logistic_tree = tree("TreeEnsembleClassifier", {0.3},
-                                         "classlabels_int64s=0x1 outputs=2 post_transform=LOGISTIC");
+  const std::string logistic_tree = tree(
+      "TreeEnsembleClassifier", {0.3}, "classlabels_int64s=0x1 outputs=2 post_transform=LOGISTIC");
   CHECK(result_of<std::int64_t>(logistic_tree) == Labels{1});
   CHECK(result_of(logistic_tree, 1).at(1) == Approx(0.574442517));
 }
@@ -135,7 +135,8 @@ TEST_CASE("a tree's score for each class is transformed, and the label is the to
   }
 }
 
-TEST_CASE("votes for the second class alone leave the first at 0, and the larger one is the label") {
+TEST_CASE(
+    "votes for the second class alone leave the first at 0, and the larger one is the label") {
   const auto line = [](double score, const std::string& transform) {
     return fmt::format(
         "ai.onnx.ml.TreeEnsembleClassifier 1x1{{1}}{}class_treeids=0x0 class_nodeids=1x2 "

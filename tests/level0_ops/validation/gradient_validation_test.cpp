@@ -76,7 +76,8 @@ const std::string kFour = "Relu {-1,0,0,2}";
 
 }  // namespace
 
-TEST_CASE("on a kink every slope between those beside it is right, and the row counts such places") {
+TEST_CASE(
+    "on a kink every slope between those beside it is right, and the row counts such places") {
   const auto mode = GENERATE(GradientMode::full, GradientMode::projection);
   for (const double slope : {0.0, 0.25, 0.5, 1.0}) {
     const Measurement record = check(kFour, {.at_kink = slope}, mode);
