@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -14,98 +12,18 @@
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/validation/differentiable_case.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
+#include "level0_ops/validation/gradient_verdict.hpp"
 #include "level0_ops/validation/narrow_gradient.hpp"
 #include "level0_ops/validation/reference_gradient.hpp"
 #include "level0_ops/validation/slopes.hpp"
 #include "level0_ops/validation/validation_record.hpp"
-#include "level0_ops/validation/worse.hpp"
 
 namespace d5 {
 namespace {
 
-using detail::DifferentiableCase, detail::Shape1d, detail::Slopes;
+using detail::DifferentiableCase, detail::GradientVerdict, detail::Shape1d, detail::Slopes;
 
 constexpr std::size_t kMostInputs = 200, kMostOutputs = 2000;  // of a full Jacobian
-
-/// What was found of one input's gradient.
-class Verdict {
- public:
-  explicit Verdict(double tolerance) : tolerance_(tolerance) {}
-
-  /// Whether places beside one are worth looking at: one that is wrong is enough.
-  [[nodiscard]] bool is_open() const { return where_.empty(); }
-
-  /// Of an output at `place`, which is counted: an element of the input or of an output.
-  template <class Name>
-  void compare(detail::Slopes& slopes, std::size_t k, double slope, std::size_t place,
-               Name&& name) {
-    const double error = slopes.distance(k, slope, is_open());
-    const Shape1d shape = slopes.shape(k);
-    if (shape != Shape1d::smooth) count(shape, place);
-    if (shape != Shape1d::undefined) judge(slopes, k, slope, error, name);
-  }
-  /// The same along a direction that is no place.
-  template <class Name>
-  void compare_together(detail::Slopes& slopes, std::size_t k, double slope, Name&& name) {
-    judge(slopes, k, slope, slopes.distance(k, slope, is_open()), name);
-  }
-  void compare(double analytic, double numerical, const std::string& name) {
-    ++compared_;
-    const double error = std::fabs(analytic - numerical) / std::max(1.0, std::fabs(numerical));
-    largest_ = detail::worse(largest_, error);
-    if (error <= tolerance_ || !is_open()) return;
-    where_ =
-        fmt::format("{}: backward says {}, central differences say {}", name, analytic, numerical);
-  }
-  [[nodiscard]] bool has_kinks() const { return places_.contains(Shape1d::kink); }
-  void count(Shape1d shape, std::size_t place) { places_[shape].insert(place); }
-  [[nodiscard]] bool agrees(double analytic, double numerical) const {
-    return std::fabs(analytic - numerical) <= tolerance_ * std::max(1.0, std::fabs(numerical));
-  }
-
-  /// `of` the elements that places are, in words.
-  void write(Measurement& record, const std::string& of) const {
-    record.samples = {largest_};
-    for (const auto& [shape, places] : places_) {
-      record.conditions[std::string(name_of(shape)) + "s"] =
-          fmt::format("{} of {}", places.size(), of);
-    }
-    if (!where_.empty()) {
-      record.status = Status::failed;
-      record.reason = where_;
-    } else if (compared_ == 0 && !places_.empty()) {
-      record.status = Status::skipped;
-      record.samples.clear();
-      record.reason = detail::kNothingCompared;
-    }
-  }
-
- private:
-  template <class Name>
-  void judge(const Slopes& slopes, std::size_t k, double slope, double error, Name&& name) {
-    ++compared_;
-    largest_ = detail::worse(largest_, error);
-    if (error <= tolerance_ || !is_open()) return;
-    where_ = fmt::format("{}: backward says {}, ", name(), slope);
-    const Shape1d shape = slopes.shape(k);
-    if (shape == Shape1d::smooth) {
-      where_ += fmt::format("central differences say {}", slopes.central(k));
-    } else {
-      where_ += fmt::format("slopes beside the {} are {} to {}", name_of(shape),
-                            slopes.range(k).low, slopes.range(k).high);
-    }
-  }
-
-  static std::string_view name_of(Shape1d shape) {
-    return shape == Shape1d::kink ? "kink" : shape == Shape1d::jump ? "jump" : "undefined place";
-  }
-
-  double tolerance_;
-  double largest_ = 0;
-  std::size_t compared_ = 0;
-  std::string where_;  ///< the first that is wrong
-  std::map<Shape1d, std::set<std::size_t>> places_;
-};
 
 double product(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
@@ -115,7 +33,7 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
 
 /// Every entry of the Jacobian of input `i`: rows by backward, columns by differences.
 void check_full(DifferentiableCase& function, std::size_t i, const GradientOptions& options,
-                Verdict& verdict) {
+                GradientVerdict& verdict) {
   std::vector<std::vector<double>> rows;
   std::vector<double> v(function.output_elements());
   for (double& one : v) {
@@ -184,7 +102,7 @@ class Projection {
     }
   }
 
-  void check(Verdict& verdict) {
+  void check(GradientVerdict& verdict) {
     Slopes slopes = along_u();
     leave_out_sharp(slopes);
     std::vector<double> gradient = function_.gradient(i_, v_);
@@ -213,7 +131,8 @@ class Projection {
   }
   /// What 0 times an output that is no number, or a slope without end, makes of its inputs'
   /// gradients says nothing: those inputs stay where they are.
-  bool leave_out_undefined(const Slopes& slopes, std::vector<double>& gradient, Verdict& verdict) {
+  bool leave_out_undefined(const Slopes& slopes, std::vector<double>& gradient,
+                           GradientVerdict& verdict) {
     bool any = false, changed = false;
     for (std::size_t k = 0; k < v_.size(); ++k) {
       if (!has_no_slope(slopes, k)) continue;
@@ -240,7 +159,7 @@ class Projection {
     return sum;
   }
   /// All of them are counted, some drawn at random are compared.
-  void check_sharp(Slopes& slopes, Verdict& verdict) {
+  void check_sharp(Slopes& slopes, GradientVerdict& verdict) {
     std::vector<std::int64_t> sharp;
     for (std::size_t k = 0; k < v_.size(); ++k) {
       if (slopes.shape(k) == Shape1d::smooth) continue;
@@ -317,7 +236,7 @@ std::vector<Measurement> check_inputs(const Measurement& base, const OperatorReg
         options.mode == GradientMode::full ||
         (options.mode == GradientMode::automatic && function.start(i).size() <= kMostInputs &&
          function.output_elements() <= kMostOutputs);
-    Verdict verdict(options.tolerance);
+    GradientVerdict verdict(options.tolerance);
     if (full) {
       check_full(function, i, options, verdict);
     } else {
