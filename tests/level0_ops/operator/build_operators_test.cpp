@@ -327,3 +327,26 @@ D5_OPERATOR(Sharp)
   load(sharp(floor, "x == std::floor(x) ? 1 : 0"));
   CHECK(status("{-1,0,0.5,2}") == Status::failed);
 }
+
+TEST_CASE("equal numbers are no fault of a median in float32, and a wrong one is found") {
+  const Folder folder;
+  const char* source = std::getenv("D5_SOURCE_DIR");
+  REQUIRE(source);
+  std::string text =
+      read_file(std::string(source) + "/examples/111_median_pooling/median_pooling.cpp");
+  const auto status = [](const std::string& line) {
+    const auto record = test_gradient(parse_case(line, 1), "reference").at(0);
+    INFO(record.reason);
+    CHECK(record.conditions.at("precision") == "float32");
+    return record.status;
+  };
+  const std::vector<std::string> lines = {"example.MedianPooling 2x3x6x7 size=3",
+                                          "example.MedianPooling 1x2x6x7~1 size=3",
+                                          "example.MedianPooling 2x3x6x7~1 size=3"};
+  load(text);
+  for (const auto& line : lines) CHECK(status(line) == Status::passed);
+  const std::string right = "dx[in] += dy[out]";
+  text.replace(text.find(right), right.size(), "dx[in] += T(1.5) * dy[out]");
+  load(text);
+  for (const auto& line : lines) CHECK(status(line) == Status::failed);
+}
