@@ -7,7 +7,7 @@
 
 namespace d5::onnxruntime {
 
-/// What ONNX Runtime 1.30 computes of the models of ai.onnx.ml otherwise than ONNX says: labels
+/// What ONNX Runtime 1.31 computes of the models of ai.onnx.ml otherwise than ONNX says: labels
 /// that are not the top class, transforms that are left out.
 [[nodiscard]] std::string in_tree_classifier(const KnownNode& known);
 [[nodiscard]] std::string in_tree_regressor(const KnownNode& known);

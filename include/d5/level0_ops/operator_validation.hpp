@@ -100,9 +100,9 @@ struct GradientOptions {
 /// condition "precision").
 ///
 /// Where slopes to either side differ, every slope between those beside the place is right; the
-/// condition "kinks" says at how many elements that was so, "jumps" at how many the value itself
-/// differs beside the place. Elements without a number are "undefined places" and not compared;
-/// a record that has compared nothing is skipped.
+/// condition "kinks" says at how many elements that was so (of the input; of the outputs in
+/// projections), "jumps" at how many the value itself differs beside the place. Elements without a
+/// number are "undefined places" and not compared; a record that has compared nothing is skipped.
 /// Throws: Interrupted; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_gradient(const OperatorCase& op_case,
                                                      const std::string& subject,

@@ -246,8 +246,7 @@ std::vector<Measurement> check_inputs(const Measurement& base, const OperatorReg
     }
     one.conditions["tensor"] = fmt::format("gradient of input {}", i);
     one.conditions["mode"] = full ? "full" : "projection";
-    verdict.write(one, full ? fmt::format("{} input elements", function.start(i).size())
-                            : fmt::format("{} output elements", function.output_elements()));
+    verdict.write(one, full ? function.start(i).size() : function.output_elements());
   }
   return results;
 }

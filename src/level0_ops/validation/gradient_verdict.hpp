@@ -51,12 +51,12 @@ class GradientVerdict {
     return std::fabs(analytic - numerical) <= tolerance_ * std::max(1.0, std::fabs(numerical));
   }
 
-  /// `of` the elements that places are, in words.
-  void write(Measurement& record, const std::string& of) const {
+  /// `count` of the elements that places are of.
+  void write(Measurement& record, std::size_t count) const {
     record.samples = {largest_};
     for (const auto& [shape, places] : places_) {
       record.conditions[std::string(name_of(shape)) + "s"] =
-          fmt::format("{} of {}", places.size(), of);
+          fmt::format("{} of {}", places.size(), count);
     }
     if (!where_.empty()) {
       record.status = Status::failed;
