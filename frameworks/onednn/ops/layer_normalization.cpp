@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/row_scale.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 
@@ -16,6 +18,10 @@ class LayerNormalization final : public OneDnnKernel {
     const LayerNormalizationView view(context.node());
     const Shape& shape = context.shape(In::X);
     const std::size_t axis = normalize_axis(view.axis(), shape.rank(), context.who());
+    for (const std::size_t i : {std::size_t(In::Scale), std::size_t(In::B)}) {
+      if (!context.has_input(i) || row_scale(context, i, axis).is_row) continue;
+      throw Unsupported(context.who() + ": oneDNN scales all rows alike, by an element each");
+    }
     const std::int64_t count = shape.elements(0, axis);
     const std::int64_t columns = shape.elements(axis, shape.rank());
     const Desc x = rows({count, columns}, data_type(context.dtype(In::X)));

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "d5/core/error.hpp"
+#include "d5/level0_ops/row_scale.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "translators.hpp"
 
@@ -125,27 +126,28 @@ Terms batch_normalization(const PlanContext& context, Graph& graph, const Terms&
   return outputs;
 }
 
-/// What normalizes rows: everything from `axis` on, whatever dimensions the scales have.
+/// What normalizes rows: everything from `axis` on.
 class Rows {
  public:
   Rows(const PlanContext& context, Graph& graph, const Terms& inputs, std::int64_t axis)
-      : graph_(graph), inputs_(inputs), shape_(context.shape(0)) {
-    const std::size_t first = normalize_axis(axis, shape_.rank(), context.who());
-    axes_ = from_axis(first, shape_.rank());
-    row_ = Shape(Sizes(shape_.begin() + std::ptrdiff_t(first), shape_.end()));
+      : context_(context), graph_(graph), inputs_(inputs) {
+    const std::size_t rank = context.shape(0).rank();
+    first_ = normalize_axis(axis, rank, context.who());
+    axes_ = from_axis(first_, rank);
     const bool doubles = context.dtype(0) == DType::float64 || context.dtype(1) == DType::float64;
     wide_ = doubles ? DType::float64 : DType::float32;
   }
   [[nodiscard]] const Sizes& axes() const { return axes_; }
   [[nodiscard]] Term x() const { return graph_.cast(inputs_[0], wide_); }
   [[nodiscard]] Term scales(std::size_t i) const {
-    return graph_.reshaped(graph_.cast(inputs_[i], wide_), row_);
+    return graph_.reshaped(graph_.cast(inputs_[i], wide_), row_scale(context_, i, first_).shape);
   }
 
  private:
+  const PlanContext& context_;
   Graph& graph_;
   const Terms& inputs_;
-  Shape shape_, row_;
+  std::size_t first_;
   Sizes axes_;
   DType wide_;  ///< of the sums, and of all that follows but the results
 };

@@ -15,6 +15,7 @@
 
 #include <numeric>
 
+#include "d5/level0_ops/row_scale.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
 
@@ -29,7 +30,20 @@ Sizes trailing(std::int64_t axis, const PlanContext& context) {
   return {x.begin() + front(axis, context), x.end()};
 }
 
-/// Shapes: scale and bias as x from the axis on; the statistics as x, with size 1 from there on.
+/// A scale as it broadcasts to x.
+struct Scale {
+  Scale(const PlanContext& context, std::size_t i, std::int64_t axis) {
+    if (!context.has_input(i)) return;
+    const RowScale found = row_scale(context, i, std::size_t(front(axis, context)));
+    sizes = {found.shape.begin(), found.shape.end()};
+    is_row = found.is_row;
+  }
+  at::Tensor of(const at::Tensor& given) const { return given.reshape(sizes); }
+  Sizes sizes;
+  bool is_row = true;
+};
+
+/// Shapes: the statistics as x, with size 1 from the axis on.
 class LayerNormalization final : public TorchKernel {
   using View = nodes::LayerNormalization;
 
@@ -37,6 +51,8 @@ class LayerNormalization final : public TorchKernel {
   explicit LayerNormalization(const PlanContext& context)
       : TorchKernel(context),
         sizes_(trailing(View(node()).axis(), context)),
+        scale_(context, View::In::Scale, View(node()).axis()),
+        bias_(context, View::In::B, View(node()).axis()),
         epsilon_(View(node()).epsilon()) {
     for (std::size_t i = 0; i < context.output_count(); ++i) {
       types_.push_back(scalar_type(context.output(i).dtype));
@@ -45,10 +61,10 @@ class LayerNormalization final : public TorchKernel {
 
   void call(Inputs inputs, Results results, const Random&) const override {
     auto bias = given(inputs, View::In::B);
-    if (bias) bias = widened(*bias).reshape(sizes_);
+    if (bias) bias = widened(*bias);
     const at::Tensor x = widened(inputs[View::In::X]);
-    const at::Tensor scale = widened(inputs[View::In::Scale]).reshape(sizes_);
-    results[0] = std::get<0>(at::native_layer_norm(x, sizes_, scale, bias, epsilon_)).to(types_[0]);
+    const at::Tensor scale = widened(inputs[View::In::Scale]);
+    results[0] = normalized(x, scale, bias).to(types_[0]);
     if (results.size() == 1) return;
     // Torch's own statistics have no gradient.
     at::DimVector dims;
@@ -60,7 +76,19 @@ class LayerNormalization final : public TorchKernel {
   }
 
  private:
+  at::Tensor normalized(const at::Tensor& x, const at::Tensor& scale,
+                        const std::optional<at::Tensor>& bias) const {
+    if (scale_.is_row && bias_.is_row) {
+      const auto shift = bias ? std::optional(bias->reshape(sizes_)) : std::nullopt;
+      return std::get<0>(at::native_layer_norm(x, sizes_, scale.reshape(sizes_), shift, epsilon_));
+    }
+    const at::Tensor plain = std::get<0>(at::native_layer_norm(x, sizes_, {}, {}, epsilon_));
+    const at::Tensor scaled = plain * scale_.of(scale);
+    return bias ? scaled + bias_.of(*bias) : scaled;
+  }
+
   Sizes sizes_;
+  Scale scale_, bias_;
   double epsilon_;
   std::vector<at::ScalarType> types_;  // of the outputs
 };
@@ -72,6 +100,7 @@ class RMSNormalization final : public TorchKernel {
   explicit RMSNormalization(const PlanContext& context)
       : TorchKernel(context),
         sizes_(trailing(View(node()).axis(), context)),
+        scale_(context, View::In::scale, View(node()).axis()),
         epsilon_(View(node()).epsilon()),
         type_(scalar_type(context.output(0).dtype)) {}
 
@@ -80,12 +109,16 @@ class RMSNormalization final : public TorchKernel {
     // Their types may differ: torch would compute in that of x.
     const at::ScalarType wide =
         at::toOpMathType(c10::promoteTypes(x.scalar_type(), scale.scalar_type()));
+    const at::Tensor factor = scale.to(wide);
     results[0] =
-        at::rms_norm(x.to(wide), sizes_, scale.to(wide).reshape(sizes_), epsilon_).to(type_);
+        (scale_.is_row ? at::rms_norm(x.to(wide), sizes_, factor.reshape(sizes_), epsilon_)
+                       : at::rms_norm(x.to(wide), sizes_, {}, epsilon_) * scale_.of(factor))
+            .to(type_);
   }
 
  private:
   Sizes sizes_;
+  Scale scale_;
   double epsilon_;
   at::ScalarType type_;
 };

@@ -28,6 +28,7 @@
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level0_ops/places.hpp"
 #include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/row_scale.hpp"
 #include "d5/level0_ops/size_range.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
 #include "d5/level0_ops/window.hpp"

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/row_scale.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 #include "level0_ops/operator/wide_kernel.hpp"
@@ -17,14 +20,50 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// x as `rows` rows of `count` neighbours. Element i of row r has the scale
-/// (r % period) * step + i / run, of `scales`.
+/// x as `rows` rows of `count` neighbours.
 struct Rows {
   std::int64_t rows = 0, count = 1;
-  std::int64_t period = 1, step = 0, run = 1, scales = 1;
 };
 
-/// A row is everything from `axis` on, with a scale an element.
+/// Which of `count` scales an element has: of element i in row r that at `of_row[r] + of_place[i]`.
+struct ScaleMap {
+  std::vector<std::int64_t> of_row, of_place;
+  std::int64_t count = 0;
+  [[nodiscard]] std::int64_t at(std::int64_t row, std::int64_t i) const {
+    return of_row[std::size_t(row)] + of_place[std::size_t(i)];
+  }
+};
+
+/// The map of scales that change by `step` from row to row, over `period` rows, and in a row after
+/// `run` elements each.
+ScaleMap periodic_scales(const Rows& rows, std::int64_t period, std::int64_t step, std::int64_t run,
+                         std::int64_t count) {
+  ScaleMap map{.of_row = {}, .of_place = {}, .count = count};
+  for (std::int64_t r = 0; r < rows.rows; ++r) map.of_row.push_back(r % period * step);
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    map.of_place.push_back(i / std::max<std::int64_t>(1, run));
+  }
+  return map;
+}
+
+/// Places in a tensor of shape `scale` for all indices of dimensions [begin, end) of x, row-major.
+std::vector<std::int64_t> broadcast_places(const Shape& scale, const Shape& x, std::size_t begin,
+                                           std::size_t end) {
+  std::vector<std::int64_t> places{0};
+  const auto strides = scale.strides();
+  for (std::size_t d = begin; d < end; ++d) {
+    std::vector<std::int64_t> finer;
+    finer.reserve(places.size() * std::size_t(x[d]));
+    const std::int64_t stride = scale[d] == 1 ? 0 : strides[d];
+    for (const std::int64_t place : places) {
+      for (std::int64_t k = 0; k < x[d]; ++k) finer.push_back(place + k * stride);
+    }
+    places = std::move(finer);
+  }
+  return places;
+}
+
+/// A row is everything from `axis` on; scales broadcast.
 struct Trailing {
   std::int64_t axis;
   std::size_t first_dim(const InferContext& context) const {
@@ -33,10 +72,27 @@ struct Trailing {
   Rows rows(const InferContext& context) const {
     const Shape& x = context.shape(0);
     const std::size_t first = first_dim(context);
-    const std::int64_t count = x.elements(first, x.rank());
-    return {x.elements(0, first), count, 1, 0, 1, count};
+    return {x.elements(0, first), x.elements(first, x.rank())};
+  }
+  void check_scale(const InferContext& context, std::size_t i) const {
+    (void)row_scale(context, i, first_dim(context));
+  }
+  ScaleMap scales(const InferContext& context, std::size_t i) const {
+    const Shape& x = context.shape(0);
+    const std::size_t first = first_dim(context);
+    const Shape scale = row_scale(context, i, first).shape;
+    return {broadcast_places(scale, x, 0, first), broadcast_places(scale, x, first, x.rank()),
+            scale.elements()};
   }
 };
+
+/// `count` of them, whatever their shape.
+void check_scale_count(const InferContext& context, std::size_t i, std::int64_t count) {
+  if (context.input(i).elements() == count) return;
+  throw ShapeError(fmt::format("{}: input {} is {}, expected {} elements for an input of {}",
+                               context.who(), i, to_string(context.shape(i)), count,
+                               to_string(context.shape(0))));
+}
 
 /// Source: Ba et al., "Layer Normalization" (2016).
 struct Layer : Trailing {
@@ -74,8 +130,15 @@ struct Instance {
   explicit Instance(const View&) {}
   static Rows rows(const InferContext& context) {
     const Shape& x = at_least_n_c(context);
-    const std::int64_t count = x.elements(2, x.rank());
-    return {x[0] * x[1], count, x[1], 1, std::max<std::int64_t>(1, count), x[1]};
+    return {x[0] * x[1], x.elements(2, x.rank())};
+  }
+  static void check_scale(const InferContext& context, std::size_t i) {
+    check_scale_count(context, i, context.shape(0)[1]);
+  }
+  static ScaleMap scales(const InferContext& context, std::size_t) {
+    const std::int64_t channels = context.shape(0)[1];
+    const Rows of = rows(context);
+    return periodic_scales(of, channels, 1, of.count, channels);
   }
 };
 
@@ -92,12 +155,16 @@ struct Group {
       throw ValueError(fmt::format("{}: num_groups is {}, which does not divide the channels of {}",
                                    context.who(), groups, to_string(x)));
     }
-    const std::int64_t channels = x[1] / groups, inner = x.elements(2, x.rank());
-    const std::int64_t count = channels * inner;
-    if (scales_groups) {
-      return {x[0] * groups, count, groups, 1, std::max<std::int64_t>(1, count), groups};
-    }
-    return {x[0] * groups, count, groups, channels, std::max<std::int64_t>(1, inner), x[1]};
+    return {x[0] * groups, x[1] / groups * x.elements(2, x.rank())};
+  }
+  void check_scale(const InferContext& context, std::size_t i) const {
+    check_scale_count(context, i, scales_groups ? groups : context.shape(0)[1]);
+  }
+  ScaleMap scales(const InferContext& context, std::size_t) const {
+    const Shape& x = context.shape(0);
+    const Rows of = rows(context);
+    if (scales_groups) return periodic_scales(of, groups, 1, of.count, groups);
+    return periodic_scales(of, groups, x[1] / groups, x.elements(2, x.rank()), x[1]);
   }
   std::int64_t groups;
   bool scales_groups;
@@ -106,7 +173,8 @@ struct Group {
 template <class T, bool kCenters>
 class RowNormalizationKernel final : public Kernel {
  public:
-  RowNormalizationKernel(const Rows& rows, double epsilon) : rows_(rows), epsilon_(epsilon) {
+  RowNormalizationKernel(const Rows& rows, ScaleMap scale, ScaleMap bias, double epsilon)
+      : rows_(rows), scale_(std::move(scale)), bias_(std::move(bias)), epsilon_(epsilon) {
     if (rows_.count == 0) rows_.rows = 0;
   }
 
@@ -119,8 +187,8 @@ class RowNormalizationKernel final : public Kernel {
       const T* from = x + r * rows_.count;
       const Statistics s = statistics(from);
       for (std::int64_t i = 0; i < rows_.count; ++i) {
-        const std::int64_t k = scale_of(r, i);
-        y[r * rows_.count + i] = T(s.of(from[i]) * double(scale[k]) + (bias ? double(bias[k]) : 0));
+          y[r * rows_.count + i] = T(s.of(from[i]) * double(scale[scale_.at(r, i)]) +
+                                     (bias ? double(bias[bias_.at(r, i)]) : 0));
       }
       if (context.wants_output(1)) context.output(1).template data<T>()[r] = T(s.mean);
       if (context.wants_output(2)) context.output(2).template data<T>()[r] = T(s.inverse);
@@ -143,29 +211,29 @@ class RowNormalizationKernel final : public Kernel {
         const Statistics s = statistics(from);
         double sum = 0, product = 0;  // of scale dy; of scale dy and the normalised x
         for (std::int64_t i = 0; i < rows_.count; ++i) {
-          const double g = double(up[i]) * double(scale[scale_of(r, i)]);
+          const double g = double(up[i]) * double(scale[scale_.at(r, i)]);
           sum += g;
           product += g * s.of(from[i]);
         }
         const double a = kCenters ? sum / double(rows_.count) : 0;
         const double b = product / double(rows_.count);
         for (std::int64_t i = 0; i < rows_.count; ++i) {
-          const double g = double(up[i]) * double(scale[scale_of(r, i)]);
+          const double g = double(up[i]) * double(scale[scale_.at(r, i)]);
           dx[r * rows_.count + i] = T(s.inverse * (g - a - s.of(from[i]) * b));
         }
       });
     }
     T* dscale = context.wants_grad(1) ? context.grad_input(1).data<T>() : nullptr;
     T* dbias = context.wants_grad(2) ? context.grad_input(2).data<T>() : nullptr;
-    if (dscale) std::fill_n(dscale, rows_.scales, T(0));
-    if (dbias) std::fill_n(dbias, rows_.scales, T(0));
+    if (dscale) std::fill_n(dscale, scale_.count, T(0));
+    if (dbias) std::fill_n(dbias, bias_.count, T(0));
     for (std::int64_t r = 0; (dscale || dbias) && r < rows_.rows; ++r) {
       const T* from = x + r * rows_.count;
       const Statistics s = statistics(from);
       for (std::int64_t i = 0; i < rows_.count; ++i) {
         const T up = dy[r * rows_.count + i];
-        if (dscale) dscale[scale_of(r, i)] += T(double(up) * s.of(from[i]));
-        if (dbias) dbias[scale_of(r, i)] += up;
+        if (dscale) dscale[scale_.at(r, i)] += T(double(up) * s.of(from[i]));
+        if (dbias) dbias[bias_.at(r, i)] += up;
       }
     }
   }
@@ -195,16 +263,13 @@ class RowNormalizationKernel final : public Kernel {
     return {mean, 1 / std::sqrt(squares / double(rows_.count) + epsilon_)};
   }
 
-  std::int64_t scale_of(std::int64_t row, std::int64_t i) const {
-    return row % rows_.period * rows_.step + i / rows_.run;
-  }
-
   template <class F>
   void for_each_row(F&& f) const {
     detail::parallel_for_each(rows_.rows, rows_.count, 16384, f);
   }
 
   Rows rows_;
+  ScaleMap scale_, bias_;
   double epsilon_;
 };
 
@@ -218,12 +283,9 @@ class RowNormalization final : public Operator {
       : kind_(view), epsilon_(view.epsilon()) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Rows rows = kind_.rows(context);
+    (void)kind_.rows(context);  // which refuses what has none
     for (std::size_t i = 1; i < context.input_count(); ++i) {
-      if (!context.has_input(i) || context.input(i).elements() == rows.scales) continue;
-      throw ShapeError(fmt::format("{}: input {} is {}, expected {} elements for an input of {}",
-                                   context.who(), i, to_string(context.shape(i)), rows.scales,
-                                   to_string(context.shape(0))));
+      if (context.has_input(i)) kind_.check_scale(context, i);
     }
     std::vector<ValueDesc> outputs{TensorDesc{context.dtype(1), context.shape(0)}};
     if constexpr (std::is_same_v<Kind, Layer>) {
@@ -245,8 +307,9 @@ class RowNormalization final : public Operator {
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     return detail::wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
-      return std::make_unique<RowNormalizationKernel<T, Kind::kCenters>>(kind_.rows(wide),
-                                                                         epsilon_);
+      return std::make_unique<RowNormalizationKernel<T, Kind::kCenters>>(
+          kind_.rows(wide), kind_.scales(wide, 1),
+          wide.has_input(2) ? kind_.scales(wide, 2) : ScaleMap(), epsilon_);
     });
   }
 

@@ -93,6 +93,16 @@ bool axis_from_one(const Reading& r) {
   return data(r) && r.rank(0) > 1 && (!axis || !r.is_first(*axis));
 }
 
+/// Scales that broadcast may have rows of their own for the samples.
+bool row_normalization(const Reading& r) {
+  if (!axis_from_one(r)) return false;
+  for (std::size_t i = 1; i < r.node.inputs.size(); ++i) {
+    if (!r.node.has_input(i) || r.rank(i) < r.rank(0)) continue;
+    if (r.descs.find(r.node.inputs[i])->second.tensor.shape[0] != 1) return false;
+  }
+  return true;
+}
+
 bool transpose(const Reading& r) {
   const auto perm = nodes::Transpose(r.node).perm();
   return perm && !perm->empty() && perm->front() == 0;
@@ -128,8 +138,8 @@ const std::map<std::string_view, Rule>& rules() {
       {"Concat", concat},
       {"Softmax", axis_from_one},
       {"LogSoftmax", axis_from_one},
-      {"LayerNormalization", axis_from_one},
-      {"RMSNormalization", axis_from_one},
+      {"LayerNormalization", row_normalization},
+      {"RMSNormalization", row_normalization},
       {"Transpose", transpose}};
   return table;
 }

@@ -31,6 +31,24 @@ TEST_CASE("RMSNormalization divides by the root of the mean square") {
   CHECK(y[1] == Approx(8 / std::sqrt(12.5)));
 }
 
+// Rows {1, 3} and {10, 30} are {-1, 1} without scales.
+TEST_CASE("scales of LayerNormalization and RMSNormalization broadcast to the input") {
+  const std::string rows = "LayerNormalization 2x2{1,3,10,30} ", end = " epsilon=0";
+  CHECK(result_of(rows + "1{2} 1{5}" + end) == Floats{3, 7, 3, 7});
+  CHECK(result_of(rows + "scalar{2}" + end) == Floats{-2, 2, -2, 2});
+  CHECK(result_of(rows + "2x1{2,3} 2{0,5}" + end) == Floats{-2, 7, -3, 8});  // a row's, a place's
+  CHECK(result_of(rows + "2x2{1,2,3,4} 1x2{0,5}" + end) == Floats{-1, 7, -3, 9});
+  // As adaptive normalization has it: a scale a sample and channel, for all tokens.
+  CHECK(result_of("LayerNormalization 2x2x2{1,3,10,30,1,3,10,30} 2x1x2{1,2,3,4} 2x1x2{0,0,0,1}" +
+                  end) == Floats{-1, 2, -1, 2, -3, 5, -3, 5});
+  CHECK(result_of("LayerNormalization 2x1x2{1,3,10,30} 2x1x1{1,2} axis=1" + end) ==
+        Floats{-1, 1, -2, 2});
+  CHECK(result_of("RMSNormalization 2x1{3,4} 2x1{5,6}" + end) == Floats{5, 6});
+  // What has as many elements as a row, and broadcasts not, is laid on it.
+  CHECK(result_of("LayerNormalization 1x2x2{1,3,1,3} 4{1,2,3,4} axis=1" + end) ==
+        Floats{-1, 2, -3, 4});
+}
+
 TEST_CASE("InstanceNormalization keeps samples and channels apart") {
   CHECK(result_of("InstanceNormalization 1x2x2{1,3,10,30} {1,2} {0,5} epsilon=0") ==
         Floats{-1, 1, 3, 7});
@@ -48,6 +66,9 @@ TEST_CASE("the gradients of row normalization agree with central differences") {
   check_gradient("LayerNormalization 3x4x5 5 5", 3);
   check_gradient("LayerNormalization 2x3x4 3x4 axis=1", 2);
   check_gradient("RMSNormalization 3x6 6", 2);
+  check_gradient("LayerNormalization 2x3x4 2x1x4 3x1", 3);
+  check_gradient("LayerNormalization 2x3x4 1 2x1x1 axis=1", 3);
+  check_gradient("RMSNormalization 2x3x4 2x1x4", 2);
   check_gradient("InstanceNormalization 2x3x5 3 3", 3);
   check_gradient("GroupNormalization 2x4x3 4 4 num_groups=2", 3);
   check_gradient("GroupNormalization@18 2x4x3 2 2 num_groups=2", 3);
@@ -55,6 +76,8 @@ TEST_CASE("the gradients of row normalization agree with central differences") {
 
 TEST_CASE("row normalization refuses what does not fit") {
   CHECK_THROWS_AS(run_case("LayerNormalization 2x3 2"), ShapeError);
+  CHECK_THROWS_AS(run_case("LayerNormalization 2x3 3x2"), ShapeError);
+  CHECK_THROWS_AS(run_case("RMSNormalization 2x3 1x2x3"), ShapeError);
   CHECK_THROWS_AS(run_case("LayerNormalization 2x3 3 axis=2"), ValueError);
   CHECK_THROWS_AS(run_case("InstanceNormalization 2x3x2 2 3"), ShapeError);
   CHECK_THROWS_AS(run_case("GroupNormalization 2x4x3 4 4 num_groups=3"), ValueError);
