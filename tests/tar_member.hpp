@@ -6,9 +6,10 @@
 
 namespace d5::testing {
 
-/// A member of a tar archive (POSIX.1-1988, ustar), padded to whole blocks. 1,024 zeros end an
-/// archive.
-inline std::string tar_member(const std::string& name, const std::string& content) {
+/// A member of a tar archive (POSIX.1-1988, ustar), padded to whole blocks; `type` is its typeflag:
+/// '0' a file, 'x' what POSIX.1-2001 says of the next. 1,024 zeros end an archive.
+inline std::string tar_member(const std::string& name, const std::string& content,
+                              char type = '0') {
   std::string head(512, '\0');
   const auto put = [&](std::size_t at, const std::string& text) {
     head.replace(at, text.size(), text);
@@ -21,7 +22,7 @@ inline std::string tar_member(const std::string& name, const std::string& conten
   put(0, name);
   put(100, "0000644");
   put(124, octal(content.size(), 11));
-  put(156, "0");
+  put(156, std::string(1, type));
   put(257, "ustar");
   put(263, "00");
   put(148, "        ");

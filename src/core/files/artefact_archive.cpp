@@ -9,6 +9,7 @@
 
 #include "core/files/artefact_places.hpp"
 #include "core/files/file_lock.hpp"
+#include "core/files/utf8_names.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
@@ -32,12 +33,13 @@ class Unpacking {
   }
 
   void run(const Interrupt& interrupt) {
+    const detail::Utf8Names utf8;
     for (;;) {
       interrupt.check("unpacking");
       archive_entry* entry = nullptr;
       const int status = archive_read_next_header(reader_.get(), &entry);
       if (status == ARCHIVE_EOF) return;
-      check(status, reader_.get());
+      if (status != ARCHIVE_WARN) check(status, reader_.get());  // a name of an older code page
       place(entry);
       write(entry, interrupt);
     }

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "core/files/utf8_names.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
@@ -23,6 +24,7 @@ constexpr std::time_t kFirstDay = 315532800;  // 1980-01-01, the first that zip 
 
 std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
                                 std::size_t most_bytes, const Interrupt& interrupt) {
+  const Utf8Names utf8;
   const std::unique_ptr<archive, ReadEnd> reader(archive_read_new());
   const auto fail = [&] {
     const char* const reason = archive_error_string(reader.get());
@@ -38,7 +40,8 @@ std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
   for (;;) {
     const int status = archive_read_next_header(reader.get(), &entry);
     if (status == ARCHIVE_EOF) return members;
-    if (status != ARCHIVE_OK) fail();
+    // A warning: the name is of an older code page, and comes as the bytes that it is.
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) fail();
     const char* name = archive_entry_pathname_utf8(entry);
     if (!name) name = archive_entry_pathname(entry);
     ZipMember& member = members.emplace_back();
@@ -83,6 +86,7 @@ void ZipWriter::check(int status) const {
 }
 
 void ZipWriter::add(const std::string& name, std::string_view bytes) {
+  const Utf8Names utf8;
   auto* const writer = static_cast<archive*>(archive_);
   const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(archive_entry_new(),
                                                                        archive_entry_free);

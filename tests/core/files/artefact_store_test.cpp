@@ -318,6 +318,16 @@ TEST_CASE("an archive is unpacked below a folder of its own, once, and goes with
   CHECK_THROWS_AS(own.store.unpack(asset.sha256), IoError);
 }
 
+TEST_CASE("an archive's files may have names beyond ASCII") {
+  const OwnStore own;
+  const std::string end(1024, '\0'), name = "größe/入力.txt", record = "path=" + name + "\n";
+  const std::string length = std::to_string(record.size() + 3);  // with two digits and a space
+  const Asset asset = own.published("a.tar", testing::tar_member("x", length + " " + record, 'x') +
+                                                 testing::tar_member("short", "one") + end);
+  (void)own.store.fetch(asset);
+  CHECK(read_file(own.store.unpack(asset.sha256) + "/" + name) == "one");
+}
+
 TEST_CASE("an archive that leads outside, links, is cut or is too large leaves nothing") {
   const OwnStore own;
   const std::string end(1024, '\0'), good = testing::tar_member("good", "g");

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "core/files/utf8_names.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
@@ -34,7 +35,7 @@ class Reader {
       archive_entry* entry = nullptr;
       const int status = archive_read_next_header(archive_.get(), &entry);
       if (status == ARCHIVE_EOF) return nullptr;
-      check(status);
+      if (status != ARCHIVE_WARN) check(status);  // a name of an older code page
       if (archive_entry_filetype(entry) == AE_IFREG) return entry;
     }
   }
@@ -73,6 +74,7 @@ class Reader {
 void read_archive(const std::string& path, std::size_t most_bytes,
                   const std::function<bool(const std::string& name)>& wanted,
                   const ArchiveVisit& visit, const Interrupt& interrupt) {
+  const Utf8Names utf8;
   Reader reader(path);
   while (archive_entry* entry = reader.next()) {
     interrupt.check(fmt::format("reading '{}'", printable(path)));
