@@ -8,6 +8,7 @@
 #include "d5/core/error.hpp"
 #include "d5/evaluation/dataset_manifest.hpp"
 #include "d5/evaluation/manifest.hpp"
+#include "d5/level2_training/dataset.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5 {
@@ -35,6 +36,28 @@ TEST_CASE("a folder of folders is a data set's manifest, a class each, with dige
   // FIPS 180-2, appendix B.1
   CHECK(manifest.samples[1].sha256 ==
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST_CASE("a described folder has the classes that the data set of its files has") {
+  const testing::TemporaryFolder folder;
+  for (const char* name : {"cats/1.jpg", "dogs/1.jpg", "dogs/Thumbs.db", "cats/._1.jpg",
+                           ".ipynb_checkpoints/1-checkpoint.jpg", "__MACOSX/cats/._1.jpg",
+                           "Thumbs.db", "desktop.ini", "@eaDir/cats/1.jpg"}) {
+    const std::filesystem::path path = folder / name;
+    std::filesystem::create_directories(path.parent_path());
+    write_file(path.string(), "x");
+  }
+  std::filesystem::create_directories(folder / "birds");  // of which there are none
+  const auto manifest =
+      parse_manifest<DatasetManifest>(described_folder(folder / "", "n"), "n.yaml");
+  CHECK(manifest.labels == std::vector<std::string>{"cats", "dogs"});
+  const auto files = open_dataset("files", {{"data", folder.path().string()}}).train;
+  REQUIRE(std::size_t(files->size()) == manifest.samples.size());
+  const auto labels = files->labels("label");
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    CHECK(manifest.samples[i].file == files->sample_name(std::int64_t(i)));
+    CHECK(manifest.samples[i].label == labels[i]);
+  }
 }
 
 TEST_CASE("a folder without files, within a class's, or not there is refused") {

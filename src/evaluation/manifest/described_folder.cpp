@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "core/files/clutter.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/error.hpp"
 #include "evaluation/manifest/yaml_scalar.hpp"
@@ -17,12 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What stands in a folder, by name, but for what is hidden.
+/// What stands in a folder, by name, but for clutter (`is_clutter`).
 std::vector<fs::path> visible_in(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (!at->path().filename().string().starts_with('.')) paths.push_back(at->path());
+    if (!detail::is_clutter(at->path().filename().string())) paths.push_back(at->path());
   }
   if (error) {
     throw IoError(fmt::format("{}: {}; expected a folder of samples", printable(folder.string()),
@@ -61,8 +62,10 @@ std::string described_folder(const std::string& folder, const std::string& name)
   std::size_t label = 0;
   for (const fs::path& one : visible_in(folder)) {
     if (!fs::is_directory(one)) continue;
+    const auto files = visible_in(one);
+    if (files.empty()) continue;  // no class, as for the data set "files"
     labels += (labels.empty() ? "" : ", ") + detail::yaml_scalar(one.filename().string());
-    for (const fs::path& file : visible_in(one)) {
+    for (const fs::path& file : files) {
       if (fs::is_directory(file)) {
         throw ValueError(fmt::format("{} is a folder within a class's; expected files",
                                      printable(file.string())));
@@ -72,7 +75,9 @@ std::string described_folder(const std::string& folder, const std::string& name)
     ++label;
   }
   if (labels.empty()) {
-    for (const fs::path& file : visible_in(folder)) samples += sample_line(file, folder, 0);
+    for (const fs::path& file : visible_in(folder)) {
+      if (!fs::is_directory(file)) samples += sample_line(file, folder, 0);
+    }
   }
   if (samples.empty()) {
     throw ValueError(fmt::format("{} has no files; expected samples, in a folder for each class",

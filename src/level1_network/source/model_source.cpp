@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/files/clutter.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/byte_count.hpp"
@@ -59,6 +60,7 @@ const ModelEntry& entry_of(const std::string& name) {
 std::vector<std::string> models_in(const std::string& folder) {
   std::vector<std::string> models;
   for (const auto& entry : fs::directory_iterator(folder)) {
+    if (detail::is_clutter(entry.path().filename().string())) continue;
     const bool is_model = entry.is_directory() ? fs::exists(entry.path() / "model.onnx")
                                                : entry.path().extension() == ".onnx";
     if (is_model) models.push_back(entry.path().string());

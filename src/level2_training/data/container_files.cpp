@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/files/clutter.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/container.hpp"
 #include "level2_training/data/storage/shard_name.hpp"
@@ -79,7 +80,8 @@ std::vector<std::string> names_in(const fs::path& folder) {
   std::error_code error;
   fs::directory_iterator entry(folder.empty() ? "." : folder, error), none;
   for (; !error && entry != none; entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
+    std::string name = entry->path().filename().string();
+    if (!detail::is_clutter(name)) names.push_back(std::move(name));
   }
   std::ranges::sort(names);
   return names;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/files/clutter.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/error.hpp"
 #include "level2_training/data/batch_check.hpp"
@@ -111,6 +112,10 @@ std::vector<EncodedFile> files_below(const std::string& folder,
     if (place.depth() >= kDeepest) place.disable_recursion_pending();
     std::error_code ignored;
     const fs::path& path = place->path();
+    if (is_clutter(path.filename().string())) {
+      place.disable_recursion_pending();
+      continue;
+    }
     if (!ends_in(path.filename().string(), endings) || !fs::is_regular_file(path, ignored))
       continue;
     files.push_back({path.string(), path.lexically_relative(folder).string()});

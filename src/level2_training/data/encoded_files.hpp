@@ -47,7 +47,7 @@ class EncodedFiles final : public Dataset {
 };
 
 /// The regular files below `folder`, by name, with their paths from there; those alone whose name
-/// ends, in any case, in one of `endings` (".jpeg").
+/// ends, in any case, in one of `endings` (".jpeg"), and no clutter (`is_clutter`).
 /// Throws: IoError, Interrupted.
 [[nodiscard]] std::vector<EncodedFile> files_below(const std::string& folder,
                                                    const std::vector<std::string>& endings,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/files/clutter.hpp"
 #include "d5/core/error.hpp"
 #include "level2_training/data/encoded_files.hpp"
 #include "level2_training/data/storage/tar.hpp"
@@ -28,6 +29,7 @@ class ArchiveList {
       const std::string_view content = bytes.substr(member.begin, member.length);
       const std::string path = place + "/" + member.name;
       const std::string name = std::filesystem::path(below + member.name).lexically_normal();
+      if (has_clutter(name)) continue;
       if (member.name.ends_with(kArchive) && below.empty()) {
         add(content, path, name.substr(0, name.size() - kArchive.size()) + "/");
       } else if (ends_in(member.name, endings_)) {

@@ -7,7 +7,9 @@
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level2_training/container.hpp"
 #include "d5/level2_training/dataset.hpp"
+#include "tests/tar_member.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;
@@ -57,6 +59,52 @@ TEST_CASE("ImageNet's classes are the training folders' ids, in their order") {
   folder.put("val/n09999999/w.JPEG");
   CHECK_THROWS_WITH(folder.open("imagenet"), Catch::Contains("n09999999"));
   CHECK_THROWS_AS(folder.open("imagenet"), FormatError);
+}
+
+/// As a notebook, a Mac and Windows leave a folder of images, once someone looked into it.
+void leave_clutter(const Folder& folder, const std::string& below) {
+  for (const char* name :
+       {".ipynb_checkpoints/1-checkpoint.jpg", "__MACOSX/cats/._1.jpg", "cats/._1.jpg",
+        "cats/.ipynb_checkpoints/1-checkpoint.jpg", "cats/Thumbs.db", "desktop.ini",
+        "@eaDir/cats/1.jpg", ".thumbnails.jpg"}) {
+    folder.put(below + name, "clutter");
+  }
+}
+
+TEST_CASE("what desktops and notebooks leave is no sample and no class") {
+  const Folder folder;
+  folder.put("cats/1.jpg", "cat");
+  folder.put("dogs/1.jpg", "dog");
+  folder.put("dogs/2.jpg", "dog");
+  leave_clutter(folder, "");
+  const auto pair = folder.open("files");
+  CHECK(pair.train->labels("label") == Labels{0, 1, 1});
+  CHECK(bytes_of_file(*pair.train, 0) == "cat");
+}
+
+TEST_CASE("what a Mac leaves in folders and archives of ImageNet is left out") {
+  const Folder folder;
+  folder.put("train/n00000001/c.jpeg");
+  folder.put("train/n01440764/b.JPEG");
+  leave_clutter(folder, "train/");
+  CHECK(folder.open("imagenet").train->labels("label") == Labels{0, 1});
+
+  const std::string archive =
+      testing::tar_member("./._n00000001", "") + testing::tar_member("./n00000001/._c.jpeg", "") +
+      testing::tar_member("./n00000001/c.jpeg", "c") +
+      testing::tar_member("__MACOSX/n01440764/b.jpeg", "") +
+      testing::tar_member("./n01440764/b.jpeg", "b") + std::string(1024, '\0');
+  const Folder other;
+  other.put("ILSVRC2012_img_train.tar", archive);
+  CHECK(other.open("imagenet").train->labels("label") == Labels{0, 1});
+}
+
+TEST_CASE("what a Mac leaves beside containers is no shard") {
+  const Folder folder;
+  folder.put("a.tar", testing::tar_member("1.txt", "1") + std::string(1024, '\0'));
+  folder.put("._a.tar", "clutter");
+  CHECK(container_files(folder.path().string(), "tar") ==
+        std::vector<std::string>{folder / "a.tar"});
 }
 
 TEST_CASE("ImageNet's images may lie flat, with their class in their names") {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace d5::detail {
+
+/// Whether a file or folder of that name is what desktops, notebooks and version control leave
+/// beside data: hidden files (".ipynb_checkpoints", "._dog.jpg"), "__MACOSX", "Thumbs.db",
+/// "desktop.ini" and their like, in any case of letters. All readers of folders leave these out.
+[[nodiscard]] inline bool is_clutter(std::string name) {
+  // Finder, Explorer, and the file systems that they share; Synology's thumbnails.
+  constexpr std::array<std::string_view, 8> kNames{
+      "__macosx",     "thumbs.db", "ehthumbs.db", "ehthumbs_vista.db",
+      "$recycle.bin", "@eadir",    "desktop.ini", "system volume information"};
+  if (name.starts_with('.')) return true;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
+/// Whether a part of a relative path is; "." and ".." are none.
+[[nodiscard]] inline bool has_clutter(const std::filesystem::path& path) {
+  return std::ranges::any_of(path, [](const std::filesystem::path& part) {
+    return part != "." && part != ".." && is_clutter(part.string());
+  });
+}
+
+}  // namespace d5::detail
