@@ -34,17 +34,15 @@ GivenInputs to_given_inputs(const py::handle& inputs) {
   if (const auto path = path_of(inputs)) {
     given.files = input_files({*path}, "inputs");
   } else if (py::isinstance<py::dict>(inputs)) {
-    std::vector<std::string> words;
     for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(inputs)) {
       const auto name = key.cast<std::string>();
       const auto file = path_of(value);
       if (file && is_file(value, *file)) {
-        words.push_back(name + "=" + *file);
+        given.files.push_back({name, *file});
       } else {
         given.values[name] = to_value(value);
       }
     }
-    given.files = input_files(words, "inputs");
   } else if (py::isinstance<py::list>(inputs) || py::isinstance<py::tuple>(inputs)) {
     std::vector<std::string> words;
     for (const auto& word : inputs) {

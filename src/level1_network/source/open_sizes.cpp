@@ -13,7 +13,7 @@ namespace d5 {
 OpenSizes open_sizes(const std::vector<std::string>& words, std::int64_t batch) {
   OpenSizes sizes{.batch = batch};
   for (const auto& word : words) {
-    const auto equals = word.find('=');
+    const auto equals = word.rfind('=');  // names of dimensions may hold others
     std::int64_t size = 0;
     if (equals != std::string::npos) {
       const char* end = word.data() + word.size();

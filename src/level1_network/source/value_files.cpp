@@ -25,12 +25,39 @@ bool is_known(const std::string& path) {
   return is_archive(path) || is_npy(path) || path.ends_with(".pb");
 }
 
-/// A path may hold '=', too: a file that is there is one.
+/// NAME=PATH, of which both may hold '=': cut at the last behind which `is_path` holds, or at the
+/// last of all. A word without '=' is a path.
+template <class IsPath>
+ValueFile named_path(const std::string& word, const IsPath& is_path) {
+  const auto last = word.rfind('=');
+  if (last == word.npos) return {"", word};
+  for (auto equals = last; equals != word.npos && equals > 0;
+       equals = word.rfind('=', equals - 1)) {
+    if (is_path(word.substr(equals + 1))) return {word.substr(0, equals), word.substr(equals + 1)};
+  }
+  return {word.substr(0, last), word.substr(last + 1)};
+}
+
+/// A file that is there is one, whatever its name.
 ValueFile file_of_word(const std::string& word) {
-  std::error_code ignored;
-  const auto equals = word.find('=');
-  if (equals == word.npos || fs::exists(word, ignored)) return {"", word};
-  return {word.substr(0, equals), word.substr(equals + 1)};
+  const auto is_there = [](const std::string& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+  };
+  return is_there(word) ? ValueFile{"", word} : named_path(word, is_there);
+}
+
+/// A file to be written, in a folder that is there.
+ValueFile new_file_of_word(const std::string& word) {
+  return named_path(word, [](const std::string& path) {
+    std::error_code ignored;
+    const fs::path folder = fs::path(path).parent_path();
+    return folder.empty() || fs::is_directory(folder, ignored);
+  });
+}
+
+std::string word_of(const ValueFile& file) {
+  return file.name.empty() ? file.path : file.name + "=" + file.path;
 }
 
 void expect_file(const ValueFile& file) {
@@ -40,6 +67,15 @@ void expect_file(const ValueFile& file) {
       fmt::format("--input: '{}' is a folder, expected a file of values: name those in it, "
                   "as --input NAME={}/input_0.pb",
                   printable(file.path), printable(file.path)));
+}
+
+void expect_input_file(const ValueFile& file, const std::string& option) {
+  expect_file(file);
+  if (is_known(file.path) && (!is_archive(file.path) || file.name.empty())) return;
+  throw ValueError(
+      fmt::format("{} '{}': expected NAME=FILE.npy, NAME=FILE.pb, or FILE.npz, whose arrays "
+                  "have the inputs' names",
+                  option, printable(word_of(file))));
 }
 
 const onnx::ValueInfo& input_info(const Network& network, const std::string& name,
@@ -72,19 +108,13 @@ std::vector<ValueFile> input_files(const std::vector<std::string>& words,
   std::vector<ValueFile> files;
   std::set<std::string> names;
   for (const auto& word : words) {
-    const ValueFile file = file_of_word(word);
-    expect_file(file);
-    if (!is_known(file.path) || (is_archive(file.path) && !file.name.empty())) {
-      throw ValueError(
-          fmt::format("{} '{}': expected NAME=FILE.npy, NAME=FILE.pb, or FILE.npz, whose arrays "
-                      "have the inputs' names",
-                      option, printable(word)));
-    }
-    if (!file.name.empty() && !names.insert(file.name).second) {
+    files.push_back(file_of_word(word));
+    expect_input_file(files.back(), option);
+    const std::string& name = files.back().name;
+    if (!name.empty() && !names.insert(name).second) {
       throw ValueError(fmt::format("{} '{}': input '{}' is given already; give it once", option,
-                                   printable(word), printable(file.name)));
+                                   printable(word), printable(name)));
     }
-    files.push_back(file);
   }
   return files;
 }
@@ -93,22 +123,19 @@ std::vector<ValueFile> value_files(const std::vector<std::string>& words,
                                    const std::string& option) {
   std::vector<ValueFile> files;
   for (const auto& word : words) {
-    const auto equals = word.find('=');
+    files.push_back(new_file_of_word(word));
     const bool known = word.ends_with(".npy") || word.ends_with(".pb");
-    if (equals == std::string::npos || !known) {
+    if (files.back().name.empty() || !known) {
       throw ValueError(
           fmt::format("{} '{}': expected NAME=FILE.npy or NAME=FILE.pb", option, printable(word)));
     }
-    files.push_back({word.substr(0, equals), word.substr(equals + 1)});
   }
   return files;
 }
 
 std::string to_line(const GivenInputs& given) {
   CommandLine line;
-  for (const auto& [name, path] : given.files) {
-    line.option("--input", name.empty() ? path : name + "=" + path);
-  }
+  for (const auto& file : given.files) line.option("--input", word_of(file));
   return line.text();
 }
 
@@ -124,7 +151,7 @@ std::vector<NamedValue> read_given(const Network& network, const GivenInputs& gi
   };
   for (const auto& [name, value] : given.values) add(name, value, "");
   for (const auto& file : given.files) {
-    expect_file(file);
+    expect_input_file(file, "--input");
     const std::string origin = origin_of(file);
     if (is_archive(file.path)) {
       for (auto& [name, tensor] : read_npz(file.path)) add(name, Value(tensor), origin);

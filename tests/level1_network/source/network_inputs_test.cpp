@@ -123,6 +123,30 @@ TEST_CASE("an input that does not fit is refused, with its file and a way out") 
   CHECK_THROWS_AS(refusal(folder / "none.npy"), Error);
 }
 
+TEST_CASE("names and paths of inputs may hold '='") {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "run=1");
+  const std::string odd = folder / "run=1/v=2.npy", plain = folder / "v.npy";
+  for (const std::string& file : {odd, plain}) write_file(file, to_npy(rows(2)));
+  const auto read = [](const std::string& word) {
+    const ValueFile file = input_files({word}).front();
+    return std::pair(file.name, file.path);
+  };
+  CHECK(read("x=" + odd) == std::pair(std::string("x"), odd));
+  CHECK(read("x=1=" + odd) == std::pair(std::string("x=1"), odd));
+  CHECK(read("x=1=" + plain) == std::pair(std::string("x=1"), plain));
+  CHECK(read(odd) == std::pair(std::string(), odd));
+  // Where there is no such file, at the last.
+  CHECK(read("x=1=none.npy") == std::pair(std::string("x=1"), std::string("none.npy")));
+  const auto written = [&](const std::string& word) {
+    const ValueFile file = value_files({word}, "--output").front();
+    return std::pair(file.name, file.path);
+  };
+  CHECK(written("y=1=new.npy") == std::pair(std::string("y=1"), std::string("new.npy")));
+  CHECK(written("y=" + folder / "run=1/new.npy") ==
+        std::pair(std::string("y"), std::string(folder / "run=1/new.npy")));
+}
+
 TEST_CASE("words of inputs are files, each input's once") {
   const testing::TemporaryFolder folder;
   CHECK_THROWS_AS(input_files({"x.txt"}), ValueError);

@@ -14,6 +14,10 @@ TEST_CASE("open sizes are read from words, and written as the program takes them
   CHECK(sizes.by_name == std::map<std::string, std::int64_t>{{"T", 35}, {"beams", 4}});
   CHECK(to_line(sizes) == " --batch 8 --dim T=35 --dim beams=4");
   CHECK(open_sizes({}).batch == 1);
+  // A name may hold what stands before the size.
+  const OpenSizes odd = open_sizes({"x=1=4", "a==2"});
+  CHECK(odd.by_name == std::map<std::string, std::int64_t>{{"x=1", 4}, {"a=", 2}});
+  CHECK(to_line(odd) == " --batch 1 --dim a==2 --dim x=1=4");
 }
 
 TEST_CASE("a word that is no size, and a name that comes twice, are refused") {
