@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include "apps/ctrl_c.hpp"
@@ -20,6 +23,7 @@
 #include "apps/usage_rules.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/traced_run.hpp"
+#include "d5/onnx/load_notes.hpp"
 #include "d5/version.hpp"
 
 namespace d5::app {
@@ -92,6 +96,23 @@ int run_traced_if(const CLI::App& command, const std::function<int()>& run) {
                printable(path));
   }
   return status;
+}
+
+/// What files leave out, each once, though a command may load one several times; by one of the
+/// ranks of a job.
+void say_notes_of_files() {
+  const std::string_view rank = rank_in_job() ? rank_in_job() : "0";
+  if (rank != "0") return;
+  struct Said {
+    std::mutex mutex;
+    std::set<std::string> lines;
+  };
+  onnx::listen_to_notes(
+      [said = std::make_shared<Said>()](const std::string& file, const std::string& note) {
+        const std::string line = fmt::format("note: '{}': {}", file, note);
+        const std::lock_guard lock(said->mutex);
+        if (said->lines.insert(line).second) say(line);
+      });
 }
 
 /// A closed stdout or stderr keeps its number: no file that is opened later is taken for it.
@@ -169,6 +190,7 @@ int Program::parse_and_run(int argc, char** argv) {
 
 int Program::run(int argc, char** argv) {
   occupy_standard_streams();
+  say_notes_of_files();
   try {
     const int status = parse_and_run(argc, argv);
     finish_stdout();

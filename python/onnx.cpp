@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
+#include "d5/onnx/load_notes.hpp"
 #include "d5/onnx/visitor.hpp"
 
 namespace d5::python {
 
 void bind_onnx(py::module_& m) {
+  // What a file leaves out is a UserWarning, which `warnings` can filter, or make an error of.
+  onnx::listen_to_notes([](const std::string& file, const std::string& note) {
+    call_python([&] {
+      const std::string words = "'" + file + "': " + note;
+      if (PyErr_WarnEx(PyExc_UserWarning, words.c_str(), 1) != 0) throw py::error_already_set();
+    });
+  });
   py::class_<onnx::Graph, std::shared_ptr<onnx::Graph>> graph(
       m, "Graph", "Nodes in an order in which they can run; one within a node.");
   py::class_<onnx::Node>(m, "Node", "One call of an operator in a graph.")

@@ -37,8 +37,9 @@ void read_header(const ::onnx::ModelProto& proto, Model& model) {
 ModelFile detail::read_model(::onnx::ModelProto proto, Source& source, const LoadOptions& options) {
   detail::check_versions(proto, source);
   detail::check_expansion(proto, options, source);
-  if (proto.has_graph()) detail::order_nodes(proto);
-  detail::run_checker(proto, source);
+  detail::fill_gaps(proto, source);
+  detail::order_nodes(proto);
+  detail::check_graph(proto, source);
   source.go_on();
   detail::inline_functions(proto, source);
   detail::check_attributes(proto, source);

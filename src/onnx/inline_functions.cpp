@@ -120,7 +120,7 @@ void inline_functions(::onnx::ModelProto& model, const Source& source) {
     source.fail("its functions cannot be inlined", error);
   }
   // What the functions' bodies became is checked as if it had been written so.
-  run_checker(model, source);
+  check_graph(model, source);
 }
 
 }  // namespace d5::onnx::detail

@@ -29,6 +29,8 @@ struct Source {
   [[noreturn]] void refuse(std::string_view what) const;  ///< the same as Unsupported
   /// A message of a library, which may quote names from the file: one safe line.
   [[noreturn]] void fail(std::string_view what, const std::exception& reason) const;
+  /// Tells `listen_to_notes` what the file leaves out, and what it is read as.
+  void note(const std::string& what) const;
 };
 
 /// `text` with line ends as spaces and other control characters escaped, cut to about 1000 bytes.

@@ -20,7 +20,7 @@ namespace d5::onnx::detail {
 void parse_message(std::span<const std::byte> bytes, const Source& source,
                    google::protobuf::Message& message);
 
-/// Opset and IR versions that d5 knows; "ai.onnx" becomes "" everywhere.
+/// A graph, opset and IR versions that d5 knows; "ai.onnx" becomes "" everywhere.
 /// Returns the version of each domain.
 std::map<std::string, int> check_versions(::onnx::ModelProto& model, const Source& source);
 
@@ -33,8 +33,12 @@ void check_expansion(const ::onnx::ModelProto& model, const LoadOptions& options
 /// frameworks take them in any order.
 void order_nodes(::onnx::ModelProto& model);
 
-/// ONNX's own checker: schemas, single assignment, order of nodes, names, data of tensors.
-void run_checker(const ::onnx::ModelProto& model, const Source& source);
+/// Fills in what can mean one thing only where it is left out, or said twice, each with a note:
+/// names of graphs, imports, outputs that are listed again.
+void fill_gaps(::onnx::ModelProto& model, const Source& source);
+
+/// Schemas, single assignment, order of nodes, names, data of tensors.
+void check_graph(const ::onnx::ModelProto& model, const Source& source);
 
 /// Replaces every call of one of the model's functions by its body.
 void inline_functions(::onnx::ModelProto& model, const Source& source);

@@ -14,20 +14,15 @@ DType read_element_type(std::int32_t number, const Source& source, std::string_v
   return number == 0 ? DType::undefined : read_dtype(number, source, who);
 }
 
-void read_shape(const ::onnx::TensorShapeProto& shape, Type& type, const Source& source,
-                std::string_view who) {
+void read_shape(const ::onnx::TensorShapeProto& shape, Type& type) {
   type.has_shape = true;
   for (const auto& dim : shape.dim()) {
-    if (dim.has_dim_value() && dim.dim_value() < -1) {
-      source.fail(fmt::format("{}: dimension {} is {}, expected a size, a name or nothing", who,
-                              type.dims.size(), dim.dim_value()));
-    }
     if (dim.has_dim_value() && dim.dim_value() >= 0) {
       type.dims.emplace_back(dim.dim_value());
     } else if (dim.has_dim_param() && !dim.dim_param().empty()) {
       type.dims.emplace_back(dim.dim_param());
     } else {
-      type.dims.emplace_back();  // some exporters write -1 for "any size"
+      type.dims.emplace_back();  // exporters write -1, and others below 0, for "any size"
     }
   }
 }
@@ -37,7 +32,7 @@ Type read_tensor_type(const TensorType& proto, const Source& source, std::string
   Type result;
   result.kind = ValueKind::tensor;
   result.dtype = read_element_type(proto.elem_type(), source, who);
-  if (proto.has_shape()) read_shape(proto.shape(), result, source, who);
+  if (proto.has_shape()) read_shape(proto.shape(), result);
   return result;
 }
 

@@ -39,11 +39,12 @@ std::map<std::string, int> read_imports(Imports& imports, const Source& source,
     normalise(import.mutable_domain());
     const std::string domain = shown(import.domain());
     const std::int64_t version = import.version();
-    if (version < 1 || version > std::numeric_limits<int>::max()) {
-      source.fail(fmt::format("{} imports version {} of {}, expected one of 1 or more", who,
-                              version, domain));
-    }
     const int most = newest(import.domain());
+    const int least = most > 0 ? 1 : 0;  // a foreign domain may count from 0
+    if (version < least || version > std::numeric_limits<int>::max()) {
+      source.fail(fmt::format("{} imports version {} of {}, expected one of {} or more", who,
+                              version, domain, least));
+    }
     if (most > 0 && version > most) {
       source.refuse(
           fmt::format("{} imports version {} of {}, but d5 knows versions up to {}; "
@@ -82,12 +83,9 @@ std::map<std::string, int> check_versions(::onnx::ModelProto& model, const Sourc
                     "older release of onnx",
                     model.ir_version(), kNewestIrVersion));
   }
+  if (!model.has_graph()) source.fail("it has no graph");
   auto imports = read_imports(*model.mutable_opset_import(), source, "the model");
   if (imports.empty() && model.ir_version() < 3) imports.emplace("", 1);
-  if (model.functions_size() > 0 && model.ir_version() < 8) {
-    source.fail(fmt::format("it has functions, which came with IR version 8, but its own is {}",
-                            model.ir_version()));
-  }
   const auto check_node = [&](::onnx::NodeProto& node, int) {
     normalise(node.mutable_domain());
     refuse_experimental(node, source);

@@ -98,9 +98,48 @@ TEST_CASE("graphs that cannot run in their order are refused") {
   SECTION("an undefined name") { graph.mutable_node(0)->set_input(0, "nobody"); }
   SECTION("a name written twice") { add_node(graph, "Tanh", {"x"}, {"y"}); }
   SECTION("an output that nobody writes") { graph.mutable_output(0)->set_name("z"); }
-  SECTION("an output that is listed twice") { *graph.add_output() = graph.output(0); }
-  SECTION("two initializers of one name") {
-    for (int i = 0; i < 2; ++i) add_weights(message, {1}).add_float_data(1);
+  SECTION("an output without a name") { graph.add_output(); }
+  SECTION("an input that is listed twice") { *graph.add_input() = graph.input(0); }
+  SECTION("an input without a name") { graph.mutable_input(0)->clear_name(); }
+  SECTION("a name of an input that a node writes") { add_node(graph, "Tanh", {"x"}, {"x"}); }
+  SECTION("two initializers of one name with other data") {
+    for (int i = 0; i < 2; ++i) add_weights(message, {1}).add_float_data(float(i));
+  }
+  SECTION("an initializer with data in two fields") {
+    auto& tensor = add_weights(message, {1});
+    tensor.add_float_data(1);
+    tensor.set_raw_data(std::string(4, '\0'));
+  }
+  SECTION("an attribute twice") {
+    graph.mutable_node(0)->set_op_type("LeakyRelu");
+    for (int i = 0; i < 2; ++i) {
+      add_attribute(*graph.mutable_node(0), "alpha", AttributeProto::FLOAT).set_f(float(i));
+    }
+  }
+  SECTION("an attribute with two values") {
+    graph.mutable_node(0)->set_op_type("LeakyRelu");
+    auto& alpha = add_attribute(*graph.mutable_node(0), "alpha", AttributeProto::FLOAT);
+    alpha.set_f(1);
+    alpha.set_i(1);
+  }
+  SECTION("an attribute of another type than it says") {
+    graph.mutable_node(0)->set_op_type("LeakyRelu");
+    add_attribute(*graph.mutable_node(0), "alpha", AttributeProto::FLOAT).set_i(1);
+  }
+  SECTION("a node without an operator") { graph.mutable_node(0)->clear_op_type(); }
+  SECTION("no import of ai.onnx beside another") {
+    message.mutable_opset_import(0)->set_domain("com.microsoft");
+    message.mutable_opset_import(0)->set_version(1);
+  }
+  SECTION("a name of the graph around that a graph within writes") {
+    declare(*graph.add_input(), "c", {}, TensorProto::BOOL);
+    auto& node = add_node(graph, "If", {"c"}, {"z"});
+    for (const char* branch : {"then_branch", "else_branch"}) {
+      auto& inner = *add_attribute(node, branch, AttributeProto::GRAPH).mutable_g();
+      inner.set_name("i");
+      add_node(inner, "Relu", {"x"}, {"y"});
+      inner.add_output()->set_name("y");
+    }
   }
   SECTION("an operator that ONNX does not know") { graph.mutable_node(0)->set_op_type("Rleu"); }
   SECTION("too many inputs") { graph.mutable_node(0)->add_input("x"); }

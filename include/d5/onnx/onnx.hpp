@@ -2,6 +2,7 @@
 #pragma once
 
 #include "d5/onnx/file.hpp"
+#include "d5/onnx/load_notes.hpp"
 #include "d5/onnx/model.hpp"
 #include "d5/onnx/model_image.hpp"
 #include "d5/onnx/node_view.hpp"
