@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "d5/core/error.hpp"
 
@@ -50,7 +51,31 @@ Location location_of(const ::onnx::TensorProto& tensor, const Source& source) {
   return result;
 }
 
-/// The real path of the file. Throws unless it lies inside the model's folder.
+bool lies_in(const fs::path& file, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first ==
+         folder.end();
+}
+
+/// Where links may lead: the folder that the model was named in, and the one that its own file lies
+/// in where that is a link, too. Hugging Face's cache is so: `snapshots/REVISION/model.onnx` and
+/// the data beside it are links to files in `blobs`. A model that was written into a snapshot
+/// itself may have its data there as well. All are real paths.
+std::vector<fs::path> allowed_folders(const Source& source) {
+  std::error_code error;
+  std::vector<fs::path> folders{fs::canonical(*source.folder, error)};
+  if (error) return {};
+  const fs::path model = fs::canonical(source.file, error);
+  if (!error) folders.push_back(model.parent_path());
+  for (fs::path at = folders.front(); at.has_relative_path(); at = at.parent_path()) {
+    if (at.parent_path().filename() != "snapshots") continue;
+    const fs::path blobs = at.parent_path().parent_path() / "blobs";
+    if (fs::is_directory(blobs, error)) folders.push_back(blobs);
+    break;
+  }
+  return folders;
+}
+
+/// The real path of the file. Throws unless it lies where the model's data may.
 std::string resolve(const ::onnx::TensorProto& tensor, const std::string& file,
                     const Source& source) {
   if (!source.folder) {
@@ -66,17 +91,22 @@ std::string resolve(const ::onnx::TensorProto& tensor, const std::string& file,
                     "relative and without '..'",
                     who(tensor), printable(file)));
   }
-  std::error_code error;
-  const fs::path folder = fs::canonical(*source.folder, error);
-  const fs::path real = error ? fs::path() : fs::canonical(folder / name, error);
+  const auto folders = allowed_folders(source);
+  fs::path real;
+  std::error_code error = std::make_error_code(std::errc::no_such_file_or_directory);
+  // A link to a model may stand without its data: they are beside the file that it leads to.
+  for (std::size_t i = 0; i < std::min<std::size_t>(folders.size(), 2) && error; ++i) {
+    real = fs::canonical(folders[i] / name, error);
+  }
   if (error) {
     throw IoError(fmt::format("'{}': {}: cannot read '{}': {}", printable(source.file), who(tensor),
                               printable(file), error.message()));
   }
-  const auto inside = std::mismatch(folder.begin(), folder.end(), real.begin(), real.end());
-  if (inside.first != folder.end()) {
-    source.fail(fmt::format("{}: '{}' is a link that leads out of the model's folder", who(tensor),
-                            printable(file)));
+  if (std::ranges::none_of(folders, [&](const auto& folder) { return lies_in(real, folder); })) {
+    source.fail(fmt::format(
+        "{}: '{}' is a link that leads out of the model's folder, to '{}'; put the file itself "
+        "there",
+        who(tensor), printable(file), printable(real.string())));
   }
   return real.string();
 }

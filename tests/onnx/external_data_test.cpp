@@ -66,6 +66,58 @@ TEST_CASE("external data is read from inside the model's folder") {
   set_memory_budget(budget);
 }
 
+std::string data_of(const std::string& path) {
+  return {static_cast<const char*>(load(path).graph.initializers.at("w").raw()), 16};
+}
+
+TEST_CASE("external data may be a link that stays where the model is") {
+  const Folder folder;
+  const fs::path model = folder.path() / "model";
+  SECTION("within the model's folder") {
+    fs::create_directory(model / "parts");
+    fs::rename(model / "inside.bin", model / "parts/w.bin");
+    fs::create_symlink("parts/w.bin", model / "link.bin");
+    CHECK(data_of(save_external(folder, {"link.bin"})) == "0123456789abcdef");
+  }
+  SECTION("one file under two names") {
+    fs::create_hard_link(model / "inside.bin", model / "twin.bin");
+    CHECK(data_of(save_external(folder, {"twin.bin"})) == "0123456789abcdef");
+  }
+  SECTION("beside the file that a link to the model leads to") {
+    const std::string path = save_external(folder, {"inside.bin"});
+    fs::create_directory(folder.path() / "links");
+    fs::create_symlink("../model/model.onnx", folder.path() / "links/m.onnx");
+    CHECK(data_of((folder.path() / "links/m.onnx").string()) == "0123456789abcdef");
+  }
+}
+
+/// As huggingface_hub lays a repository out.
+TEST_CASE("a model in Hugging Face's cache has its data there") {
+  const Folder folder;
+  const fs::path cache = folder.path() / "hub/models--org--name";
+  const fs::path snapshot = cache / "snapshots/0123abc/onnx";
+  fs::create_directories(cache / "blobs");
+  fs::create_directories(snapshot);
+  const std::string saved = save_external(folder, {"model.onnx_data"});
+  fs::rename(folder.path() / "model/inside.bin", cache / "blobs/d4735e");
+  fs::create_symlink("../../../blobs/d4735e", snapshot / "model.onnx_data");
+  const std::string path = (snapshot / "model.onnx").string();
+  SECTION("both as links") {
+    fs::rename(saved, cache / "blobs/6b86b2");
+    fs::create_symlink("../../../blobs/6b86b2", snapshot / "model.onnx");
+  }
+  SECTION("with a model that was written there") { fs::rename(saved, path); }
+  CHECK(data_of(path) == "0123456789abcdef");
+
+  fs::remove(snapshot / "model.onnx_data");  // but not in that of another repository
+  const fs::path other = folder.path() / "hub/models--org--other/blobs/d4735e";
+  fs::create_directories(other.parent_path());
+  fs::rename(cache / "blobs/d4735e", other);
+  fs::create_symlink(other, snapshot / "model.onnx_data");
+  CHECK_THAT(refusal<FormatError>([&] { (void)load(path); }),
+             Catch::Contains("leads out of the model's folder"));
+}
+
 TEST_CASE("external data elsewhere is refused") {
   const Folder folder;
   const auto refused = [&](const External& external) {
