@@ -2,6 +2,9 @@
 #include "level1_network/source/fitting_sizes.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
 
 #include "level1_network/source/open_dims.hpp"
 #include "level1_network/source/size_refusal.hpp"
@@ -28,9 +31,43 @@ OpenSizes raised_to_strides(const Network& network, const OpenSizes& sizes,
   return raised;
 }
 
+/// Those of `inputs` whose rank no size by an axis tells.
+std::vector<std::string> without_rank(std::vector<std::string> inputs, const OpenSizes& sizes) {
+  std::erase_if(inputs,
+                [&](const auto& input) { return sizes.by_name.contains(axis_name(input, 0)); });
+  return inputs;
+}
+
+/// `sizes` with a rank for all `inputs`, the batch first, and the sizes that go through the
+/// network. Nothing where none do: then `sizes` stay as they are, and the inputs unknown.
+std::optional<OpenSizes> with_rank(const Network& network, const OpenSizes& sizes,
+                                   const std::vector<std::string>& inputs) {
+  // Those of rows, of pictures, of sounds and sequences, of lists, of clips.
+  constexpr std::array<std::size_t, 5> kRanks{2, 4, 3, 1, 5};
+  std::vector<std::pair<OpenSizes, std::vector<std::string>>> trials;
+  for (const std::size_t rank : kRanks) {
+    auto& [tried, inner] = trials.emplace_back(sizes, std::vector<std::string>());
+    for (const auto& input : inputs) {
+      for (std::size_t axis = 0; axis < rank; ++axis) {
+        const std::string name = axis_name(input, axis);
+        tried.by_name[name] = axis == 0 ? sizes.batch : 1;
+        if (axis > 0 || rank == 1) inner.push_back(name);
+      }
+    }
+    if (SizeTrial(network, tried).refusal().empty()) return tried;
+  }
+  for (const auto& [tried, inner] : trials) {
+    const SizeTrial trial(network, tried);
+    if (auto found = SizeSearch(trial, network, tried, inner).smallest()) return found;
+  }
+  return {};
+}
+
 }  // namespace
 
 OpenSizes fitting_sizes(const Network& network, const OpenSizes& sizes) {
+  const auto unknown = without_rank(inputs_of_any_rank(network), sizes);
+  if (!unknown.empty()) return with_rank(network, sizes, unknown).value_or(sizes);
   const std::vector<OpenDim> dims = open_dims(network);
   if (dims.empty()) return sizes;
   const OpenSizes raised = raised_to_strides(network, sizes, dims);

@@ -23,7 +23,22 @@ std::string name_of_dim(const onnx::ValueInfo& info, std::size_t axis) {
   const onnx::Dim& dim = info.type.dims[axis];
   if (std::holds_alternative<std::int64_t>(dim)) return "";
   const auto* name = std::get_if<std::string>(&dim);
-  return name && !name->empty() && *name != "?" ? *name : fmt::format("{}:{}", info.name, axis);
+  return name && !name->empty() && *name != "?" ? *name : axis_name(info.name, axis);
+}
+
+bool is_of_any_rank(const onnx::ValueInfo& info) {
+  return info.type.kind == ValueKind::tensor && !info.type.has_shape &&
+         info.type.dtype != DType::undefined;
+}
+
+/// What `sizes` has for the axes of an input, as far as they go on; none: nothing is known of it.
+Shape shape_by_axes(const std::string& input, const OpenSizes& sizes) {
+  Shape shape;
+  for (;;) {
+    const auto size = sizes.by_name.find(axis_name(input, shape.rank()));
+    if (size == sizes.by_name.end()) return shape;
+    shape.push_back(size->second);
+  }
 }
 
 }  // namespace
@@ -43,10 +58,27 @@ std::vector<OpenDim> open_dims(const Network& network) {
   return dims;
 }
 
+std::string axis_name(const std::string& input, std::size_t axis) {
+  return fmt::format("{}:{}", input, axis);
+}
+
+std::vector<std::string> inputs_of_any_rank(const Network& network) {
+  std::vector<std::string> names;
+  for (const auto* info : fed_inputs(network)) {
+    if (is_of_any_rank(*info)) names.push_back(info->name);
+  }
+  return names;
+}
+
 std::map<std::string, ValueDesc> sized_descs(const Network& network, const OpenSizes& sizes) {
   std::map<std::string, ValueDesc> descs;
   for (const auto* info : fed_inputs(network)) {
     ValueDesc& desc = descs[info->name];
+    if (is_of_any_rank(*info)) {
+      const Shape shape = shape_by_axes(info->name, sizes);
+      if (shape.rank() > 0) desc = TensorDesc{info->type.dtype, shape};
+      continue;
+    }
     if (info->type.kind != ValueKind::tensor || !info->type.has_shape) continue;
     Shape shape;
     for (std::size_t axis = 0; axis < info->type.dims.size(); ++axis) {

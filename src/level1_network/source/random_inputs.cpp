@@ -38,11 +38,24 @@ bool is_read(const Network& network, const std::string& input) {
          std::ranges::count(network.output_names(), input) != 0;
 }
 
+/// The names of the axes of an input of any rank, as many as sizes are asked for; its first where
+/// none is.
+std::vector<std::string> axes_asked_for(const std::string& input, const OpenSizes& sizes) {
+  std::vector<std::string> names{axis_name(input, 0)};
+  while (sizes.by_name.contains(names.back())) names.push_back(axis_name(input, names.size()));
+  return names;
+}
+
 }  // namespace
 
 void expect_taken(const Network& network, const OpenSizes& sizes) {
   std::vector<std::string> known;
   for (const OpenDim& dim : open_dims(network)) known.push_back(dim.name);
+  const auto any_rank = inputs_of_any_rank(network);
+  for (const auto& input : any_rank) {
+    const auto axes = axes_asked_for(input, sizes);
+    known.insert(known.end(), axes.begin(), axes.end());
+  }
   for (const auto& [name, size] : sizes.by_name) {
     if (std::ranges::find(known, name) == known.end()) {
       throw_unknown_name("open dimension", name, known);
@@ -54,7 +67,7 @@ void expect_taken(const Network& network, const OpenSizes& sizes) {
         const auto* rows = dims.empty() ? nullptr : std::get_if<std::int64_t>(&dims.front());
         return rows && *rows == sizes.batch;
       });
-  if (sizes.batch != 1 && known.empty() && !has_batch) {
+  if (sizes.batch != 1 && known.empty() && any_rank.empty() && !has_batch) {
     throw ValueError(
         fmt::format("a batch of {} cannot be set: the model leaves no dimension open; its own "
                     "sizes stand in 'd5 net show'",

@@ -87,3 +87,37 @@ TEST_CASE("where no size goes through, what was tried is told") {
   CHECK_THROWS_AS(made_shape(network), ShapeError);
   CHECK_THROWS_WITH(made_shape(network), Contains("'both'") && Contains("--dim T=SIZE"));
 }
+
+namespace {
+
+/// A file may leave out the shape of an input.
+Network of_any_rank(const Network& network) {
+  onnx::Model model = network.model();
+  for (auto& input : model.graph.inputs) {
+    input.type.has_shape = false;
+    input.type.dims.clear();
+  }
+  return Network(std::move(model));
+}
+
+}  // namespace
+
+TEST_CASE("an input of any rank has the first of usual ranks and sizes that go through") {
+  Network convolution("convolution");  // 3 channels, and a window of 5
+  convolution.add_input("x", DType::float32, {"N"});
+  convolution.add_constant("w", Tensor::zeros(DType::float32, {2, 3, 5, 5}));
+  convolution.add_node("Conv", {"x", "w"}, {"y"});
+  convolution.add_output("y");
+  CHECK(made_shape(of_any_rank(convolution)) == "1x3x5x5");
+
+  Network linear("linear");
+  linear.add_input("x", DType::float32, {"N"});
+  linear.add_constant("w", Tensor::zeros(DType::float32, {7, 2}));
+  linear.add_node("MatMul", {"x", "w"}, {"y"});
+  linear.add_output("y");
+  const Network any = of_any_rank(linear);
+  CHECK(made_shape(any) == "1x7");
+  CHECK(made_shape(any, {.batch = 4}) == "4x7");
+  CHECK(made_shape(any, {.by_name = {{"x:0", 2}, {"x:1", 3}, {"x:2", 7}}}) == "2x3x7");
+  CHECK_THROWS_WITH(made_shape(any, {.by_name = {{"x:1", 7}}}), Contains("known: x:0"));
+}
