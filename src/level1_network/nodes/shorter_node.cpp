@@ -4,37 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "core/tensor/float64.hpp"
 #include "d5/core/error.hpp"
 #include "d5/onnx/visitor.hpp"
-#include "level0_ops/operator/tensor_conversion.hpp"
 #include "level1_network/nodes/element_type_attributes.hpp"
 #include "level1_network/nodes/node_names.hpp"
+#include "level1_network/nodes/shorter_numbers.hpp"
 
 namespace d5 {
-
-Tensor detail::shortened(const Tensor& value, DType dtype, const std::string& name) {
-  Tensor result = converted(value, dtype);
-  const Tensor before = to_float64(value), after = to_float64(result);
-  for (std::int64_t i = 0; i < value.elements(); ++i) {
-    const double number = before.data<double>()[i];
-    if (!std::isfinite(number) || std::isfinite(after.data<double>()[i])) continue;
-    throw ValueError(
-        fmt::format("'{}' holds {:.3g}, which {} cannot; choose a type with a larger range, such "
-                    "as bfloat16, or give it a smaller number",
-                    printable(name), number, name_of(dtype)));
-  }
-  return result;
-}
 
 DType detail::type_at(const ElementTypes& types, std::string_view name) {
   const auto type = types.find(name);
   return type == types.end() ? DType::undefined : type->second;
 }
 
-ShorterNode::ShorterNode(const onnx::Node& node, const ElementTypes& types, DType shorter)
+ShorterNode::ShorterNode(const onnx::Node& node, const ElementTypes& types, const LostNumbers& lost,
+                         DType shorter)
     : node_(node), shorter_(shorter) {
   const auto schema = onnx::schema_of(node);
   if (!schema) {
@@ -42,16 +27,32 @@ ShorterNode::ShorterNode(const onnx::Node& node, const ElementTypes& types, DTyp
   } else if (!onnx::subgraphs(node).empty()) {
     obstacle_ = "it holds graphs";
   } else {
-    read(*schema, types);
+    read(*schema, types, lost);
+    if (changes()) look_at_epsilon();
   }
   if (!obstacle_.empty()) inputs_.clear(), outputs_.clear();
+}
+
+void ShorterNode::stay(const std::string& reason) {
+  obstacle_ = changes() ? reason : "";
+  lost_.clear();
+  inputs_.clear();
+  outputs_.clear();
 }
 
 onnx::Node ShorterNode::node() const {
   return outputs_.empty() ? node_ : with_attributes().value_or(node_);
 }
 
-void ShorterNode::read(const onnx::Schema& schema, const ElementTypes& types) {
+void ShorterNode::look_at_epsilon() {
+  const auto* epsilon = node_.attribute<float>("epsilon");
+  if (!epsilon) return;
+  const std::string what = detail::lost_in(Tensor::scalar(*epsilon), shorter_);
+  if (!what.empty()) obstacle_ = "its epsilon " + what;
+}
+
+void ShorterNode::read(const onnx::Schema& schema, const ElementTypes& types,
+                       const LostNumbers& lost) {
   const auto is_single = [&](const std::string& name) {
     return detail::type_at(types, name) == DType::float32;
   };
@@ -68,6 +69,11 @@ void ShorterNode::read(const onnx::Schema& schema, const ElementTypes& types) {
     }
     const auto* parameter = onnx::parameter(schema.inputs, i);
     if (!is_single(name) || !allowed(parameter)) continue;
+    if (const auto place = lost.find(name); place != lost.end()) {
+      lost_ = name;
+      obstacle_ = fmt::format("'{}' {}", printable(name), place->second);
+      return;
+    }
     inputs_.insert(i);
     if (!parameter->type.empty()) words.insert(parameter->type);
   }
@@ -79,6 +85,7 @@ void ShorterNode::read(const onnx::Schema& schema, const ElementTypes& types) {
           fmt::format("it makes '{}' float32 of its own accord", printable(node_.outputs[k]));
       return;
     }
+    if (lost.contains(node_.outputs[k])) return outputs_.clear();  // a constant of its own
     outputs_.insert(k);
   }
   if (!changes() && std::ranges::any_of(node_.inputs, is_single)) {
@@ -98,7 +105,7 @@ std::optional<onnx::Node> ShorterNode::with_attributes() const {
   for (auto& [name, attribute] : result.attributes) {
     auto* tensor = std::get_if<Tensor>(&attribute);
     if (tensor && tensor->dtype() == DType::float32) {
-      *tensor = detail::shortened(*tensor, shorter_, first_output(node_));
+      *tensor = detail::shortened(*tensor, shorter_);
       any = true;
     }
     const auto* number = std::get_if<std::int64_t>(&attribute);

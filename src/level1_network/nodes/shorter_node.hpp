@@ -13,37 +13,48 @@ namespace d5 {
 /// Of tensors, by name; what is not known is not there.
 using ElementTypes = std::map<std::string, DType, std::less<>>;
 
+/// Tensors whose numbers a shorter type does not hold, each with what it is not: "holds 1e-12,
+/// which is 0 in float16".
+using LostNumbers = std::map<std::string, std::string, std::less<>>;
+
 /// What of a node that is float32 can be of a shorter floating-point type, as ONNX's schema of it
 /// says. The node outlives it.
 class ShorterNode {
  public:
-  ShorterNode(const onnx::Node& node, const ElementTypes& types, DType shorter);
+  /// What reads `lost` tensors stays.
+  ShorterNode(const onnx::Node& node, const ElementTypes& types, const LostNumbers& lost,
+              DType shorter);
 
   /// Why it stays as it is; empty: it need not, or there is nothing of float32.
   [[nodiscard]] const std::string& obstacle() const { return obstacle_; }
+  /// The tensor whose numbers are why; empty: it is something else.
+  [[nodiscard]] const std::string& lost() const { return lost_; }
+  /// Nothing of it becomes shorter, for a reason that counts where something would.
+  void stay(const std::string& reason);
   [[nodiscard]] bool changes() const { return !inputs_.empty() || !outputs_.empty(); }
   [[nodiscard]] bool reads(std::size_t input) const { return inputs_.contains(input); }
   [[nodiscard]] bool writes(std::size_t output) const { return outputs_.contains(output); }
-  /// With the shorter type in its attributes. Throws: ValueError for a number that is too large.
+  /// With the shorter type in its attributes.
   [[nodiscard]] onnx::Node node() const;
 
  private:
-  void read(const onnx::Schema& schema, const ElementTypes& types);
+  void read(const onnx::Schema& schema, const ElementTypes& types, const LostNumbers& lost);
+  /// An epsilon that is nothing in the shorter type, or much less: implementations differ in which
+  /// type they add it.
+  void look_at_epsilon();
   [[nodiscard]] bool allowed(const onnx::Parameter* parameter) const;
   /// Nothing where no attribute says float32.
   [[nodiscard]] std::optional<onnx::Node> with_attributes() const;
 
   const onnx::Node& node_;
   DType shorter_;
-  std::string obstacle_;
+  std::string obstacle_, lost_;
   std::set<std::size_t> inputs_, outputs_;
 };
 
 namespace detail {
 /// `undefined` where it is not known.
 [[nodiscard]] DType type_at(const ElementTypes& types, std::string_view name);
-/// The same numbers. Throws: ValueError for one that is too large; `name` is the tensor's.
-[[nodiscard]] Tensor shortened(const Tensor& value, DType dtype, const std::string& name);
 }  // namespace detail
 
 }  // namespace d5

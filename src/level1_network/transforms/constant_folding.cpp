@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes whose inputs are all constant become their results.
-#include "level1_network/plan/constant_folding.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
 #include "d5/level1_network/transform.hpp"
-#include "d5/onnx/visitor.hpp"
+#include "level1_network/graph/computed_values.hpp"
 #include "level1_network/graph/graph_links.hpp"
 #include "level1_network/nodes/node_names.hpp"
 
@@ -34,34 +30,25 @@ class ConstantFolding final : public Transform {
 
   TransformReport apply(Network& network) const override {
     TransformReport report;
-    Known known;
-    for (const auto& [name, value] : network.graph().initializers) {
-      if (const Tensor* fixed = fixed_value(network, name)) known[name] = fixed->on_host();
-    }
-    RunState state;
-    state.frameworks.preferred = {&framework("reference").part<OperatorRegistry>()};
     const GraphLinks links(network);
     const auto leaves = [&](const std::string& output) { return links.leaves(output); };
     Splice change;
     std::set<std::string> inputs;
-    for (const auto& node : network.graph().nodes) {
-      if (!onnx::subgraphs(node).empty() || first_output(node).empty()) continue;
-      if (std::ranges::any_of(node.outputs, leaves)) continue;
-      const auto values = computed(node, known, state);
-      if (!values) continue;
-      if (const std::string reason = obstacle(*values); !reason.empty()) {
+    for_each_computed(network, [&](const onnx::Node& node, const std::vector<Value>& values) {
+      if (std::ranges::any_of(node.outputs, leaves)) return false;
+      if (const std::string reason = obstacle(values); !reason.empty()) {
         report.left.push_back(fmt::format("{}: {}", onnx::describe(node), reason));
-        continue;
+        return false;
       }
       change.remove.push_back(first_output(node));
       inputs.insert(node.inputs.begin(), node.inputs.end());
-      for (std::size_t k = 0; k < values->size(); ++k) {
+      for (std::size_t k = 0; k < values.size(); ++k) {
         if (!node.has_output(k)) continue;
-        known[node.outputs[k]] = (*values)[k];
         inputs.insert(node.outputs[k]);  // of a node that is folded as well
-        change.constants[node.outputs[k]] = (*values)[k].tensor();
+        change.constants[node.outputs[k]] = values[k].tensor();
       }
-    }
+      return true;
+    });
     if (change.remove.empty()) return report;
     report.what = fmt::format("computed {} nodes", change.remove.size());
     network.splice(std::move(change));
@@ -70,24 +57,6 @@ class ConstantFolding final : public Transform {
   }
 
  private:
-  using Known = std::map<std::string, Value, std::less<>>;
-
-  /// Nothing where an input is not known, or the node cannot be computed here and now.
-  static std::optional<std::vector<Value>> computed(const onnx::Node& node, const Known& known,
-                                                    const RunState& state) {
-    std::vector<const Value*> inputs;
-    for (const auto& name : node.inputs) {
-      const auto place = known.find(name);
-      if (place == known.end() && !name.empty()) return std::nullopt;
-      inputs.push_back(name.empty() ? nullptr : &place->second);
-    }
-    try {
-      return fold(node, *operator_for(node), inputs, state.frameworks_for(node).all(), state);
-    } catch (const Error&) {  // nobody knows what the node means: who runs it is told
-      return std::nullopt;
-    }
-  }
-
   std::string obstacle(const std::vector<Value>& values) const {
     std::size_t bytes = 0;
     for (const auto& value : values) {

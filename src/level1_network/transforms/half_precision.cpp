@@ -2,15 +2,19 @@
 // float32 becomes float16 or bfloat16, where operators have them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/file.hpp"
+#include "level1_network/graph/computed_values.hpp"
+#include "level1_network/graph/exact_nodes.hpp"
 #include "level1_network/graph/graph_links.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/nodes/output_types.hpp"
 #include "level1_network/nodes/shorter_node.hpp"
+#include "level1_network/nodes/shorter_numbers.hpp"
 
 namespace d5::transform {
 namespace {
@@ -30,26 +34,41 @@ ElementTypes types_of(const Network& network) {
 struct HalfPrecisionOptions {
   enum class Type { float16, bfloat16 } type = Type::float16;
   bool masters = false;
+  enum class OutOfRange { refuse, float32 } out_of_range = OutOfRange::refuse;
   void declare(OptionList& options) {
     options.add("type", type, "what float32 becomes", {"float16", "bfloat16"});
     options.add("masters", masters,
                 "parameters stay float32, for an optimizer, and are cast in each run");
+    options.add("out_of_range", out_of_range,
+                "a known number that the type does not hold, or makes 0: refuse the network, or "
+                "leave what reads it in float32",
+                {"refuse", "float32"});
   }
 };
 
 /// One conversion of a network: which tensors are there in which type, and the casts between.
 class Conversion {
  public:
-  Conversion(const Network& network, DType half, bool masters)
+  Conversion(const Network& network, DType half, const HalfPrecisionOptions& options)
       : network_(network),
         links_(network),
         types_(types_of(network)),
         half_(half),
-        masters_(masters) {}
+        options_(options) {}
 
   Splice run(TransformReport& report) {
+    find_numbers();
+    find_lost();
+    const auto exact = exact_nodes(network_, types_);
     for (const auto& node : network_.graph().nodes) {
-      const auto& made = nodes_.emplace_back(node, types_, half_);
+      auto& made = nodes_.emplace_back(node, types_, lost_, half_);
+      if (exact.contains(first_output(node))) {
+        made.stay(fmt::format("it counts, and {} holds integers up to {}", name_of(half_),
+                              half_ == DType::float16 ? 2048 : 256));
+      } else if (!made.lost().empty()) {
+        if (numbers_.contains(first_output(node))) continue;  // its readers read what it computes
+        refuse_lost(node, made);
+      }
       if (made.obstacle().empty()) continue;
       report.left.push_back(fmt::format("{}: {}", onnx::describe(node), made.obstacle()));
     }
@@ -72,6 +91,75 @@ class Conversion {
     return detail::type_at(types_, tensor) == DType::float32;
   }
 
+  /// Numbers that are the same in every run, computed ones too.
+  void find_numbers() {
+    constexpr std::int64_t kMostElements = 1 << 20;
+    for (const auto& [name, value] : network_.graph().initializers) {
+      if (const Tensor* known = known_value(network_, name)) numbers_[name] = known->on_host();
+    }
+    for_each_computed(network_, [&](const onnx::Node& node, const std::vector<Value>& values) {
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        if (!node.has_output(k)) continue;
+        if (!values[k].is_tensor() || values[k].tensor().elements() > kMostElements) return false;
+        numbers_[node.outputs[k]] = values[k].tensor();
+      }
+      return true;
+    });
+  }
+
+  /// Those that the shorter type does not hold, and what is of their size.
+  void find_lost() {
+    for (const auto& [name, value] : numbers_) {
+      if (!is_single(name)) continue;
+      const bool is_cast = options_.masters && network_.is_parameter(name);
+      note_lost(name, value, is_cast ? detail::Ends::are_numbers : detail::Ends::become_ends);
+    }
+    for (const auto& node : network_.graph().nodes) {
+      const std::string output = first_output(node);
+      if (numbers_.contains(output) || !is_single(output)) continue;
+      if (node.op_type == "ConstantOfShape") {
+        const auto* value = node.attribute<Tensor>("value");
+        if (value) note_lost(output, *value, detail::Ends::become_ends);
+      }
+      for (const auto& name : node.inputs) {
+        const auto place = lost_.find(name);
+        if (place == lost_.end() || !keeps_size(node, name)) continue;
+        const bool is_number = place->second.starts_with("holds ");
+        lost_[output] = is_number
+                            ? fmt::format("comes of '{}', which {}", printable(name), place->second)
+                            : place->second;
+        break;
+      }
+    }
+  }
+  /// Whether what a node makes of `lost` is as small, or as large; a quotient of two such is not.
+  [[nodiscard]] bool keeps_size(const onnx::Node& node, const std::string& lost) const {
+    static const std::set<std::string_view> kKeep = {
+        "Abs", "Add", "Clip",       "Expand",    "Flatten",   "Identity", "Max",  "Min",
+        "Neg", "Pow", "Reciprocal", "Relu",      "Reshape",   "Slice",    "Sqrt", "Squeeze",
+        "Sub", "Sum", "Tile",       "Transpose", "Unsqueeze", "Where"};
+    if (kKeep.contains(node.op_type)) return true;
+    if (node.op_type != "Mul" && node.op_type != "Div") return false;
+    return numbers_.contains(lost) || std::ranges::all_of(node.inputs, [&](const auto& name) {
+             return name == lost || numbers_.contains(name);
+           });
+  }
+  void note_lost(const std::string& name, const Tensor& value, detail::Ends ends) {
+    auto what = detail::lost_in(value, half_, ends);
+    if (!what.empty()) lost_[name] = std::move(what);
+  }
+
+  /// Throws: ValueError, unless what reads such a number is to stay float32.
+  void refuse_lost(const onnx::Node& node, const ShorterNode& made) const {
+    using OutOfRange = HalfPrecisionOptions::OutOfRange;
+    if (made.lost().empty() || options_.out_of_range == OutOfRange::float32) return;
+    throw ValueError(fmt::format(
+        "half-precision: {}: {}; {}out_of_range=float32 leaves what reads it in float32, or give "
+        "it another number",
+        onnx::describe(node), made.obstacle(),
+        half_ == DType::float16 ? "choose type=bfloat16, which has float32's range; " : ""));
+  }
+
   /// Those that only shorter nodes read. How many.
   std::size_t shorten_values() {
     std::set<std::string> kept;
@@ -88,11 +176,11 @@ class Conversion {
     for (const auto& [name, value] : network_.graph().initializers) {
       if (!is_single(name) || !known_value(network_, name) || links_.leaves(name) ||
           kept.contains(name) || !links_.is_read(name) ||
-          (masters_ && network_.is_parameter(name))) {
+          (options_.masters && network_.is_parameter(name))) {
         continue;
       }
       auto& values = network_.is_parameter(name) ? change_.parameters : change_.constants;
-      values[name] = detail::shortened(value, half_, name);
+      values[name] = detail::shortened(value.on_host(), half_);
       change_.remove.push_back(name);
       shorter_[name] = name;
       ++count;
@@ -135,7 +223,12 @@ class Conversion {
 
   std::string as_shorter(const std::string& tensor) {
     if (const auto place = shorter_.find(tensor); place != shorter_.end()) return place->second;
-    return shorter_[tensor] = cast(tensor, name_in(tensor, half_), half_);
+    const std::string name = name_in(tensor, half_);
+    const auto number = numbers_.find(tensor);
+    const bool is_constant = number != numbers_.end() && !network_.is_parameter(tensor);
+    if (!is_constant) return shorter_[tensor] = cast(tensor, name, half_);
+    change_.constants[name] = detail::shortened(number->second, half_);
+    return shorter_[tensor] = name;
   }
   std::string as_single(const std::string& tensor) {
     const auto place = shorter_.find(tensor);
@@ -163,7 +256,9 @@ class Conversion {
   const GraphLinks links_;
   const ElementTypes types_;
   const DType half_;
-  const bool masters_;
+  const HalfPrecisionOptions& options_;
+  std::map<std::string, Tensor, std::less<>> numbers_;
+  LostNumbers lost_;
   std::deque<ShorterNode> nodes_;
   NewNames shorter_, single_;  ///< tensors by the names that they had, where they are in that type
   std::size_t casts_ = 0;
@@ -179,7 +274,7 @@ class HalfPrecision final : public Transform {
   using Options = HalfPrecisionOptions;
   explicit HalfPrecision(const Options& options)
       : half_(options.type == Options::Type::float16 ? DType::float16 : DType::bfloat16),
-        masters_(options.masters) {}
+        options_(options) {}
   Keeps keeps() const override { return Keeps::rounded; }
 
   TransformReport apply(Network& network) const override {
@@ -194,14 +289,14 @@ class HalfPrecision final : public Transform {
           opset->second, name_of(half_), needed));
     }
     TransformReport report;
-    Splice change = Conversion(network, half_, masters_).run(report);
+    Splice change = Conversion(network, half_, options_).run(report);
     if (!report.what.empty()) network.splice(std::move(change));
     return report;
   }
 
  private:
   DType half_;
-  bool masters_;
+  Options options_;
 };
 
 }  // namespace

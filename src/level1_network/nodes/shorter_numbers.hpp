@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "d5/core/tensor.hpp"
+
+namespace d5::detail {
+
+/// The same numbers in a shorter type. The ends of float32, which stand for "as low as can be" in
+/// masks, become the ends of that.
+[[nodiscard]] Tensor shortened(const Tensor& value, DType dtype);
+
+enum class Ends { become_ends, are_numbers };
+
+/// What of a float32 tensor a shorter type does not hold: a number beyond its range ("holds 1e+06,
+/// which float16 cannot"), or all of it, where the largest number loses more than a sixteenth
+/// ("holds 1e-12 at most, which is 0 in float16"). Empty: it holds them. Small numbers beside large
+/// ones are rounded as others are.
+[[nodiscard]] std::string lost_in(const Tensor& value, DType dtype, Ends ends = Ends::become_ends);
+
+}  // namespace d5::detail
