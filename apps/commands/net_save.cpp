@@ -10,6 +10,7 @@
 #include "apps/value_checks.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level1_network/transform_doubt.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5::command {
@@ -34,6 +35,7 @@ int run_net_save(const NetSaveOptions& options) {
   const Network network =
       open_model(options.model, {{"seed", options.seed}}, app::chain_of(options));
   network.save(options.file, {.external_data = options.external_data});
+  if (const auto doubt = doubt_of(network); !doubt.empty()) app::say(doubt);
   if (!options.quiet) app::say(fmt::format("network written to {}", printable(options.file)));
   return app::kPassed;
 }

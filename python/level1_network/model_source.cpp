@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "bindings.hpp"
+#include "d5/level1_network/transform_doubt.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -18,6 +19,10 @@ void bind_model_source(py::module_& m) {
           network.emplace(
               open_model(model.string(), settings, transform_chain(transforms), interrupt));
         });
+        if (const auto doubt = doubt_of(*network);
+            !doubt.empty() && PyErr_WarnEx(PyExc_UserWarning, doubt.c_str(), 1) != 0) {
+          throw py::error_already_set();
+        }
         return *std::move(network);
       },
       py::arg("model"), py::kw_only(), py::arg("transforms") = std::vector<std::string>(),

@@ -36,3 +36,4 @@
 #include "d5/level1_network/step_info.hpp"
 #include "d5/level1_network/subject_comparison.hpp"
 #include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/transform_doubt.hpp"

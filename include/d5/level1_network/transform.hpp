@@ -79,8 +79,13 @@ struct AppliedTransform {
 ///     apply_transforms(network, {{"fold-batch-norm"}, {"half-precision", {{"type",
 ///     "bfloat16"}}}});
 ///
+/// What a step makes is run beside the network before it, in the reference on drawn inputs: it is
+/// kept where it answers the same but for rounding (docs/level1.md, "How it is judged"). A report
+/// says "not judged" in `left`, and `doubt_of` the network, where that could not be.
+///
 /// Throws: NotFound, ValueError, before anything is changed; Unsupported for a network with a node
-/// Gradient, whose meaning is the nodes before it; what the transforms throw.
+/// Gradient, whose meaning is the nodes before it; what the transforms throw; ContractError for a
+/// step that answers otherwise, with the first node that differs: the network is as before it.
 std::vector<AppliedTransform> apply_transforms(Network& network, const TransformChain& chain,
                                                const Settings& wishes = {});
 

@@ -9,6 +9,7 @@
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/graph/nested_transform.hpp"
+#include "level1_network/graph/transform_steps.hpp"
 #include "level1_network/nodes/differentiated_graph.hpp"
 
 namespace d5 {
@@ -72,10 +73,17 @@ Keeps kept_by(const TransformChain& chain) {
   return least;
 }
 
-std::vector<AppliedTransform> apply_transforms(Network& network, const TransformChain& chain,
-                                               const Settings& wishes) {
-  const auto steps = made(chain, wishes);
+std::vector<std::shared_ptr<Transform>> detail::transform_steps(const TransformChain& chain,
+                                                                const Settings& wishes,
+                                                                const Network& network) {
+  auto steps = made(chain, wishes);
   if (!steps.empty()) expect_no_gradient(network.graph());
+  return steps;
+}
+
+std::vector<AppliedTransform> detail::apply_unjudged(Network& network, const TransformChain& chain,
+                                                     const Settings& wishes) {
+  const auto steps = transform_steps(chain, wishes, network);
   std::vector<AppliedTransform> applied;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::size_t before = network.graph().nodes.size();
@@ -92,7 +100,9 @@ TextTable to_table(const std::vector<AppliedTransform>& applied) {
   for (const auto& [transform, before, after, report] : applied) {
     table.add({transform, fmt::format("{}", before), fmt::format("{}", after),
                report.what.empty() ? "nothing to change" : report.what});
-    for (const auto& left : report.left) table.add({"", "", "", "left: " + left});
+    for (const auto& left : report.left) {
+      table.add({"", "", "", left.starts_with("not judged: ") ? left : "left: " + left});
+    }
   }
   return table;
 }

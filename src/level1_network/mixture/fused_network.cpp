@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "d5/core/error.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "level1_network/graph/transform_steps.hpp"
 
 namespace d5 {
 
@@ -16,7 +16,7 @@ std::optional<Network> fused_network(const Network& network, NetworkMode mode) {
   model.graph = std::move(run.graph);
   Network fused(std::move(model));
   try {
-    const auto applied = apply_transforms(fused, {{"fold-batch-norm"}, {"fuse-activation"}});
+    const auto applied = detail::apply_unjudged(fused, {{"fold-batch-norm"}, {"fuse-activation"}});
     const bool changed = std::ranges::any_of(
         applied, [](const AppliedTransform& one) { return !one.report.what.empty(); });
     return changed ? std::optional(std::move(fused)) : std::nullopt;

@@ -10,6 +10,7 @@
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/network_profile.hpp"
 #include "d5/level1_network/planned_memory.hpp"
+#include "d5/level1_network/transform_doubt.hpp"
 #include "level1_network/validation/network_judge.hpp"
 
 namespace d5 {
@@ -148,8 +149,11 @@ Subject judged_subject(const std::string& model, const std::string& framework,
                        const OpenSizes& sizes, const ExecutorOptions& execution,
                        const TransformChain& transforms, const GivenInputs& given,
                        const Interrupt& interrupt, const std::shared_ptr<NetworkJudge>& judge) {
-  const std::shared_ptr<GraphExecutor> executor = open_executor(
-      framework, open_model(model, run_wishes(framework, sizes, execution), transforms), execution);
+  Network network = open_model(model, run_wishes(framework, sizes, execution), transforms);
+  // Held against the network before them, which transforms that round are not.
+  if (kept_by(transforms) != Keeps::rounded) forget_doubt(network);
+  const std::shared_ptr<GraphExecutor> executor =
+      open_executor(framework, std::move(network), execution);
   NetworkInputs fed = network_inputs(model, *executor, sizes, given, execution.seed);
   const auto inputs = std::make_shared<ValueMap>(fed.values);
   Subject subject{.record = detail::network_record(model, framework, fed.sizes, "inference"),

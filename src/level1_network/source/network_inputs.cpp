@@ -8,6 +8,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/transform_doubt.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/nodes/declared_shape.hpp"
 #include "level1_network/nodes/value_descs.hpp"
@@ -222,6 +223,7 @@ void note_inputs(Measurement& record, const OpenSizes& asked, const Network& net
   if (!found.empty()) record.conditions["sizes"] = fmt::format("{}", fmt::join(found, ", "));
   const auto others = declared_otherwise(network, inputs);
   if (!others.empty()) record.conditions["declared"] = fmt::format("{}", fmt::join(others, ", "));
+  if (const auto doubt = doubt_of(network); !doubt.empty()) mistrust(record, doubt);
 }
 
 namespace detail {

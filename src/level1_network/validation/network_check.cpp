@@ -14,6 +14,7 @@
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/node_comparison.hpp"
 #include "d5/level1_network/numeric_gradients.hpp"
+#include "d5/level1_network/transform_doubt.hpp"
 #include "level1_network/validation/network_sides.hpp"
 #include "level1_network/validation/reduced_folder.hpp"
 
@@ -60,8 +61,9 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
   // What a transform rounds, it rounds for the reference too: what is left is the framework's.
   const bool same_network = options.transforms.empty() || keeps == Keeps::rounded;
   // Networks of their own: both executors write gradients.
-  const auto subject = open_executor(word, open_model(model, wishes, options.transforms, interrupt),
-                                     options.execution);
+  Network transformed = open_model(model, wishes, options.transforms, interrupt);
+  if (!same_network) forget_doubt(transformed);  // it is judged here
+  const auto subject = open_executor(word, std::move(transformed), options.execution);
   const auto reference = open_executor(
       options.against,
       open_model(model, wishes, same_network ? options.transforms : TransformChain(), interrupt),

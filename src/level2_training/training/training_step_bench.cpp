@@ -3,6 +3,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level1_network/transform_doubt.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "level1_network/validation/network_judge.hpp"
 
@@ -27,8 +28,9 @@ TrainingExecutor open_for_training(const std::string& model, const std::string& 
                                    const OpenSizes& sizes, const ExecutorOptions& execution,
                                    const TransformChain& transforms, const GivenInputs& given) {
   const Settings wishes = training_wishes(framework, sizes, execution);
-  TrainingExecutor result{
-      .executor = open_executor(framework, open_model(model, wishes, transforms), execution)};
+  Network transformed = open_model(model, wishes, transforms);
+  if (kept_by(transforms) != Keeps::rounded) forget_doubt(transformed);  // judged here
+  TrainingExecutor result{.executor = open_executor(framework, std::move(transformed), execution)};
   const Network& network = result.executor->network();
   result.loss = loss_of(network);
   if (result.loss.empty()) {

@@ -13,9 +13,9 @@
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/transform.hpp"
 #include "d5/level2_training/batch_step.hpp"
 #include "d5/level2_training/step_modifier.hpp"
+#include "level1_network/graph/transform_steps.hpp"
 #include "level2_training/optimization/taken_options.hpp"
 #include "level2_training/training/epoch_report.hpp"
 #include "level2_training/training/trained_model.hpp"
@@ -109,7 +109,7 @@ void TrainingSession::make_optimizer() {
       detail::trained_model(recipe_, *data_.train, options_.init));
   if (training_.precision != TrainingOptions::Precision::float32) {
     const bool is_half = training_.precision == TrainingOptions::Precision::float16;
-    apply_transforms(
+    detail::apply_unjudged(
         model_->network,
         {{"half-precision", {{"type", is_half ? "float16" : "bfloat16"}, {"masters", true}}}});
   }

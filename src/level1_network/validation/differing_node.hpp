@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/transform.hpp"
+
+namespace d5::detail {
+
+/// A copy that gives out what runs would overwrite constants with, and overwrites nothing: the same
+/// in each run.
+[[nodiscard]] Network without_updates(const Network& network);
+
+/// "Resize 'up': output y[1]: got 0.5, expected 1": the first node, in the order in which they run,
+/// that writes a tensor which has the same name before and after a transform and differs. `reason`
+/// is what is known of the outputs.
+[[nodiscard]] std::string differing_node(const Network& before, const Network& after, Keeps keeps,
+                                         const ValueMap& inputs, const std::string& reason);
+
+}  // namespace d5::detail

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level1_network/transform_doubt.hpp"
+#include "level1_network/graph/nested_transform.hpp"
+#include "level1_network/graph/transform_steps.hpp"
+#include "level1_network/validation/transform_trial.hpp"
+
+namespace d5 {
+namespace {
+
+/// Puts `before` in the place of what a transform made of `network`.
+void restore(Network& network, const Network& before) {
+  network.rewrite(before.model());
+  Splice roles;
+  for (const auto& [name, value] : before.graph().initializers) {
+    if (before.is_parameter(name) == network.is_parameter(name)) continue;
+    roles.remove.push_back(name);
+    (before.is_parameter(name) ? roles.parameters : roles.constants)[name] = value;
+  }
+  if (!roles.remove.empty()) network.splice(std::move(roles));
+}
+
+/// One step on `network`, which stays as it is where the step does not keep what it computes.
+AppliedTransform apply_step(Network& network, const EntryChoice& choice, const Transform& step,
+                            const Settings& wishes) {
+  AppliedTransform applied{.transform = to_words(choice),
+                           .nodes_before = network.graph().nodes.size(),
+                           .nodes_after = 0,
+                           .report = {}};
+  std::string doubt = detail::trial_obstacle(network, wishes);
+  std::optional<Network> before;
+  if (doubt.empty()) before = network.copy();
+  const auto revision = network.revision();
+  applied.report = apply_throughout(step, network);
+  applied.nodes_after = network.graph().nodes.size();
+  if (network.revision() == revision) return applied;
+  if (before) {
+    try {
+      doubt = detail::judge_transform(applied.transform, step.keeps(), *before, network, wishes);
+    } catch (const ContractError&) {
+      restore(network, *before);
+      throw;
+    }
+  }
+  if (doubt.empty()) return applied;
+  applied.report.left.push_back("not judged: " + doubt);
+  add_doubt(network, fmt::format("transform '{}' was not judged: {}", applied.transform, doubt));
+  return applied;
+}
+
+}  // namespace
+
+std::vector<AppliedTransform> apply_transforms(Network& network, const TransformChain& chain,
+                                               const Settings& wishes) {
+  const auto steps = detail::transform_steps(chain, wishes, network);
+  std::vector<AppliedTransform> applied;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    applied.push_back(apply_step(network, chain[i], *steps[i], wishes));
+  }
+  return applied;
+}
+
+}  // namespace d5

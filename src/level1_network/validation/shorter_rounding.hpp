@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "d5/core/measurement.hpp"
+#include "d5/level1_network/network.hpp"
+
+namespace d5::detail {
+
+/// Element types of a network's tensors, as far as ONNX's rules tell them.
+[[nodiscard]] std::map<std::string, DType, std::less<>> tensor_dtypes(const Network& network);
+
+/// What a transform that rounds does to single numbers: 8 roundings to the shortest type that it
+/// brings, relative to a tensor's largest number.
+class ShorterRounding {
+ public:
+  ShorterRounding(const Network& before, const Network& after);
+  /// Whether that explains the error of `record`, of the tensor "output NAME". A run whose numbers
+  /// happen to need no rounding has no bound of its own.
+  [[nodiscard]] bool explains(const Measurement& record) const;
+  /// Integers and booleans of the network: rounded numbers choose them.
+  [[nodiscard]] bool is_chosen(const Measurement& record) const;
+
+ private:
+  std::map<std::string, DType, std::less<>> before_;
+  double bound_ = 0;
+};
+
+}  // namespace d5::detail
