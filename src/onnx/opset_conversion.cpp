@@ -21,7 +21,7 @@ using detail::OpsetChange;
 using detail::OpsetStep;
 using GraphPointer = std::shared_ptr<const Graph>;
 
-/// Of `op_type`, the first that leads beyond opset `version`; null where none does.
+/// The first change of `op_type` that leads beyond opset `version`; null where none does.
 const OpsetChange* next_change(const std::string& op_type, int version) {
   static const auto changes = [] {
     std::map<std::string, detail::OpsetChanges, std::less<>> result;

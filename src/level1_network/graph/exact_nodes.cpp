@@ -42,7 +42,7 @@ class ExactNodes {
   ExactNodes(const Network& network, const ElementTypes& types)
       : network_(network), types_(types), links_(network) {}
 
-  /// Of what were integers, and of `fed`.
+  /// Adds the nodes on the way from integers, and from `fed`, to what must be exact.
   void find(const std::set<std::string>& fed, bool to_integers_alone,
             std::set<std::string>& found) {
     counted_ = fed;

@@ -20,7 +20,7 @@
 namespace d5::detail {
 namespace {
 
-/// Of one run forward: a trial takes some five, of smaller networks some fifteen.
+/// One run forward: a trial takes some five, of smaller networks some fifteen.
 constexpr double kMostFlop = 1e10, kFlopOfSeveralDraws = 1e9;
 constexpr double kMostBytes = 1e9;  ///< of weights, which a trial has three times
 constexpr std::uint64_t kDraws = 3;

@@ -23,7 +23,7 @@ Tensor scalar_like_input(const OpsetStep& step, const Node& node, float number) 
   return result;
 }
 
-/// Of integers, where they are given: a vector as input `i`.
+/// A list of integers, where it is given, becomes a vector as input `i`.
 auto integers_become_input(const char* name, std::size_t i) {
   return [=](OpsetStep& step, Node node) {
     const auto list = taken<Integers>(node, name);

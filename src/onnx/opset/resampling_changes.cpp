@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the elements of a resized tensor lie in the one before it. Until opset 10 they begin where
-// that begins (asymmetric); from 11 on attributes say it, and pixels' centres are the default.
+// Places of a resized tensor's elements in the one before it. Until opset 10 they begin where that
+// begins (asymmetric); from 11 on attributes say it, and pixels' centres are the default.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ void convert_upsample(OpsetStep& step, Node node) {
   step.add(std::move(node));
 }
 
-/// Of "nearest", an axis that grows takes the element before, and one that shrinks the one behind.
+/// In mode "nearest", an axis that grows takes the element before, and one that shrinks the one behind.
 void convert_resize(OpsetStep& step, Node node) {
   const std::string scales = node.inputs.at(1);
   if (filter_of(node) != "nearest") return add_resize(step, std::move(node), scales, "floor");
