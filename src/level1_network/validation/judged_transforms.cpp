@@ -33,7 +33,7 @@ AppliedTransform apply_step(Network& network, const EntryChoice& choice, const T
                            .nodes_before = network.graph().nodes.size(),
                            .nodes_after = 0,
                            .report = {}};
-  std::string doubt = detail::trial_obstacle(network, wishes);
+  std::string doubt = detail::trial_obstacle(network, step.keeps(), wishes);
   std::optional<Network> before;
   if (doubt.empty()) before = network.copy();
   const auto revision = network.revision();

@@ -20,8 +20,12 @@
 namespace d5::detail {
 namespace {
 
-/// One run forward: a trial takes some five, of smaller networks some fifteen.
-constexpr double kMostFlop = 1e10, kFlopOfSeveralDraws = 1e9;
+/// FLOP of one run forward. A trial takes some five, of smaller networks some fifteen; the
+/// reference computes short types one number at a time.
+constexpr double kMostFlop = 1e10, kMostRoundedFlop = 2e8, kPartOfSeveralDraws = 0.1;
+
+double most_flop(Keeps keeps) { return keeps == Keeps::rounded ? kMostRoundedFlop : kMostFlop; }
+
 constexpr double kMostBytes = 1e9;  ///< of weights, which a trial has three times
 constexpr std::uint64_t kDraws = 3;
 
@@ -66,7 +70,8 @@ class Trial {
     } catch (const Error& error) {
       return fmt::format("no inputs can be drawn for it: {}", error.what());
     }
-    const std::uint64_t draws = flop(fed.sizes) < kFlopOfSeveralDraws ? kDraws : 1;
+    const std::uint64_t draws =
+        flop(fed.sizes) < kPartOfSeveralDraws * most_flop(keeps_) ? kDraws : 1;
     for (std::uint64_t draw = 0; draw < draws; ++draw) {
       if (draw > 0 && fed.made.empty()) break;
       judge(draw == 0 ? fed.values : drawn_again(after_, fed, seed_ + draw));
@@ -176,7 +181,7 @@ class Trial {
 
 }  // namespace
 
-std::string trial_obstacle(const Network& network, const Settings& wishes) {
+std::string trial_obstacle(const Network& network, Keeps keeps, const Settings& wishes) {
   if (talks_to_ranks(network)) return "its nodes talk to other ranks";
   const double bytes = bytes_of_weights(network);
   if (bytes > kMostBytes) {
@@ -186,9 +191,9 @@ std::string trial_obstacle(const Network& network, const Settings& wishes) {
   try {
     const OpenSizes sizes = network_sizes("", network, sizes_of(wishes));
     const double flop = summarise(network, sizes).total.cost.flop;
-    if (flop <= kMostFlop) return "";
+    if (flop <= most_flop(keeps)) return "";
     return fmt::format("a run takes {:.3g} FLOP, and networks of up to {:.0e} are tried out", flop,
-                       kMostFlop);
+                       most_flop(keeps));
   } catch (const Error&) {  // the trial says why
     return "";
   }

@@ -9,7 +9,8 @@ namespace d5::detail {
 
 /// Why a network is not run to judge what a transform makes of it: it is too large, or talks to
 /// other ranks. Empty: it is. `wishes` as in `apply_transforms`.
-[[nodiscard]] std::string trial_obstacle(const Network& network, const Settings& wishes);
+[[nodiscard]] std::string trial_obstacle(const Network& network, Keeps keeps,
+                                         const Settings& wishes);
 
 /// Runs the network before and after a transform on the same drawn inputs, in the reference: the
 /// outputs, and where the transform keeps gradients and there is an output "loss", the parameters'
