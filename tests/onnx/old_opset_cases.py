@@ -287,8 +287,6 @@ def add_inputs(cases):
                       {"x": abs(x)}, {"y": numpy.asarray(y, "f")})
     parts = {"y": x[..., :1], "z": x[..., 1:]}
     cases.add("Split", 2, node("Split", "x", "y z", axis=2, split=[1, 3]), {"x": x}, parts)
-    cases.add("Split", 1, node("Split", "x s", "y z", axis=2), {"x": x}, parts,
-              {"s": numpy.array([1, 3], "f")})
     cases.add("Split_equal", 2, node("Split", "x", "y z", axis=2), {"x": x},
               {"y": x[..., :2], "z": x[..., 2:]})
     waves = normal(2, 5, 6, 1)

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "d5/level1_network/transform.hpp"
-#include "level1_network/graph/computed_values.hpp"
 #include "level1_network/graph/graph_links.hpp"
 #include "level1_network/nodes/node_names.hpp"
+#include "level1_network/plan/computed_values.hpp"
 
 namespace d5::transform {
 namespace {

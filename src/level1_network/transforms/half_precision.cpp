@@ -8,13 +8,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/file.hpp"
-#include "level1_network/graph/computed_values.hpp"
 #include "level1_network/graph/exact_nodes.hpp"
 #include "level1_network/graph/graph_links.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/nodes/output_types.hpp"
 #include "level1_network/nodes/shorter_node.hpp"
 #include "level1_network/nodes/shorter_numbers.hpp"
+#include "level1_network/plan/computed_values.hpp"
 
 namespace d5::transform {
 namespace {

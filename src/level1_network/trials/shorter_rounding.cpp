@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level1_network/validation/shorter_rounding.hpp"
+#include "level1_network/trials/shorter_rounding.hpp"
 
 #include <algorithm>
 

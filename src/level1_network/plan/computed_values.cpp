@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level1_network/graph/computed_values.hpp"
+#include "level1_network/plan/computed_values.hpp"
 
 #include <map>
 #include <optional>

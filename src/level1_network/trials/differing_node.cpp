@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level1_network/validation/differing_node.hpp"
+#include "level1_network/trials/differing_node.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/model.hpp"
+#include "level1_network/trials/shorter_rounding.hpp"
 #include "level1_network/validation/rounding_judge.hpp"
-#include "level1_network/validation/shorter_rounding.hpp"
 #include "level1_network/validation/value_check.hpp"
 
 namespace d5::detail {

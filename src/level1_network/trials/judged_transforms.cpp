@@ -9,7 +9,7 @@
 #include "d5/level1_network/transform_doubt.hpp"
 #include "level1_network/graph/nested_transform.hpp"
 #include "level1_network/graph/transform_steps.hpp"
-#include "level1_network/validation/transform_trial.hpp"
+#include "level1_network/trials/transform_trial.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level1_network/validation/transform_trial.hpp"
+#include "level1_network/trials/transform_trial.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 #include "d5/level1_network/network_inputs.hpp"
 #include "d5/level1_network/network_summary.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
-#include "level1_network/validation/differing_node.hpp"
+#include "level1_network/trials/differing_node.hpp"
+#include "level1_network/trials/shorter_rounding.hpp"
 #include "level1_network/validation/rounding_judge.hpp"
-#include "level1_network/validation/shorter_rounding.hpp"
 #include "level1_network/validation/value_check.hpp"
 
 namespace d5::detail {
