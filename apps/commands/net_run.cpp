@@ -42,6 +42,8 @@ void add_rows(TextTable& table, const Measurement& record, const ValueMap& outpu
   for (const auto& [name, value] : outputs) {
     table.add({model, word, name, to_string(value.desc()), first_values(value)});
   }
+  const std::string drawn = condition_of(record, "drawn");
+  if (!drawn.empty()) table.add({model, word, "", "inputs drawn otherwise", drawn});
   if (record.status == Status::mistrusted) return;
   table.add({model, word, "", std::string(name_of(record.status)), record.reason});
 }

@@ -25,8 +25,9 @@ struct Work {
 
 /// What was found of a subject's answers.
 struct Verdict {
-  /// Doubtful: off by little more than what rounding explains.
-  enum class Is { right, doubtful, wrong, unknown };
+  /// Doubtful: off by little more than what rounding explains. Uncompared: the judge's own answers
+  /// say nothing (NaN, a constant), so that agreeing with them does not.
+  enum class Is { right, doubtful, wrong, unknown, uncompared };
   Is is = Is::unknown;
   std::string judge = {};   ///< who says so: "reference in float64"
   std::string reason = {};  ///< of every verdict but right: which answer, its error, the bound
@@ -80,9 +81,9 @@ struct MeasureOptions {
 /// inside the clock.
 ///
 /// Answers of subjects that have a judge are judged before and after: the conditions "answers"
-/// ("right", "doubtful", "wrong", "not judged") and "judge" say what was found, and who found it.
-/// Records of who is wrong are failed, with the reason (`answers_wrongly`), those of who is
-/// doubtful mistrusted.
+/// ("right", "doubtful", "wrong", "not judged", "not compared") and "judge" say what was found, and
+/// who found it. Records of who is wrong are failed, with the reason (`answers_wrongly`), those of
+/// who is doubtful, or was compared with answers that say nothing, mistrusted.
 ///
 /// A subject that throws makes failed records (`Unsupported` unsupported ones) with its message, a
 /// metric that throws one; the others go on. A record is mistrusted, with the reason, if it has too

@@ -48,6 +48,8 @@ struct NetworkInputs {
   ValueMap values = {};
   OpenSizes sizes = {};                ///< that hold: asked, bound by what was given, or found
   std::vector<std::string> made = {};  ///< inputs whose values are random
+  std::size_t drawing = 0;             ///< the way in which they are drawn; 0: the usual one
+  std::string drawn = {};              ///< that in words, "masks of ones"; empty: the usual way
 };
 
 /// What every command feeds the network that `model` names: values that are given; where none are
@@ -67,10 +69,10 @@ struct NetworkInputs {
                                            const OpenSizes& sizes = {},
                                            const GivenInputs& given = {}, std::uint64_t seed = 0);
 
-/// Values of the same kind as what is made of `inputs`, by another seed; what was given stays.
-/// Throws: as `network_inputs`.
+/// Values of the same shapes as what is made of `inputs`, by another seed and in one of the ways to
+/// draw (docs/level1.md, "Inputs"); what was given stays. Throws: as `network_inputs`.
 [[nodiscard]] ValueMap drawn_again(const Network& network, const NetworkInputs& inputs,
-                                   std::uint64_t seed);
+                                   std::uint64_t seed, std::size_t drawing = 0);
 
 /// The same for who will run it: "auto" then judges who may run the network on three more draws of
 /// what is made, by the seeds that follow `seed`.
@@ -89,8 +91,9 @@ struct NetworkInputs {
 void with_advice(const NetworkInputs& inputs, const std::function<void()>& run);
 
 /// Notes in a record of a run the sizes that d5 found, where nobody asked for them ("sizes",
-/// "height=32, width=32"), and outputs of which the file says what they are not ("declared", "y as
-/// float32 1xN, it is float32 1x1x10"), which is no reason to fail.
+/// "height=32, width=32"), how inputs were drawn where the usual way told nothing ("drawn", "masks
+/// of ones, sequence of 8"), and outputs of which the file says what they are not ("declared", "y
+/// as float32 1xN, it is float32 1x1x10"), which is no reason to fail.
 void note_inputs(Measurement& record, const OpenSizes& asked, const Network& network,
                  const NetworkInputs& inputs);
 

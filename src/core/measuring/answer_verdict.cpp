@@ -35,13 +35,14 @@ void AnswerVerdict::ask(Subject::Moment moment) {
 
 void AnswerVerdict::tell(Measurement& record) const {
   if (!subject_.judge) return;
-  constexpr const char* kWords[] = {"right", "doubtful", "wrong", "not judged"};
+  constexpr const char* kWords[] = {"right", "doubtful", "wrong", "not judged", "not compared"};
   record.conditions["answers"] = kWords[int(verdict_.is)];
   if (!verdict_.judge.empty()) record.conditions["judge"] = verdict_.judge;
   if (verdict_.is == Is::unknown) {
     record.conditions["judge"] = "none: " + (options_.unjudged ? "--unjudged" : verdict_.reason);
   }
   if (verdict_.is == Is::doubtful) mistrust(record, "doubtful answers: " + verdict_.reason);
+  if (verdict_.is == Is::uncompared) mistrust(record, "nothing was compared: " + verdict_.reason);
   if (verdict_.is != Is::wrong || record.status == Status::failed) return;
   record.status = Status::failed;
   record.reason = "wrong answers: " + verdict_.reason;

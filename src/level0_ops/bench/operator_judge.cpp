@@ -10,7 +10,9 @@
 #include "level0_ops/operator/drawn_values.hpp"
 #include "level0_ops/operator/tensor_conversion.hpp"
 #include "level0_ops/validation/draw_judge.hpp"
+#include "level0_ops/validation/evidence.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
+#include "level0_ops/validation/output_evidence.hpp"
 #include "level0_ops/validation/rounding_tolerance.hpp"
 
 namespace d5::detail {
@@ -26,6 +28,32 @@ Value on_host(const Value& value) {
 Verdict wrong(const std::string& judge, const std::string& what, const Difference& difference) {
   return {Verdict::Is::wrong, judge, fmt::format("{}: {}", what, difference.where)};
 }
+
+/// Answers that all agree are right, unless one of them is no number, or none says anything.
+class WeighedVerdict {
+ public:
+  explicit WeighedVerdict(std::string judge) : judge_(std::move(judge)) {}
+
+  /// `weigh` marks a record that passed where the answer says nothing.
+  void add(const std::function<void(Measurement&)>& weigh) {
+    Measurement record = error_record();
+    weigh(record);
+    ++answers_;
+    if (!compared_nothing(record)) return;
+    ++lacking_;
+    if (lack_.empty()) lack_ = record.reason;
+    if (compared_nothing_finite(record)) no_number_ = record.reason;
+  }
+  [[nodiscard]] Verdict verdict() const {
+    if (!no_number_.empty()) return {Verdict::Is::uncompared, judge_, no_number_};
+    if (lacking_ > 0 && lacking_ == answers_) return {Verdict::Is::uncompared, judge_, lack_};
+    return {Verdict::Is::right, judge_, ""};
+  }
+
+ private:
+  std::string judge_, lack_ = {}, no_number_ = {};
+  int answers_ = 0, lacking_ = 0;
+};
 
 /// In float64, or where that cannot be, in the case's own types. Throws: what the latter throws.
 template <class F>
@@ -97,12 +125,17 @@ Verdict OperatorJudge::outputs(const OperatorRunner& runner, const std::string& 
     judge_ = stand_in_ = framework;
   }
   if (framework == stand_in_) return judges_others();
+  WeighedVerdict verdict(judge_);
   for (const std::size_t i : comparable_outputs(one_, runner, *outputs_)) {
+    const std::string what = fmt::format("output {}", i);
     const Value got = on_host(runner.output(i)), wanted = outputs_->value(i, got);
     const Difference difference = compare_values(got, wanted, outputs_->tolerance(wanted));
-    if (!difference.equal) return wrong(judge_, fmt::format("output {}", i), difference);
+    if (!difference.equal) return wrong(judge_, what, difference);
+    verdict.add([&](Measurement& record) {
+      weigh_output(record, what, one_, stand_in_.empty() ? kReference : stand_in_, i, wanted);
+    });
   }
-  return {Verdict::Is::right, judge_, ""};
+  return verdict.verdict();
 }
 
 Verdict OperatorJudge::gradients(const OperatorRunner& runner, const std::string& framework,
@@ -121,17 +154,20 @@ Verdict OperatorJudge::gradients(const OperatorRunner& runner, const std::string
     judge_ = stand_in_ = framework;
   }
   if (framework == stand_in_) return judges_others();
+  WeighedVerdict verdict(judge_);
   for (std::size_t i = 0; i < one_.inputs.size() && i < gradients_->values.size(); ++i) {
     const Tensor& gradient = runner.grad_input(i);
     const Tensor& exact = gradients_->values[i];
     if (!gradient.defined() || !exact.defined()) continue;
-    const Tensor got = gradient.on_host();
-    const Difference difference =
-        compare_values(got, converted(exact, got.dtype()),
-                       rounding_tolerance(gradients_->cost, got.elements(), got.dtype()));
-    if (!difference.equal) return wrong(judge_, fmt::format("gradient of input {}", i), difference);
+    const std::string what = fmt::format("gradient of input {}", i);
+    const Tensor got = gradient.on_host(), wanted = converted(exact, got.dtype());
+    const Difference difference = compare_values(
+        got, wanted, rounding_tolerance(gradients_->cost, got.elements(), got.dtype()));
+    if (!difference.equal) return wrong(judge_, what, difference);
+    verdict.add(
+        [&](Measurement& record) { weigh_evidence(record, what, wanted, Expectation::computed); });
   }
-  return {Verdict::Is::right, judge_, ""};
+  return verdict.verdict();
 }
 
 OperatorJudge::Gradients OperatorJudge::computed_gradients(const std::vector<Tensor>& directions,

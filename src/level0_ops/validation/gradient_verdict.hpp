@@ -10,6 +10,7 @@
 #include <string>
 
 #include "d5/core/measurement.hpp"
+#include "level0_ops/validation/evidence.hpp"
 #include "level0_ops/validation/narrow_gradient.hpp"
 #include "level0_ops/validation/slopes.hpp"
 #include "level0_ops/validation/worse.hpp"
@@ -58,10 +59,18 @@ class GradientVerdict {
       record.conditions[std::string(name_of(shape)) + "s"] =
           fmt::format("{} of {}", places.size(), count);
     }
+    const auto undefined = places_.find(Shape1d::undefined);
+    const std::size_t no_numbers = undefined == places_.end() ? 0 : undefined->second.size();
     if (!where_.empty()) {
       record.status = Status::failed;
       record.reason = where_;
-    } else if (compared_ == 0 && !places_.empty()) {
+    } else if (2 * no_numbers > count) {
+      mistrust_uncompared(record, condition_of(record, "tensor"),
+                          fmt::format("differences are NaN or infinite in {} of {} places",
+                                      no_numbers, count));
+    } else if (compared_ == 0 && places_.empty()) {
+      mistrust_uncompared(record, condition_of(record, "tensor"), "there is nothing to differ");
+    } else if (compared_ == 0) {
       record.status = Status::skipped;
       record.samples.clear();
       record.reason = kNothingCompared;

@@ -198,7 +198,7 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
       if (rival.stands_in) enter(rival);
     }
   });
-  if (draw_ && are_of(draw_(seed_), choice.fed)) {
+  if (draw_ && are_of(draw_(seed_, 0), choice.fed)) {
     race.judge_also_on(draw_, seed_, selection_.most_seconds / 4);
   }
   race.run(selection_.most_seconds / 2);

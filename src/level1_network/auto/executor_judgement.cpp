@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::uint64_t kMoreDraws = 3;
 
-std::string refusal_by(const Verdict& verdict) {
-  if (verdict.is == Verdict::Is::wrong) return "wrong answers: " + verdict.reason;
-  if (verdict.is == Verdict::Is::doubtful) return "doubtful answers: " + verdict.reason;
-  return "";
-}
-
 /// The caller's may be memory that nobody may write to.
 ValueMap copied(const ValueMap& inputs) {
   ValueMap own = inputs;
@@ -30,6 +24,15 @@ ValueMap copied(const ValueMap& inputs) {
 }
 
 }  // namespace
+
+std::string ExecutorRace::refusal_by(const Verdict& verdict, Runner& runner) {
+  using Is = Verdict::Is;
+  if (verdict.is == Is::uncompared) runner.uncompared = verdict.reason;
+  if (verdict.is == Is::right) runner.compared = true;
+  if (verdict.is == Is::wrong) return "wrong answers: " + verdict.reason;
+  if (verdict.is == Is::doubtful) return "doubtful answers: " + verdict.reason;
+  return "";
+}
 
 void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
   for (const auto& [name, value] : inputs_) read.keep("input " + name, value);
@@ -61,7 +64,8 @@ void ExecutorRace::warm_up(Runner& runner, NetworkJudge& judge) {
       throw ContractError(
           fmt::format("it changes {}, which it may only read", printable(*changed)));
     }
-    runner.refusal = refusal_by(judge.judge(answers, *runner.executor, runner.name, inputs_));
+    runner.refusal =
+        refusal_by(judge.judge(answers, *runner.executor, runner.name, inputs_), runner);
   } catch (const Interrupted&) {
     throw;
   } catch (const std::exception& error) {
@@ -73,26 +77,39 @@ void ExecutorRace::warm_up(Runner& runner, NetworkJudge& judge) {
 void ExecutorRace::judge_draws(std::span<Runner> runners, NetworkMode mode,
                                const std::function<void()>& begin_again) {
   const double end = clock_() + draws_seconds_;
-  int judged = 1;
+  const auto uncompared = [](const Runner& runner) {
+    return !runner.compared && !runner.uncompared.empty();
+  };
+  std::size_t drawing = std::ranges::any_of(runners, uncompared) ? 1 : 0;
+  int judged = drawing == 0 ? 1 : 0;
   for (std::uint64_t number = 1; draw_ && number <= kMoreDraws && clock_() < end; ++number) {
     const std::uint64_t seed = seed_ + number;
-    if (judge_draw(runners, draw_(seed), seed, mode, begin_again)) ++judged;
+    const ValueMap inputs = draw_(seed, drawing);
+    if (judge_draw(runners, inputs, seed, mode, begin_again)) ++judged;
+    if (std::ranges::any_of(runners, uncompared)) ++drawing;
   }
   draws_ = std::max(draws_, judged);
+  for (Runner& runner : runners) {
+    if (&runner == &runners_.front() || !runner.refusal.empty() || !uncompared(runner)) continue;
+    runner.refusal = "nothing was compared: " + runner.uncompared;
+  }
 }
 
-/// False where who comes first cannot run it: the values may be none that the network can take.
+/// False where who comes first cannot run it: the values may be none that the network can take; and
+/// where a judge's answers say nothing.
 bool ExecutorRace::judge_draw(std::span<Runner> runners, const ValueMap& inputs, std::uint64_t seed,
                               NetworkMode mode, const std::function<void()>& begin_again) {
   NetworkJudge judge(judged_run(mode));
-  bool can_be_run = false;
+  bool can_be_run = false, says_nothing = false;
   for (Runner& runner : runners) {
     if (!runner.refusal.empty()) continue;
     std::string refusal;
     begin_again();
     try {
-      refusal =
-          refusal_by(judge.judge(*runner.executor, runner.name, inputs, Subject::Moment::before));
+      const Verdict verdict =
+          judge.judge(*runner.executor, runner.name, inputs, Subject::Moment::before);
+      if (verdict.is == Verdict::Is::uncompared) says_nothing = true;
+      refusal = refusal_by(verdict, runner);
     } catch (const Interrupted&) {
       throw;
     } catch (const std::exception& error) {
@@ -104,7 +121,7 @@ bool ExecutorRace::judge_draw(std::span<Runner> runners, const ValueMap& inputs,
       runner.refusal = fmt::format("on other random inputs (seed {}) {}", seed, refusal);
     }
   }
-  return can_be_run;
+  return can_be_run && !says_nothing;
 }
 
 void ExecutorRace::find_winner(NetworkJudge& judge) {
@@ -112,7 +129,7 @@ void ExecutorRace::find_winner(NetworkJudge& judge) {
   while (winner_.empty() && !runners_.empty()) {
     Runner& best = *std::ranges::find(runners_, leader().name, &Runner::name);
     best.refusal =
-        refusal_by(judge.judge(*best.executor, best.name, inputs, Subject::Moment::after));
+        refusal_by(judge.judge(*best.executor, best.name, inputs, Subject::Moment::after), best);
     if (best.refusal.empty()) {
       winner_ = best.name;
     } else {

@@ -16,8 +16,8 @@
 
 namespace d5 {
 
-/// Other values of what an executor is fed.
-using InputDraw = std::function<ValueMap(std::uint64_t seed)>;
+/// Other values of what an executor is fed, drawn in one of the ways that `drawn_again` knows.
+using InputDraw = std::function<ValueMap(std::uint64_t seed, std::size_t drawing)>;
 
 /// Executors of one network against each other, on the caller's values: in turn, each as a whole.
 /// Afterwards gradients, constants that runs update, and places in random streams are what they
@@ -68,7 +68,11 @@ class ExecutorRace {
     std::string refusal = {};
     double shortest = std::numeric_limits<double>::infinity();  ///< seconds of a run
     bool retired = false;
+    bool compared = false;        ///< its answers with a judge's that say something
+    std::string uncompared = {};  ///< why they were not
   };
+  /// Notes in `runner` what a judge found; what speaks against it.
+  [[nodiscard]] static std::string refusal_by(const Verdict& verdict, Runner& runner);
   const ValueMap& run_once(Runner& runner);
   /// Seconds of a run, after what `TurnClock` says.
   double time(Runner& runner);
@@ -76,7 +80,9 @@ class ExecutorRace {
   // What they answer (executor_judgement.cpp).
   [[nodiscard]] JudgedRun judged_run(NetworkMode mode);
   void warm_up(Runner& runner, NetworkJudge& judge);
-  /// Who comes first tells whether the network can take these values.
+  /// Who comes first tells whether the network can take these values. Where a judge's answers say
+  /// nothing they are drawn in the next way; who was never compared, and does not come first, is
+  /// refused.
   void judge_draws(std::span<Runner> runners, NetworkMode mode,
                    const std::function<void()>& begin_again);
   bool judge_draw(std::span<Runner> runners, const ValueMap& inputs, std::uint64_t seed,
@@ -99,7 +105,7 @@ class ExecutorRace {
   InputDraw draw_;
   std::uint64_t seed_ = 0;
   double draws_seconds_ = 0;
-  int draws_ = 1;
+  int draws_ = 0;
   std::vector<Runner> runners_;
   std::vector<FrameworkSelection::Refusal> refusals_;
   std::string winner_;

@@ -12,7 +12,9 @@ NetworkInputs network_inputs(const std::string& model, GraphExecutor& executor,
   auto* chooses = dynamic_cast<AutoExecutor*>(&executor);
   if (chooses && !inputs.made.empty()) {
     chooses->judge_also_on(
-        [network, inputs](std::uint64_t other) { return drawn_again(network, inputs, other); },
+        [network, inputs](std::uint64_t other, std::size_t drawing) {
+          return drawn_again(network, inputs, other, drawing);
+        },
         seed);
   }
   return inputs;

@@ -12,6 +12,7 @@
 #include "d5/level1_network/planned_memory.hpp"
 #include "d5/level1_network/transform_doubt.hpp"
 #include "level1_network/validation/network_judge.hpp"
+#include "level1_network/validation/shared_drawing.hpp"
 
 namespace d5 {
 namespace {
@@ -148,13 +149,16 @@ std::shared_ptr<NetworkJudge> judge_of(const std::string& model, const OpenSizes
 Subject judged_subject(const std::string& model, const std::string& framework,
                        const OpenSizes& sizes, const ExecutorOptions& execution,
                        const TransformChain& transforms, const GivenInputs& given,
-                       const Interrupt& interrupt, const std::shared_ptr<NetworkJudge>& judge) {
+                       const Interrupt& interrupt, const std::shared_ptr<NetworkJudge>& judge,
+                       SharedDrawing& drawing) {
   Network network = open_model(model, run_wishes(framework, sizes, execution), transforms);
   // Held against the network before them, which transforms that round are not.
   if (kept_by(transforms) != Keeps::rounded) forget_doubt(network);
   const std::shared_ptr<GraphExecutor> executor =
       open_executor(framework, std::move(network), execution);
+  const InterruptibleRuns interruptible(*executor, interrupt);
   NetworkInputs fed = network_inputs(model, *executor, sizes, given, execution.seed);
+  with_advice(fed, [&] { fed = drawing.inputs(*executor, fed, sizes, execution.seed); });
   const auto inputs = std::make_shared<ValueMap>(fed.values);
   Subject subject{.record = detail::network_record(model, framework, fed.sizes, "inference"),
                   .run = [executor, inputs] { (void)executor->inference(*inputs); },
@@ -166,7 +170,6 @@ Subject judged_subject(const std::string& model, const std::string& framework,
   subject.judge = [=](Subject::Moment moment) {
     return judge->judge(*executor, framework, *inputs, moment);
   };
-  const InterruptibleRuns interruptible(*executor, interrupt);
   note_inputs(subject.record, sizes, executor->network(), fed);
   with_advice(fed, [&] { subject.run(); });  // throws here, not while measuring, if it cannot
   subject.work.memory = detail::predicted_bytes(*executor, *inputs);
@@ -179,9 +182,11 @@ Subject network_subject(const std::string& model, const std::string& framework,
                         const OpenSizes& sizes, const ExecutorOptions& execution,
                         const TransformChain& transforms, const Interrupt& interrupt,
                         const GivenInputs& inputs) {
+  SharedDrawing drawing;
   return judged_subject(
       model, framework, sizes, execution, transforms, inputs, interrupt,
-      judge_of(model, sizes, execution, transforms, MeasureOptions().judge_seconds, interrupt));
+      judge_of(model, sizes, execution, transforms, MeasureOptions().judge_seconds, interrupt),
+      drawing);
 }
 
 std::vector<Measurement> bench_network(const std::string& model,
@@ -190,10 +195,11 @@ std::vector<Measurement> bench_network(const std::string& model,
   const auto& measuring = options.measuring;
   const auto judge = judge_of(model, options.sizes, execution, options.transforms,
                               measuring.judge_seconds, measuring.interrupt);
+  SharedDrawing drawing;
   return detail::bench_side_by_side(
       model, options, "inference", "", [&](const std::string& framework) {
         return judged_subject(model, framework, options.sizes, execution, options.transforms,
-                              options.inputs, measuring.interrupt, judge);
+                              options.inputs, measuring.interrupt, judge, drawing);
       });
 }
 

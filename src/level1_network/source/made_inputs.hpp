@@ -6,6 +6,7 @@
 #include "d5/core/value.hpp"
 #include "d5/level1_network/network.hpp"
 #include "d5/level1_network/open_sizes.hpp"
+#include "level1_network/source/input_drawing.hpp"
 
 namespace d5 {
 
@@ -16,6 +17,7 @@ void expect_taken(const Network& network, const OpenSizes& sizes);
 /// network can take. What nothing reads and cannot be made is left out. Throws: Unsupported for
 /// another that cannot be made.
 [[nodiscard]] ValueMap made_inputs(const Network& network, const OpenSizes& sizes,
-                                   const ValueMap& given, std::uint64_t seed);
+                                   const ValueMap& given, std::uint64_t seed,
+                                   const InputDrawing& drawing = {});
 
 }  // namespace d5

@@ -6,14 +6,16 @@
 #include <string>
 
 #include "d5/core/tensor.hpp"
+#include "level1_network/source/input_drawing.hpp"
 #include "level1_network/source/value_ranges.hpp"
 
 namespace d5 {
 
 /// Random values for the input `name`, the same for the same name, type and seed: whole numbers of
-/// `range`, otherwise normal reals and integers from [0, 10). Throws: Unsupported for an element
-/// type that holds no numbers.
+/// `range`, otherwise normal reals and integers from [0, 10), if `drawing` has no other way.
+/// Throws: Unsupported for an element type that holds no numbers.
 [[nodiscard]] Tensor made_value(const std::string& name, const TensorDesc& desc,
-                                const std::optional<ValueRange>& range, std::uint64_t seed);
+                                const std::optional<ValueRange>& range, std::uint64_t seed,
+                                const InputDrawing& drawing = {});
 
 }  // namespace d5

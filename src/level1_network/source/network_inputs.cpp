@@ -13,6 +13,7 @@
 #include "level1_network/nodes/declared_shape.hpp"
 #include "level1_network/nodes/value_descs.hpp"
 #include "level1_network/source/fitting_sizes.hpp"
+#include "level1_network/source/input_drawing.hpp"
 #include "level1_network/source/made_inputs.hpp"
 #include "level1_network/source/open_dims.hpp"
 #include "level1_network/source/value_files.hpp"
@@ -169,10 +170,12 @@ NetworkInputs network_inputs(const std::string& model, const Network& network,
   return inputs;
 }
 
-ValueMap drawn_again(const Network& network, const NetworkInputs& inputs, std::uint64_t seed) {
+ValueMap drawn_again(const Network& network, const NetworkInputs& inputs, std::uint64_t seed,
+                     std::size_t drawing) {
   ValueMap values = inputs.values;
   for (const auto& name : inputs.made) values.erase(name);
-  ValueMap made = made_inputs(network, inputs.sizes, values, seed);
+  const std::size_t way = std::min(drawing, std::size(kInputDrawings) - 1);
+  ValueMap made = made_inputs(network, inputs.sizes, values, seed, kInputDrawings[way]);
   values.merge(made);
   return values;
 }
@@ -221,6 +224,7 @@ void note_inputs(Measurement& record, const OpenSizes& asked, const Network& net
     found.push_back(fmt::format("{}={}", printable(name), size));
   }
   if (!found.empty()) record.conditions["sizes"] = fmt::format("{}", fmt::join(found, ", "));
+  if (!inputs.drawn.empty()) record.conditions["drawn"] = inputs.drawn;
   const auto others = declared_otherwise(network, inputs);
   if (!others.empty()) record.conditions["declared"] = fmt::format("{}", fmt::join(others, ", "));
   if (const auto doubt = doubt_of(network); !doubt.empty()) mistrust(record, doubt);

@@ -98,7 +98,7 @@ std::vector<OpenSizes> sizes_of_models(const std::vector<std::string>& models,
 }
 
 ValueMap made_inputs(const Network& network, const OpenSizes& sizes, const ValueMap& given,
-                     std::uint64_t seed) {
+                     std::uint64_t seed, const InputDrawing& drawing) {
   ValueMap values;
   const auto descs = sized_descs(network, sizes);
   const auto is_made = [&](const auto& input) { return !given.contains(input.first); };
@@ -116,9 +116,9 @@ ValueMap made_inputs(const Network& network, const OpenSizes& sizes, const Value
                       printable(info.name), onnx::to_string(info.type), printable(info.name)));
     }
     const auto range = ranges.find(info.name);
-    values[info.name] =
-        made_value(info.name, desc.tensor,
-                   range == ranges.end() ? std::nullopt : std::optional(range->second), seed);
+    values[info.name] = made_value(
+        info.name, desc.tensor, range == ranges.end() ? std::nullopt : std::optional(range->second),
+        seed, drawing);
   }
   return values;
 }

@@ -112,8 +112,8 @@ class FolderCheck {
       }
       const ForwardTolerance tolerance =
           tolerance_ ? *tolerance_ : tolerance_for(folder_, expected);
-      Measurement& record =
-          results.emplace_back(check_value(base, what, value, expected, tolerance));
+      Measurement& record = results.emplace_back(
+          check_value(base, what, value, expected, tolerance, detail::Expectation::written));
       record.conditions["tolerance"] = to_string(tolerance);
     }
     if (!random_) return results;

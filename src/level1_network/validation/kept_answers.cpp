@@ -39,6 +39,7 @@ std::string words_for(const RoundedAnswers& answers) {
     json["expected"].push_back({{"tensor", one.tensor},
                                 {"scale", one.scale},
                                 {"range", one.range},
+                                {"unmoved", one.unmoved},
                                 {"distances", one.distances}});
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -60,7 +61,8 @@ RoundedAnswers answers_from(const onnx::Model& model, const std::string& file) {
                                 .exact = tensor(exact_name(i)),
                                 .scale = one.number("scale"),
                                 .range = one.number("range"),
-                                .distances = one.numbers("distances")});
+                                .distances = one.numbers("distances"),
+                                .unmoved = one.text("unmoved")});
   }
   return answers;
 }

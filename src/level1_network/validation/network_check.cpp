@@ -10,13 +10,17 @@
 #include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/work_list.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/node_comparison.hpp"
 #include "d5/level1_network/numeric_gradients.hpp"
 #include "d5/level1_network/transform_doubt.hpp"
+#include "level1_network/source/input_drawing.hpp"
+#include "level1_network/validation/moved_outputs.hpp"
 #include "level1_network/validation/network_sides.hpp"
 #include "level1_network/validation/reduced_folder.hpp"
+#include "level1_network/validation/value_check.hpp"
 
 namespace d5 {
 namespace {
@@ -32,12 +36,16 @@ bool expects_outputs(const std::string& model, const NetworkCheckOptions& option
   return is_test_folder(model) && options.inputs.empty();
 }
 
-/// One that judges itself has passed nothing.
+/// One that judges itself has passed nothing. What says nothing on these inputs is kept.
 void skip_self_judgement(std::vector<Measurement>& results) {
-  const bool all_passed =
-      std::ranges::all_of(results, [](const Measurement& m) { return m.status == Status::passed; });
-  if (!all_passed || results.empty()) return;
-  results.resize(1);
+  const auto has_passed = [](const Measurement& m) { return m.status == Status::passed; };
+  const bool agrees = std::ranges::all_of(results, [&](const Measurement& m) {
+    return has_passed(m) || m.status == Status::mistrusted;
+  });
+  const auto first = std::ranges::find_if(results, has_passed);
+  if (!agrees || first == results.end()) return;
+  std::rotate(results.begin(), first, first + 1);
+  results.erase(std::remove_if(results.begin() + 1, results.end(), has_passed), results.end());
   results.front().status = Status::skipped;
   results.front().reason =
       "it ran, but no framework judges itself; check an ONNX test folder, see --against, or "
@@ -49,6 +57,15 @@ void advise(Measurement& result, const NetworkInputs& fed) {
   const bool compared = result.conditions.contains("tensor");
   if (result.status != Status::failed || compared || fed.made.empty()) return;
   result.reason += "; " + advice_on(fed);
+}
+
+/// What is fed, drawn otherwise where the reference's answers on it say nothing.
+NetworkInputs telling_inputs(GraphExecutor& reference, const NetworkInputs& fed,
+                             const NetworkCheckOptions& options) {
+  const InterruptibleRuns within(reference, options.interrupt);
+  return inputs_that_tell(
+      reference.network(), fed, options.sizes, options.execution.seed,
+      [&](const ValueMap& inputs) { return outputs_that_say_nothing(reference, inputs); });
 }
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
@@ -68,14 +85,20 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
       options.against,
       open_model(model, wishes, same_network ? options.transforms : TransformChain(), interrupt),
       {.seed = seed});
-  const NetworkInputs fed = network_inputs(model, *subject, options.sizes, options.inputs, seed);
+  NetworkInputs fed = network_inputs(model, *subject, options.sizes, options.inputs, seed);
   const ValueMap& inputs = fed.values;
   const std::string loss = keeps == Keeps::gradients ? loss_of(subject->network()) : "";
   const bool backward = !loss.empty() || options.backward;
-  auto results = !backward
-                     ? test_executor(*subject, *reference, inputs, options.tolerance, interrupt)
+  const auto test = [&] {
+    return !backward ? test_executor(*subject, *reference, inputs, options.tolerance, interrupt)
                      : test_executor_backprop(*subject, *reference, inputs, loss, options.tolerance,
                                               interrupt);
+  };
+  auto results = test();
+  if (std::ranges::any_of(results, detail::compared_nothing)) {
+    fed = telling_inputs(*reference, fed, options);
+    if (fed.drawing != 0) results = test();
+  }
   for (auto& result : results) advise(result, fed);
   const bool same_device = options.execution.device == Device{};
   if (word == options.against && same_network && same_device) skip_self_judgement(results);
@@ -94,7 +117,17 @@ NetworkSides sides_of(const std::string& model, const std::string& word,
   Network network =
       open_model(model, check_wishes(word, options), options.transforms, options.interrupt);
   const std::uint64_t seed = options.execution.seed;
-  ValueMap inputs = network_inputs(model, network, options.sizes, options.inputs, seed).values;
+  NetworkInputs fed = network_inputs(model, network, options.sizes, options.inputs, seed);
+  if (!fed.made.empty()) {
+    try {
+      const auto reference = open_executor(options.against, network.copy(), {.seed = seed});
+      fed = telling_inputs(*reference, fed, options);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error&) {  // who compares says why
+    }
+  }
+  ValueMap inputs = std::move(fed.values);
   return {.network = std::move(network),
           .inputs = std::move(inputs),
           .subject = [=, execution = options.execution](
@@ -120,6 +153,15 @@ std::vector<Measurement> reduced(const std::string& model, const std::string& wo
   const NetworkSides sides = sides_of(model, word, options);
   auto record = reduce_to_folder(sides, word, options);
   const bool has_gradients = !options.backward && !loss_of(sides.network).empty();
+  if (record.status == Status::passed && options.reduce_slower == 0) {
+    const auto reference = sides.reference(sides.network.copy());
+    const InterruptibleRuns within(*reference, options.interrupt);
+    const std::size_t silent = outputs_that_say_nothing(*reference, sides.inputs);
+    if (silent > 0) {
+      detail::mistrust_uncompared(
+          record, "", fmt::format("the reference's answers say nothing in {} outputs", silent));
+    }
+  }
   if (record.status == Status::passed && has_gradients && options.reduce_slower == 0) {
     record.reason = "outputs agree; with --backward gradients are looked at, too";
   }

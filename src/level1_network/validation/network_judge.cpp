@@ -115,12 +115,14 @@ Verdict unknown(const std::string& reason) {
 }
 
 Verdict verdict_from(const std::vector<Measurement>& records, const std::string& judge) {
-  std::string worst, undecided;
+  std::string worst, undecided, no_number, nothing;
   double times = 0;
   std::size_t failures = 0, passes = 0;
   for (const auto& record : records) {
     if (record.status == Status::mistrusted) undecided = record.reason;
     passes += record.status == Status::passed ? 1 : 0;
+    if (detail::compared_nothing(record) && nothing.empty()) nothing = record.reason;
+    if (detail::compared_nothing_finite(record) && no_number.empty()) no_number = record.reason;
     if (record.status != Status::failed) continue;
     ++failures;
     if (bounds_off(record) > times) {
@@ -132,6 +134,8 @@ Verdict verdict_from(const std::vector<Measurement>& records, const std::string&
   if (failures > 0) {
     return {times > kDoubtfulBounds ? Verdict::Is::wrong : Verdict::Is::doubtful, judge, worst};
   }
+  if (!no_number.empty()) return {Verdict::Is::uncompared, judge, no_number};
+  if (passes == 0 && !nothing.empty()) return {Verdict::Is::uncompared, judge, nothing};
   if (passes == 0) return unknown(undecided);
   return {Verdict::Is::right, judge, ""};
 }
@@ -229,6 +233,7 @@ void NetworkJudge::ask(ValueMap inputs) {
   const InterruptibleRuns within(opened(), interrupt);
   judge_.emplace([this]() -> GraphExecutor& { return opened(); }, std::move(inputs), run_.begin,
                  interrupt);
+  judge_->look_for_unmoved();
 }
 
 /// All that decides what the reference answers.

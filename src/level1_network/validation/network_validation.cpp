@@ -5,6 +5,8 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
+#include "level1_network/validation/inner_values.hpp"
+#include "level1_network/validation/moved_outputs.hpp"
 #include "level1_network/validation/rounding_judge.hpp"
 #include "level1_network/validation/value_check.hpp"
 
@@ -43,12 +45,23 @@ void expect_unchanged(const ValueMap& inputs, const ValueMap& before, const std:
   }
 }
 
+void mistrust_unmoved(std::vector<Measurement>& records,
+                      const std::map<std::string, UnmovedOutput>& unmoved) {
+  for (Measurement& record : records) {
+    for (const auto& [tensor, output] : unmoved) {
+      if (condition_of(record, "tensor") != printable(tensor)) continue;
+      detail::mistrust_uncompared(record, printable(tensor), output.words);
+    }
+  }
+}
+
 enum class Backward { off, on };
+enum class Outputs { move, may_stay };  ///< with the inputs
 
 std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
                               const ValueMap& inputs, Backward backward, std::string_view loss,
                               const std::optional<ForwardTolerance>& tolerance,
-                              const Interrupt& interrupt) {
+                              const Interrupt& interrupt, Outputs outputs = Outputs::move) {
   const InterruptibleRuns of_subject(subject, interrupt), of_reference(reference, interrupt);
   Measurement base = error_record(printable(subject.network().name()), subject.framework());
   base.conditions["reference"] = reference.framework();
@@ -61,9 +74,16 @@ std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
     const auto got = answers_of(subject, inputs, begin);
     expect_unchanged(inputs, before, subject.framework());
     if (tolerance) {
-      return check_within(base, got, answers_of(reference, inputs, begin), *tolerance);
+      const auto expected = answers_of(reference, inputs, begin);
+      auto records = check_within(base, got, expected, *tolerance);
+      if (outputs == Outputs::move) {
+        mistrust_unmoved(records, unmoved_outputs(reference, inputs, expected));
+      }
+      return records;
     }
-    return RoundingJudge(reference, inputs, begin, interrupt).judge(base, got);
+    RoundingJudge judge(reference, inputs, begin, interrupt);
+    if (outputs == Outputs::move) judge.look_for_unmoved();
+    return judge.judge(base, got);
   });
 }
 
@@ -74,6 +94,14 @@ std::vector<Measurement> test_executor(GraphExecutor& subject, GraphExecutor& re
                                        std::optional<ForwardTolerance> tolerance,
                                        const Interrupt& interrupt) {
   return test(subject, reference, inputs, Backward::off, "", tolerance, interrupt);
+}
+
+std::vector<Measurement> test_inner_values(GraphExecutor& subject, GraphExecutor& reference,
+                                           const ValueMap& inputs,
+                                           std::optional<ForwardTolerance> tolerance,
+                                           const Interrupt& interrupt) {
+  return test(subject, reference, inputs, Backward::off, "", tolerance, interrupt,
+              Outputs::may_stay);
 }
 
 std::vector<Measurement> test_executor_backprop(GraphExecutor& subject, GraphExecutor& reference,

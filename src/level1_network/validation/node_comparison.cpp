@@ -16,6 +16,7 @@
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/validation/answers.hpp"
 #include "level1_network/validation/first_run.hpp"
+#include "level1_network/validation/inner_values.hpp"
 #include "level1_network/validation/value_check.hpp"
 
 namespace d5 {
@@ -122,7 +123,7 @@ class NodeComparison {
   [[nodiscard]] std::vector<Measurement> test(const Network& part, const ValueMap& fed) const {
     return guarded(base_, [&] {
       const auto subject = subject_(part.copy()), reference = reference_(part.copy());
-      return test_executor(*subject, *reference, fed, options_.tolerance, options_.interrupt);
+      return test_inner_values(*subject, *reference, fed, options_.tolerance, options_.interrupt);
     });
   }
 

@@ -116,8 +116,9 @@ std::vector<std::int64_t> sampled(std::int64_t elements, const NumericGradientOp
 
 double largest_entry(const Tensor& tensor) {
   double largest = 0;
-  for (const double element : tensor.span<double>())
-    largest = std::fmax(largest, std::fabs(element));
+  for (const double element : tensor.span<double>()) {
+    if (std::isfinite(element)) largest = std::max(largest, std::fabs(element));
+  }
   return largest;
 }
 
@@ -132,15 +133,18 @@ Measurement check(FiniteDifferences& differences, std::size_t p, const Measureme
   RandomStream random(options.seed, stream_of(parameter.name));
   double largest = 0;
   std::size_t kinks = 0;
+  std::int64_t no_numbers = 0;
   const auto places = sampled(gradient.elements(), options, random);
   for (const std::int64_t i : places) {
     const double got = gradient.data<double>()[i];
     const Slope slope = differences.slope(parameter, i, scale);
+    if (!std::isfinite(slope.value)) ++no_numbers;
+    if (!std::isfinite(slope.value) && !std::isfinite(got)) continue;
     if (slope.gap > 0) ++kinks;
     const double off = std::fabs(got - slope.value);
     const double error = off <= slope.gap / 2 ? 0 : off - slope.gap / 2;
     if (error > 0) largest = std::max(largest, error / std::max(scale, std::fabs(slope.value)));
-    if (error <= kRelative * scale + slope.rounding) continue;
+    if (std::isfinite(error) && error <= kRelative * scale + slope.rounding) continue;
     record.status = Status::failed;
     record.reason = fmt::format(
         "{}: element {} is {:.9g}, but finite differences of the loss say {:.9g} ± {:.2g}", what, i,
@@ -149,6 +153,14 @@ Measurement check(FiniteDifferences& differences, std::size_t p, const Measureme
   record.conditions["elements"] = fmt::format("{} of {}", places.size(), gradient.elements());
   if (kinks > 0) record.conditions["kinks"] = fmt::format("{} of {}", kinks, places.size());
   record.samples = {largest};
+  const auto count = std::ssize(places);
+  if (count == 0) detail::mistrust_uncompared(record, what, "it has no elements");
+  if (2 * no_numbers > count) {
+    detail::mistrust_uncompared(
+        record, what,
+        fmt::format("finite differences are NaN or infinite in {} of {} elements", no_numbers,
+                    count));
+  }
   return record;
 }
 

@@ -17,6 +17,7 @@
 #include "level1_network/graph/parameter_layout.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level1_network/validation/float64_network.hpp"
+#include "level1_network/validation/moved_outputs.hpp"
 #include "level1_network/validation/nudge.hpp"
 #include "level1_network/validation/other_sums.hpp"
 #include "level1_network/validation/value_check.hpp"
@@ -202,6 +203,18 @@ void RoundingJudge::run_nudged() {
   take_distances(answers);
 }
 
+void RoundingJudge::look_for_unmoved() {
+  std::vector<Answer> answers;
+  for (const Expected& expected : found_.expected) {
+    answers.push_back({expected.tensor, expected.own});
+  }
+  const auto unmoved = unmoved_outputs(fresh_reference(), inputs_, answers);
+  for (Expected& expected : found_.expected) {
+    const auto place = unmoved.find(expected.tensor);
+    if (place != unmoved.end()) expected.unmoved = place->second.words;
+  }
+}
+
 void RoundingJudge::open_with_other_sums() {
   const GraphExecutor& reference = open_();
   const Network& network = open_().network();
@@ -301,6 +314,11 @@ std::vector<Measurement> RoundingJudge::judge(const Measurement& base,
       const Expected& expected = found_.expected[i];
       records[i] = check(described, expected, *find(answers, expected.tensor));
     }
+  }
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Expected& expected = found_.expected[i];
+    if (expected.unmoved.empty()) continue;
+    detail::mistrust_uncompared(records[i], printable(expected.tensor), expected.unmoved);
   }
   return records;
 }

@@ -24,6 +24,7 @@ struct RoundedAnswers {
     /// approximated within ulps of 1, however small what they give here is.
     double range = 0;
     std::vector<double> distances = {};  ///< of each run
+    std::string unmoved = {};  ///< of an output that other inputs do not move (`unmoved_outputs`)
   };
   std::vector<Expected> expected = {};
   std::string no_float64 = {};  ///< why; empty: it ran
@@ -66,6 +67,9 @@ struct RoundedAnswers {
 /// errors of the terms, which another order of summation may multiply by the root of their number:
 /// only above 64 bounds it fails.
 ///
+/// Where the reference gives no numbers, nothing is compared (`detail::weigh_evidence`), nor where
+/// inputs do not move an output, once `look_for_unmoved` has looked.
+///
 /// Where float64 cannot be run, the run as it is takes its place; records say why. What holds no
 /// floats must agree exactly.
 ///
@@ -91,6 +95,8 @@ class RoundingJudge {
   /// the bound of that and what it is made of.
   [[nodiscard]] std::vector<Measurement> judge(const Measurement& base,
                                                const std::vector<Answer>& answers);
+  /// Runs the reference on other inputs. Throws: Interrupted.
+  void look_for_unmoved();
   [[nodiscard]] const RoundedAnswers& found() const { return found_; }
 
  private:

@@ -8,6 +8,7 @@
 #include "d5/core/measurement.hpp"
 #include "d5/core/value.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
+#include "level0_ops/validation/evidence.hpp"
 
 namespace d5 {
 
@@ -15,10 +16,11 @@ namespace d5 {
 [[nodiscard]] Measurement error_record(std::string subject, std::string framework);
 
 /// `base` with the largest error of `got` relative to the largest number expected, passed if every
-/// element is within tolerance. `what` names the value: "output y", "gradient of w".
-[[nodiscard]] Measurement check_value(const Measurement& base, const std::string& what,
-                                      const Value& got, const Value& expected,
-                                      ForwardTolerance tolerance);
+/// element is within tolerance. `what` names the value: "output y", "gradient of w". Where
+/// `expected` says nothing (`detail::weigh_evidence`; a gradient of zeros alone), it is mistrusted.
+[[nodiscard]] Measurement check_value(
+    const Measurement& base, const std::string& what, const Value& got, const Value& expected,
+    ForwardTolerance tolerance, detail::Expectation expectation = detail::Expectation::computed);
 
 /// "rtol 0.001, atol 1e-07": the condition "tolerance" of a record.
 [[nodiscard]] std::string to_string(ForwardTolerance tolerance);

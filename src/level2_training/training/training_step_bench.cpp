@@ -6,6 +6,7 @@
 #include "d5/level1_network/transform_doubt.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "level1_network/validation/network_judge.hpp"
+#include "level1_network/validation/shared_drawing.hpp"
 
 namespace d5 {
 namespace {
@@ -86,10 +87,16 @@ std::shared_ptr<NetworkJudge> step_judge(const std::string& model, const OpenSiz
 Subject judged_subject(const std::string& model, const std::string& framework,
                        const OpenSizes& sizes, const ExecutorOptions& execution,
                        const TransformChain& transforms, const GivenInputs& given,
-                       const Interrupt& interrupt, const std::shared_ptr<NetworkJudge>& judge) {
+                       const Interrupt& interrupt, const std::shared_ptr<NetworkJudge>& judge,
+                       SharedDrawing& drawing) {
   constexpr double kHardlyAny = 1e-12;
-  auto [executor, loss, fed] =
+  auto [executor, loss, usual] =
       open_for_training(model, framework, sizes, execution, transforms, given);
+  const InterruptibleRuns interruptible(*executor, interrupt);
+  NetworkInputs fed;
+  with_advice(usual, [&, &executor = executor, &usual = usual] {
+    fed = drawing.inputs(*executor, usual, sizes, execution.seed);
+  });
   const auto batch = std::make_shared<Batch>();
   batch->values = fed.values;
   batch->size = fed.sizes.batch;
@@ -105,7 +112,6 @@ Subject judged_subject(const std::string& model, const std::string& framework,
   subject.judge = [=](Subject::Moment moment) {
     return judge->judge(optimizer->executor(), framework, batch->values, moment);
   };
-  const InterruptibleRuns interruptible(optimizer->executor(), interrupt);
   note_inputs(subject.record, sizes, optimizer->executor().network(), fed);
   with_advice(fed, [&] { subject.run(); });  // throws here, not while measuring, if it cannot
   subject.work.memory = detail::predicted_bytes(optimizer->executor(), batch->values, loss);
@@ -117,8 +123,10 @@ Subject judged_subject(const std::string& model, const std::string& framework,
 Subject training_step_subject(const std::string& model, const std::string& framework,
                               const OpenSizes& sizes, const ExecutorOptions& execution,
                               const TransformChain& transforms, const Interrupt& interrupt) {
+  SharedDrawing drawing;
   return judged_subject(model, framework, sizes, execution, transforms, {}, interrupt,
-                        step_judge(model, sizes, execution, transforms, {.interrupt = interrupt}));
+                        step_judge(model, sizes, execution, transforms, {.interrupt = interrupt}),
+                        drawing);
 }
 
 std::vector<Measurement> bench_training_step(const std::string& model,
@@ -126,10 +134,11 @@ std::vector<Measurement> bench_training_step(const std::string& model,
   const ExecutorOptions execution = detail::execution_of(options);
   const auto judge =
       step_judge(model, options.sizes, execution, options.transforms, options.measuring);
+  SharedDrawing drawing;
   return detail::bench_side_by_side(
       model, options, "training step", " --training", [&](const std::string& framework) {
         return judged_subject(model, framework, options.sizes, execution, options.transforms,
-                              options.inputs, options.measuring.interrupt, judge);
+                              options.inputs, options.measuring.interrupt, judge, drawing);
       });
 }
 

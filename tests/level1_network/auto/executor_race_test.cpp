@@ -190,7 +190,7 @@ struct RaceOnDraws {
     race.add("right", *right);
     race.add("wrong", wrong);
     race.judge_also_on(
-        [&](std::uint64_t seed) {
+        [&](std::uint64_t seed, std::size_t) {
           const std::vector<float> firsts = {0.25F, -0.5F, -1};
           return ValueMap{{seed == 6 ? spoiled_name : "x",
                            Tensor::of<float>({2}, {firsts.at(std::size_t(seed) - 5), 1})}};

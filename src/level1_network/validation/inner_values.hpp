@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "d5/core/interrupt.hpp"
+#include "d5/core/measurement.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5 {
+
+/// `test_executor` of outputs that are a network's inner values: those that its inputs do not move
+/// (positions, masks of constants) are what they are.
+[[nodiscard]] std::vector<Measurement> test_inner_values(GraphExecutor& subject,
+                                                         GraphExecutor& reference,
+                                                         const ValueMap& inputs,
+                                                         std::optional<ForwardTolerance> tolerance,
+                                                         const Interrupt& interrupt);
+
+}  // namespace d5
