@@ -91,7 +91,8 @@ void weigh_evidence(Measurement& record, const std::string& what, const Value& e
                     Expectation expectation) {
   const Evidence evidence = evidence_in(expected);
   if (const std::string lack = evidence.lack(expectation); !lack.empty()) {
-    mistrust_uncompared(record, what, fmt::format("{} are {}", who(expectation), lack));
+    mistrust_uncompared(record, what,
+                        fmt::format("{} are {}: give inputs", who(expectation), lack));
     if (evidence.elements > 0) record.conditions["compared"] = kNothingFinite;
     return;
   }
@@ -103,7 +104,7 @@ void weigh_evidence(Measurement& record, const std::string& what, const Value& e
 
 void mistrust_uncompared(Measurement& record, const std::string& what, const std::string& words) {
   record.conditions["compared"] = kNothing;
-  mistrust(record, fmt::format("{}{}{}: give inputs", what, what.empty() ? "" : ": ", words));
+  mistrust(record, fmt::format("{}{}{}", what, what.empty() ? "" : ": ", words));
 }
 
 bool compared_nothing(const Measurement& record) {

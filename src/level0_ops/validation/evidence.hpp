@@ -25,7 +25,8 @@ struct Evidence {
   std::int64_t elements = 0, nan = 0, infinite = 0;
 
   /// Why a value that agrees with this one says nothing: "NaN in 10 of 10 elements". Empty where it
-  /// says something: half of the elements or more are numbers, or of what is written one is not NaN.
+  /// says something: half of the elements or more are numbers, or of what is written one is not
+  /// NaN.
   [[nodiscard]] std::string lack(Expectation expectation) const;
 };
 [[nodiscard]] Evidence evidence_in(const Value& value);
@@ -36,7 +37,8 @@ struct Evidence {
 void weigh_evidence(Measurement& record, const std::string& what, const Value& expected,
                     Expectation expectation);
 
-/// The same for another reason, in words: "the reference's answers are 0 in 10 of 10 elements".
+/// The same for another reason, in words that name a way out: "the reference's answers are 0 in 10
+/// of 10 elements: give inputs".
 void mistrust_uncompared(Measurement& record, const std::string& what, const std::string& words);
 
 /// Whether a record of a comparison says that nothing was compared.

@@ -66,10 +66,11 @@ class GradientVerdict {
       record.reason = where_;
     } else if (2 * no_numbers > count) {
       mistrust_uncompared(record, condition_of(record, "tensor"),
-                          fmt::format("differences are NaN or infinite in {} of {} places",
+                          fmt::format("differences are NaN or infinite in {} of {} places: "
+                                      "give inputs",
                                       no_numbers, count));
     } else if (compared_ == 0 && places_.empty()) {
-      mistrust_uncompared(record, condition_of(record, "tensor"), "there is nothing to differ");
+      mistrust_uncompared(record, condition_of(record, "tensor"), "there is nothing to differ: give inputs");
     } else if (compared_ == 0) {
       record.status = Status::skipped;
       record.samples.clear();

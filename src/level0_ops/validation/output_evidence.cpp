@@ -53,7 +53,7 @@ void weigh_output(Measurement& record, const std::string& what, const OperatorCa
   const auto elements = wanted.tensor().elements();
   mistrust_uncompared(record, what,
                       fmt::format("the reference's answers are {} in {} of {} elements, for other "
-                                  "inputs, too",
+                                  "inputs, too: give inputs",
                                   constant, elements, elements));
 }
 

@@ -170,7 +170,7 @@ class Demand {
     if (most < 1) return {};
     return ValueRange{1, most};
   }
-  /// Of several, as tokens that may be padding, few are.
+  /// Of several, as tokens that may be padding, few are; nor need the one of a sequence of one.
   [[nodiscard]] std::optional<ValueRange> equal_to(std::size_t other) const {
     const auto value = is_scalar_ ? first_of(other) : std::nullopt;
     return value ? std::optional(ValueRange{*value, *value}) : std::nullopt;
@@ -212,7 +212,7 @@ class RangeSearch {
   RangeSearch(const Readers& readers, const Inference& found, const TensorDesc& input)
       : readers_(readers),
         found_(found),
-        is_scalar_(input.shape.elements() == 1),
+        is_scalar_(input.shape.elements() == 1 && input.shape.rank() < 2),
         is_whole_(!is_floating_point(input.dtype)) {}
 
   [[nodiscard]] std::optional<ValueRange> of(const std::string& tensor) {

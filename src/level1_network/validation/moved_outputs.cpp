@@ -105,14 +105,16 @@ class Movement {
     const std::string constant = detail::constant_in(usual_);
     if (!constant.empty() && (stays_scaled_ || moved() == 0)) {
       return fmt::format(
-          "the reference's answers are {} in {} of {} elements, for other inputs, too", constant,
-          elements(), elements());
+          "the reference's answers are {} in {} of {} elements, for other inputs, too: give inputs",
+          constant, elements(), elements());
     }
     const std::int64_t stay = elements() - moved();
     const std::int64_t odd = moved() == 0 ? stay : stay - most_frequent_of_those_that_stay();
     if (odd <= moved()) return "";
-    return fmt::format("the reference's answers are the same for other inputs in {} of {} elements",
-                       stay, elements());
+    return fmt::format(
+        "the reference's answers are the same for other inputs in {} of {} elements: give "
+        "inputs",
+        stay, elements());
   }
 
  private:
@@ -209,7 +211,10 @@ std::map<std::string, UnmovedOutput> unmoved_outputs(GraphExecutor& reference,
     if (reached.contains(name)) {
       movements.emplace(name, Movement(value));
     } else if (holds_floats(value)) {
-      result[tensor] = {"the reference's answers follow from no input's values", true};
+      result[tensor] = {
+          "the reference's answers follow from no input's values: by_node compares the "
+          "nodes that make them",
+          true};
     }
   }
   const bool any_reals = std::ranges::any_of(inputs, [](const auto& input) {

@@ -52,8 +52,11 @@ void skip_self_judgement(std::vector<Measurement>& results) {
       "hold gradients against --numeric ones";
 }
 
-/// A run that failed may have failed on what it was fed.
+/// A run that failed may have failed on what it was fed, and what says nothing says it of that.
 void advise(Measurement& result, const NetworkInputs& fed) {
+  if (result.reason.ends_with("give inputs") && !fed.made.empty()) {
+    result.reason += "; " + advice_on(fed);
+  }
   const bool compared = result.conditions.contains("tensor");
   if (result.status != Status::failed || compared || fed.made.empty()) return;
   result.reason += "; " + advice_on(fed);
@@ -159,7 +162,8 @@ std::vector<Measurement> reduced(const std::string& model, const std::string& wo
     const std::size_t silent = outputs_that_say_nothing(*reference, sides.inputs);
     if (silent > 0) {
       detail::mistrust_uncompared(
-          record, "", fmt::format("the reference's answers say nothing in {} outputs", silent));
+          record, "",
+          fmt::format("the reference's answers say nothing in {} outputs: give inputs", silent));
     }
   }
   if (record.status == Status::passed && has_gradients && options.reduce_slower == 0) {

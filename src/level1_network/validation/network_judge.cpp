@@ -233,7 +233,11 @@ void NetworkJudge::ask(ValueMap inputs) {
   const InterruptibleRuns within(opened(), interrupt);
   judge_.emplace([this]() -> GraphExecutor& { return opened(); }, std::move(inputs), run_.begin,
                  interrupt);
-  judge_->look_for_unmoved();
+  try {
+    judge_->look_for_unmoved();
+  } catch (const Interrupted&) {  // ours ended it, not the time that it may take
+    run_.interrupt.check("judging");
+  }
 }
 
 /// All that decides what the reference answers.

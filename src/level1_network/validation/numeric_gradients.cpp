@@ -154,12 +154,12 @@ Measurement check(FiniteDifferences& differences, std::size_t p, const Measureme
   if (kinks > 0) record.conditions["kinks"] = fmt::format("{} of {}", kinks, places.size());
   record.samples = {largest};
   const auto count = std::ssize(places);
-  if (count == 0) detail::mistrust_uncompared(record, what, "it has no elements");
+  if (count == 0) detail::mistrust_uncompared(record, what, "it has no elements: give inputs");
   if (2 * no_numbers > count) {
     detail::mistrust_uncompared(
         record, what,
-        fmt::format("finite differences are NaN or infinite in {} of {} elements", no_numbers,
-                    count));
+        fmt::format("finite differences are NaN or infinite in {} of {} elements: give inputs",
+                    no_numbers, count));
   }
   return record;
 }

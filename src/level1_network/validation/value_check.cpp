@@ -41,7 +41,8 @@ Measurement check_value(const Measurement& base, const std::string& what, const 
     const auto elements = expected.tensor().elements();
     detail::mistrust_uncompared(
         record, printable(what),
-        fmt::format("the reference's answers are 0 in {} of {} elements", elements, elements));
+        fmt::format("the reference's answers are 0 in {} of {} elements: give inputs", elements,
+                    elements));
   }
   return record;
 }
