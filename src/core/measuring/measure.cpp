@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "core/machine/machine.hpp"
-#include "core/machine/other_work.hpp"
+#include "core/machine/thread_waits.hpp"
 #include "core/measuring/answer_verdict.hpp"
 #include "core/measuring/subject_runner.hpp"
 #include "core/measuring/trust.hpp"
@@ -71,6 +71,7 @@ struct Lane {
   detail::SubjectMetrics metrics;
   detail::SubjectRunner runner;
   detail::AnswerVerdict answers;
+  detail::ThreadWaits waits;  ///< while it runs
   std::exception_ptr failure;
 };
 
@@ -82,9 +83,35 @@ void judge(std::vector<Lane>& lanes, Subject::Moment moment) {
   }
 }
 
-/// All subjects, round by round. Throws: Interrupted.
+/// The rounds until `deadline`. What is read of the threads of one that is alone is read twice, for
+/// its samples may be shorter than a reading.
+void take_samples(std::vector<Lane>& lanes, const MeasureOptions& options,
+                  std::vector<std::int64_t>& order, int rounds, double deadline,
+                  detail::MachineWatch& watch) {
+  using Span = detail::ThreadWaits::Span;
+  std::optional<Span> whole;
+  if (lanes.size() == 1) whole.emplace(lanes.front().waits);
+  RandomStream random(options.seed, stream_of("measure"));
+  for (int round = 0; round < rounds && (round == 0 || now_seconds() < deadline); ++round) {
+    random.shuffle(order);
+    for (const std::int64_t index : order) {
+      Lane& lane = lanes[std::size_t(index)];
+      if (lane.failure || round >= lane.rounds(options.samples)) continue;
+      watch.look();
+      lane.failure = attempt([&] {
+        if (!whole) lane.runner.settle();
+        std::optional<Span> turn;
+        if (!whole) turn.emplace(lane.waits);
+        lane.take_turn(round, options.samples);
+      });
+      if (options.on_sample) options.on_sample();
+    }
+  }
+}
+
+/// All subjects, round by round. `watch` begins with the samples. Throws: Interrupted.
 void run_rounds(std::vector<Lane>& lanes, const MeasureOptions& options,
-                std::optional<detail::OtherWork>& other_work) {
+                std::optional<detail::MachineWatch>& watch) {
   judge(lanes, Subject::Moment::before);
   const double deadline = now_seconds() + options.most_seconds;
   std::vector<std::int64_t> order;
@@ -94,20 +121,7 @@ void run_rounds(std::vector<Lane>& lanes, const MeasureOptions& options,
     rounds = std::max(rounds, lane.rounds(options.samples));
     if (!lane.failure) lane.failure = attempt([&] { lane.runner.start(deadline); });
   }
-  other_work.emplace();
-  RandomStream random(options.seed, stream_of("measure"));
-  for (int round = 0; round < rounds && (round == 0 || now_seconds() < deadline); ++round) {
-    random.shuffle(order);
-    for (const std::int64_t index : order) {
-      Lane& lane = lanes[std::size_t(index)];
-      if (lane.failure || round >= lane.rounds(options.samples)) continue;
-      lane.failure = attempt([&] {
-        if (lanes.size() > 1) lane.runner.settle();
-        lane.take_turn(round, options.samples);
-      });
-      if (options.on_sample) options.on_sample();
-    }
-  }
+  take_samples(lanes, options, order, rounds, deadline, watch.emplace());
   judge(lanes, Subject::Moment::after);
 }
 
@@ -129,33 +143,45 @@ Measurement describe(const Lane& lane, const MetricRuns& group, const Metric& me
   return result;
 }
 
-/// The records of one subject, metric by metric.
-std::vector<Measurement> records_of(const Lane& lane, const MeasureOptions& options,
-                                    const std::string& interruption, std::optional<double> others,
-                                    std::size_t subjects) {
+/// The records of one subject, and what the machine did meanwhile.
+struct SubjectRecords {
   std::vector<Measurement> records;
+  std::vector<int> reruns;  ///< that each one's metric wants
+  detail::MachineEvidence seen;
+
+  /// Doubts the moment at which all were measured.
+  void judge_moment() {
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      detail::judge_moment(records[i], reruns[i], seen);
+    }
+  }
+};
+
+/// Metric by metric, without doubts about the moment.
+SubjectRecords records_of(const Lane& lane, const MeasureOptions& options,
+                          const std::string& interruption, std::size_t subjects) {
+  SubjectRecords all;
   for (const auto& [group_index, metric_index] : lane.metrics.order) {
     const MetricRuns& group = lane.metrics.groups[group_index];
     const Metric& metric = *group.metrics()[metric_index];
-    Measurement& record = records.emplace_back(describe(lane, group, metric));
+    Measurement& record = all.records.emplace_back(describe(lane, group, metric));
+    all.reruns.push_back(metric.reruns());
     if (subjects > 1) {
       record.conditions["interleaved"] =
           fmt::format("{} subjects, seed {}", subjects, options.seed);
     }
     detail::judge_presence(record, interruption);
-    detail::judge_samples(record, metric.reruns());
+    detail::judge_count(record, metric.reruns());
     if (record.quantity != Quantity::time && record.quantity != Quantity::rate) continue;
     detail::judge_clock(record, lane.runner.shortest_seconds());
-    if (!others) continue;
-    detail::judge_other_work(record, *others, threads(), detail::machine().hardware_threads);
   }
-  return records;
+  return all;
 }
 
-/// A list of records a subject.
-std::vector<std::vector<Measurement>> measure_each(const std::vector<Subject>& subjects,
-                                                   const std::vector<MetricChoice>& metrics,
-                                                   const MeasureOptions& options) {
+/// Subject by subject.
+std::vector<SubjectRecords> measure_each(const std::vector<Subject>& subjects,
+                                         const std::vector<MetricChoice>& metrics,
+                                         const MeasureOptions& options) {
   check(options);
   std::optional<detail::ColdCache> cold_cache;
   if (options.cold_cache) cold_cache.emplace();
@@ -163,20 +189,20 @@ std::vector<std::vector<Measurement>> measure_each(const std::vector<Subject>& s
   for (const Subject& subject : subjects) {
     lanes.emplace_back(subject, metrics, options, cold_cache ? &*cold_cache : nullptr);
   }
-  std::optional<detail::OtherWork> other_work;
+  std::optional<detail::MachineWatch> watch;
   bool interrupted = false;
   try {
-    run_rounds(lanes, options, other_work);
+    run_rounds(lanes, options, watch);
   } catch (const Interrupted&) {
     interrupted = true;
   }
-  const auto others = other_work ? other_work->processors() : std::nullopt;
-  std::vector<std::vector<Measurement>> results;
+  std::vector<SubjectRecords> results;
   for (const Lane& lane : lanes) {
     // What runs once ends by itself when it is interrupted.
     const bool cut_short = interrupted || (lane.once && options.interrupt.due());
-    results.push_back(records_of(lane, options, cut_short ? options.interrupt.reason() : "", others,
-                                 subjects.size()));
+    results.push_back(
+        records_of(lane, options, cut_short ? options.interrupt.reason() : "", subjects.size()));
+    if (watch) results.back().seen = watch->evidence(lane.waits.sum());
   }
   return results;
 }
@@ -186,11 +212,11 @@ const Measurement* time_in(const std::vector<Measurement>& records) {
   return place == records.end() || place->samples.empty() ? nullptr : &*place;
 }
 
-std::vector<Measurement> joined(std::vector<std::vector<Measurement>> lists) {
+std::vector<Measurement> joined(std::vector<SubjectRecords> lists) {
   std::vector<Measurement> all;
-  for (auto& list : lists) {
-    all.insert(all.end(), std::make_move_iterator(list.begin()),
-               std::make_move_iterator(list.end()));
+  for (auto& [records, reruns, seen] : lists) {
+    all.insert(all.end(), std::make_move_iterator(records.begin()),
+               std::make_move_iterator(records.end()));
   }
   return all;
 }
@@ -206,7 +232,9 @@ Subject refusal(const Measurement& record) {
 std::vector<Measurement> measure(const std::vector<Subject>& subjects,
                                  const std::vector<MetricChoice>& metrics,
                                  const MeasureOptions& options) {
-  return joined(measure_each(subjects, metrics, options));
+  auto lists = measure_each(subjects, metrics, options);
+  for (auto& list : lists) list.judge_moment();
+  return joined(std::move(lists));
 }
 
 std::vector<Measurement> measure_side_by_side(const std::vector<Subject>& subjects,
@@ -214,14 +242,19 @@ std::vector<Measurement> measure_side_by_side(const std::vector<Subject>& subjec
                                               const MeasureOptions& options) {
   auto lists = measure_each(subjects, metrics, options);
   std::optional<Measurement> base;
+  detail::MachineEvidence seen_of_base;
   for (auto& list : lists) {
-    const Measurement* time = time_in(list);
-    if (!time) continue;
-    if (base) {
-      list.push_back(ratio_record(*time, *base));
-    } else if (!answers_wrongly(*time)) {
+    const Measurement* const time = time_in(list.records);
+    std::optional<Measurement> ratio;
+    if (time && base) {
+      ratio = ratio_record(*time, *base);
+      detail::judge_shared_moment(*ratio, list.seen, seen_of_base);
+    } else if (time && !answers_wrongly(*time)) {
       base = *time;
+      seen_of_base = list.seen;
     }
+    list.judge_moment();
+    if (ratio) list.records.push_back(std::move(*ratio));
   }
   return joined(std::move(lists));
 }

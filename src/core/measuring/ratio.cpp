@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/results/inherited_doubt.hpp"
+
 namespace d5 {
 namespace {
 
@@ -44,9 +46,7 @@ Measurement ratio_record(const Measurement& subject, const Measurement& base,
                                  part == &base ? names.base : names.subject, part->metric);
       return ratio;
     }
-    if (part->status != Status::passed && part->reason != ratio.reason) {
-      mistrust(ratio, part->reason);
-    }
+    detail::inherit_doubt(ratio, *part);
   }
   const std::size_t pairs = std::min(subject.samples.size(), base.samples.size());
   for (std::size_t i = 0; i < pairs; ++i) {

@@ -21,6 +21,7 @@
 #include "core/machine/instruction_sets.hpp"
 #include "core/machine/machine.hpp"
 #include "core/machine/source_commit.hpp"
+#include "core/machine/thread_waits.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/framework.hpp"
@@ -167,6 +168,8 @@ std::vector<std::string> warnings(const Environment& environment) {
         fmt::format("a quota of {:.2g} processors stops longer runs", environment.processor_limit));
   }
   if (environment.pinning.starts_with("none")) result.push_back("threads are not pinned to cores");
+  const std::string unseen = detail::absence_of_waits(detail::read_scheduler().tells);
+  if (!unseen.empty()) result.push_back(unseen);
   if (Trace::on()) result.push_back("a trace was recorded: times contain what that costs");
   if (environment.build_type == "Debug" || environment.build_type.empty() ||
       environment.flags.find("-fsanitize") != std::string::npos) {

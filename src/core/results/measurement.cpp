@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/measurement.hpp"
 
+#include "core/results/inherited_doubt.hpp"
 #include "core/results/record_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/interrupt.hpp"
@@ -49,6 +50,13 @@ void mistrust(Measurement& result, const std::string& reason) {
   if (result.status != Status::passed && result.status != Status::mistrusted) return;
   result.status = Status::mistrusted;
   result.reason += (result.reason.empty() ? "" : "; ") + reason;
+}
+
+void detail::inherit_doubt(Measurement& result, const Measurement& part, const std::string& who) {
+  if (part.status != Status::mistrusted || result.reason.find(part.reason) != std::string::npos) {
+    return;
+  }
+  mistrust(result, who.empty() ? part.reason : who + ": " + part.reason);
 }
 
 std::string condition_of(const Measurement& measurement, std::string_view name) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "core/text/virtual_clock.hpp"
 #include "d5/core/error.hpp"
 #include "tests/core/subjects.hpp"
 
@@ -99,4 +100,45 @@ TEST_CASE("subjects side by side have ratios to the first that can run") {
   }
   CHECK_THROWS_AS(subject_or_refusal({}, []() -> Subject { throw NotFound("no such framework"); }),
                   NotFound);
+}
+
+namespace {
+
+double virtual_seconds = 0;
+
+/// While it lives, this thread's clock is `virtual_seconds`, and a reading takes 0.1 µs.
+struct VirtualTime {
+  VirtualTime() {
+    virtual_seconds = 0;
+    detail::virtual_clock_of_thread() = [] { return virtual_seconds += 1e-7; };
+  }
+  ~VirtualTime() { detail::virtual_clock_of_thread() = nullptr; }
+};
+
+}  // namespace
+
+TEST_CASE("interleaving excuses what met both sides alike, and nothing else") {
+  const VirtualTime time;
+  int turns = 0;
+  // Both take twice as long from the middle on: as a clock that is lowered does to them.
+  const auto taking = [&](std::string name, double seconds) {
+    return subject(std::move(name),
+                   [&turns, seconds] { virtual_seconds += turns < 30 ? seconds : 2 * seconds; });
+  };
+  const std::vector<Subject> both{taking("a", 1e-3), taking("b", 1.057e-3)};
+  const auto results = measure_side_by_side(both, {"time"}, {.on_sample = [&turns] { ++turns; }});
+  REQUIRE(results.size() == 3);
+  for (const std::size_t time_of : {0, 1}) {
+    CHECK(results[time_of].status == Status::mistrusted);
+    CHECK_THAT(results[time_of].reason, Catch::Contains("the samples drift"));
+  }
+  CHECK(results[2].metric == "time_ratio");
+  CHECK(results[2].status == Status::passed);
+  CHECK(estimate(results[2]).value == Approx(1.057).epsilon(1e-3));
+
+  // Too few samples are no excuse.
+  turns = 0;
+  const auto few = measure_side_by_side(both, {"time"}, {.samples = 5});
+  CHECK(few[2].status == Status::mistrusted);
+  CHECK_THAT(few[2].reason, Catch::Contains("5 samples, fewer than the 30"));
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/measuring/machine_watch.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include "core/machine/machine.hpp"
+#include "core/measuring/trust.hpp"
+#include "core/peak/processor_speed.hpp"
+#include "core/text/virtual_clock.hpp"
+#include "d5/core/clock.hpp"
+#include "d5/core/statistics.hpp"
+#include "d5/core/threads.hpp"
+
+namespace d5::detail {
+
+MachineWatch::MachineWatch() : is_virtual_(virtual_clock_of_thread() != nullptr) {
+  if (is_virtual_) return;
+  began_ = read_scheduler();
+  speeds_.push_back(processor_speed());
+  looked_ = now_seconds();
+}
+
+void MachineWatch::look() {
+  constexpr double kWhile = 0.25;  // a look of 0.03 ms is then 0.01% of the time
+  if (is_virtual_ || now_seconds() - looked_ < kWhile) return;
+  speeds_.push_back(processor_speed());
+  looked_ = now_seconds();
+}
+
+MachineEvidence MachineWatch::seen(const WaitedTime& waited) {
+  MachineEvidence result{.own_threads = threads(), .processors = machine().hardware_threads};
+  if (is_virtual_) return result;
+  speeds_.push_back(processor_speed());
+  result.waited = waited;
+  result.speeds = speeds_;
+  keep_processor_speed(summarise(speeds_).median);
+  result.best_speed = best_processor_speed();
+  result.others = other_work_.processors();
+  result.stolen = other_work_.stolen_processors();
+  return result;
+}
+
+bool MachineWatch::sees_other_work(const WaitedTime& waited) {
+  if (matters(waited)) return true;
+  // d5's own idle threads look for work a little longer, and would count.
+  constexpr auto kIdle = std::chrono::milliseconds(1);
+  std::this_thread::sleep_for(kIdle);
+  return OtherWork::ready_now() > 0;
+}
+
+MachineEvidence MachineWatch::evidence(const WaitedTime& waited) {
+  if (!is_virtual_ && !other_work_.processors() && sees_other_work(waited)) {
+    other_work_.outlast_steps();
+  }
+  return seen(waited);
+}
+
+MachineEvidence MachineWatch::evidence_so_far() {
+  return seen(is_virtual_ ? WaitedTime{} : waited_between(began_, read_scheduler()));
+}
+
+}  // namespace d5::detail
