@@ -18,7 +18,8 @@ namespace d5 {
 ///
 /// Both numbers are geometric means. The first is of the records "time_ratio", each over the least
 /// of its case, the base's own 1 among them; a framework without a number in a case has a case
-/// less. The second is of the records "share_of_peak", where the machine's peak is known.
+/// less. The second is of the records "share_of_peak", where the machine's peak is known. A column
+/// "mistrusted" counts the cases of which a ratio is, where there are any.
 [[nodiscard]] TextTable summary_of_fastest(const std::vector<Measurement>& measurements);
 
 /// All that several cases say together, for people: `summary_of_ratios` and this, where there is

@@ -19,8 +19,8 @@ namespace d5 {
 ///     time    Relu 1000x1000  1.21 ms    0.31 ms              0.256
 ///     time    geometric mean                             0.256 (1)
 ///
-/// A mistrusted number has a star; where there is none stands what its record is.
-/// Throws: NotFound for a key that no record has.
+/// A mistrusted number, and each ratio and mean that it is in, has a star; where there is none
+/// stands what its record is. Throws: NotFound for a key that no record has.
 [[nodiscard]] TextTable pivot(const std::vector<Measurement>& measurements, const std::string& key);
 
 /// Why numbers have a star, or are not there, a line a reason; empty where all passed:

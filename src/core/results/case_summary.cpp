@@ -20,6 +20,7 @@ struct Case {
   std::string device, pass;
   std::map<std::string, std::string> names;  ///< what tells it from others
   std::map<std::string, double> ratios;      ///< by framework
+  bool mistrusted = false;                   ///< one of them is
 };
 
 std::map<std::string, std::string> names_of(const Measurement& m) {
@@ -49,6 +50,7 @@ std::vector<Case> cases_in(const std::vector<Measurement>& measurements) {
           place, {m.device, condition_of(m, "pass"), std::move(names), {{base->second, 1.0}}});
     }
     place->ratios[m.framework] = ratio;
+    place->mistrusted |= m.status == Status::mistrusted;
   }
   std::erase_if(cases, [](const Case& one) { return one.ratios.size() < 3; });
   return cases;
@@ -57,6 +59,7 @@ std::vector<Case> cases_in(const std::vector<Measurement>& measurements) {
 struct FrameworkRow {
   std::string framework, device, pass;
   std::vector<double> over_fastest = {}, shares = {};
+  std::size_t mistrusted = 0;  ///< cases
 
   [[nodiscard]] bool is_of(const std::string& its_framework, const std::string& its_device,
                            const std::string& its_pass) const {
@@ -73,6 +76,7 @@ std::vector<FrameworkRow> rows_of(const std::vector<Case>& cases) {
           rows, [&](const FrameworkRow& r) { return r.is_of(framework, one.device, one.pass); });
       if (row == rows.end()) row = rows.insert(row, {framework, one.device, one.pass});
       row->over_fastest.push_back(ratio / least);
+      row->mistrusted += one.mistrusted ? 1 : 0;
     }
   }
   std::erase_if(rows, [](const FrameworkRow& row) { return row.over_fastest.size() < 2; });
@@ -115,7 +119,8 @@ TextTable summary_of_fastest(const std::vector<Measurement>& measurements) {
                    {"fastest in", right},
                    {"time / fastest", right},
                    "95% interval",
-                   {"share of peak", right}});
+                   {"share of peak", right},
+                   {"mistrusted", right}});
   std::vector<FrameworkRow> rows = rows_of(cases_in(measurements));
   add_shares(rows, measurements);
   sort(rows);
@@ -126,7 +131,8 @@ TextTable summary_of_fastest(const std::vector<Measurement>& measurements) {
                fmt::format("{}", row.over_fastest.size()),
                fmt::format("{}", std::ranges::count(row.over_fastest, 1.0)),
                fmt::format("{:.3f}", mean.value), text_of_mean(mean.interval),
-               share.value > 0 ? fmt::format("{:.3f}", share.value) : ""});
+               share.value > 0 ? fmt::format("{:.3f}", share.value) : "",
+               row.mistrusted > 0 ? fmt::format("{}", row.mistrusted) : ""});
   }
   table.drop_empty_columns();
   return table;

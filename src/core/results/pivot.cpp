@@ -67,10 +67,13 @@ struct PivotCase {
   }
 };
 
+/// A star where a number did not pass.
+const char* star(bool doubtful) { return doubtful ? "*" : ""; }
+
 std::string cell_of(const Measurement* m) {
   if (!m) return "";
   if (m->samples.empty() || answers_wrongly(*m)) return std::string(name_of(m->status));
-  return detail::numbers_of(*m).value + (m->status == Status::passed ? "" : "*");
+  return detail::numbers_of(*m).value + star(m->status != Status::passed);
 }
 
 std::optional<double> ratio_of(const Measurement* m, const Measurement* base) {
@@ -130,11 +133,17 @@ std::vector<std::string> naming(const std::vector<PivotCase>& cases) {
   return columns;
 }
 
+/// Ratios of one column, until their mean is told.
+struct RatioColumn {
+  std::vector<double> ratios;
+  bool doubtful = false;  ///< one of them is
+};
+
 /// "0.256 (3)": the geometric mean of three ratios.
-std::string mean_of(const std::vector<double>& ratios) {
-  if (ratios.empty()) return "";
-  return fmt::format("{} ({})", detail::with_digits(geometric_mean(ratios).value, 3),
-                     ratios.size());
+std::string mean_of(const RatioColumn& of) {
+  if (of.ratios.empty()) return "";
+  return fmt::format("{} ({}){}", detail::with_digits(geometric_mean(of.ratios).value, 3),
+                     of.ratios.size(), star(of.doubtful));
 }
 
 }  // namespace
@@ -150,7 +159,7 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
     if (v > 0) columns.emplace_back(values[v] + " / " + values[0], TextTable::Align::right);
   }
   TextTable table(std::move(columns));
-  std::vector<std::vector<double>> ratios(values.size());
+  std::vector<RatioColumn> ratios(values.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto at = [&](const std::string& value) {
       const auto place = cases[i].by_value.find(value);
@@ -164,9 +173,13 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
     for (std::size_t v = 0; v < values.size(); ++v) {
       row.push_back(cell_of(at(values[v])));
       if (v == 0) continue;
-      const auto ratio = ratio_of(at(values[v]), at(values[0]));
-      row.push_back(ratio ? detail::with_digits(*ratio, 3) : "");
-      if (ratio) ratios[v].push_back(*ratio);
+      const auto *mine = at(values[v]), *base = at(values[0]);
+      const auto ratio = ratio_of(mine, base);
+      const bool doubtful =
+          ratio && (mine->status != Status::passed || base->status != Status::passed);
+      row.push_back(ratio ? detail::with_digits(*ratio, 3) + star(doubtful) : "");
+      if (ratio) ratios[v].ratios.push_back(*ratio);
+      ratios[v].doubtful |= doubtful;
     }
     table.add(std::move(row));
     if (i + 1 < cases.size() && cases[i + 1].group() == cases[i].group()) continue;
@@ -181,8 +194,8 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
     for (std::size_t v = 1; v < values.size(); ++v) {
       means.emplace_back();
       means.push_back(mean_of(ratios[v]));
-      any = any || !ratios[v].empty();
-      ratios[v].clear();
+      any = any || !ratios[v].ratios.empty();
+      ratios[v] = {};
     }
     if (any) table.add(std::move(means));
   }

@@ -69,9 +69,12 @@ constexpr std::array<Aggregate, 4> kAggregates = {{{"mean", "time", mean},
 void add(Json& list, int family, const Measurement& time, const Measurement& processor_time) {
   const std::string name = name_of(time);
   const auto entry = [&](const std::string& full_name, const char* run_type) {
-    return Json{
-        {"name", full_name}, {"family_index", family}, {"per_family_instance_index", 0},
-        {"run_name", name},  {"run_type", run_type},   {"repetitions", time.samples.size()}};
+    Json json{{"name", full_name}, {"family_index", family}, {"per_family_instance_index", 0},
+              {"run_name", name},  {"run_type", run_type},   {"repetitions", time.samples.size()}};
+    if (time.status != Status::passed) {
+      json["label"] = std::string(d5::name_of(time.status)) + ": " + time.reason;
+    }
+    return json;
   };
   const auto finish = [&](Json& json, int iterations, double real, double cpu) {
     json["threads"] = integer_condition(time, "threads", 1);

@@ -46,6 +46,17 @@ TEST_CASE("each framework's times are over the fastest one's, case by case") {
   CHECK(summaries_of(records).size() == 2);
 }
 
+TEST_CASE("cases of which a ratio is mistrusted are counted") {
+  std::vector<Measurement> records = {ratio("Relu 8", "torch", 0.5), ratio("Relu 8", "onednn", 2),
+                                      ratio("Relu 64", "torch", 2), ratio("Relu 64", "onednn", 4)};
+  mistrust(records[0], "the samples drift");
+  CHECK(summary_of_fastest(records).to_text(Format::csv) ==
+        "framework,pass,cases,fastest in,time / fastest,95% interval,mistrusted\r\n"
+        "reference,forward,2,1,1.414,–,1\r\n"
+        "torch,forward,2,1,1.414,–,1\r\n"
+        "onednn,forward,2,0,4.000,–,1\r\n");
+}
+
 TEST_CASE("a framework without a number has a case less, and two alone have no such table") {
   std::vector<Measurement> records;
   for (const char* subject : {"Relu 8", "Relu 64", "Relu 512"}) {

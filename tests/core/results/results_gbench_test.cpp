@@ -77,3 +77,12 @@ TEST_CASE("what is no time is left out") {
   bytes.quantity = Quantity::bytes;
   CHECK(benchmarks_of({bytes, gbench_time("time", {})}).at("benchmarks").empty());
 }
+
+TEST_CASE("what did not pass says so in its label, which compare.py leaves alone") {
+  Measurement doubtful = gbench_time("time", {1e-6, 3e-6, 2e-6});
+  mistrust(doubtful, "the samples drift");
+  const auto list = benchmarks_of({doubtful, gbench_time("time", {1e-6})}).at("benchmarks");
+  CHECK(list.at(0).at("label") == "mistrusted: the samples drift");
+  CHECK(list.at(3).at("label") == "mistrusted: the samples drift");  // the aggregates too
+  CHECK_FALSE(list.at(7).contains("label"));
+}
