@@ -43,7 +43,8 @@ MachineEvidence MachineWatch::seen(const WaitedTime& waited) {
 
 bool MachineWatch::sees_other_work(const WaitedTime& waited) {
   if (matters(waited)) return true;
-  // d5's own idle threads look for work a little longer, and would count.
+  if (OtherWork::ready_now() == 0) return false;
+  // d5's own idle threads may still have looked for work, and counted.
   constexpr auto kIdle = std::chrono::milliseconds(1);
   std::this_thread::sleep_for(kIdle);
   return OtherWork::ready_now() > 0;

@@ -194,6 +194,16 @@ TEST_CASE("the engine notices other processes at work") {
   CHECK_THAT(times[0].reason, Catch::Contains("other work kept"));
 }
 
+TEST_CASE("a run too short for the system's counters is looked at longer among other processes") {
+  const testing::BusyProcessors others;
+  CHECK(detail::OtherWork::ready_now() > 0);
+  // 3 ms of samples, which may lie in one turn of the scheduler.
+  const auto times = measure({subject("s", [] { wait(1e-4); })}, {"time"}, {.warmup = 0});
+  CHECK(times[0].samples.size() == 30);
+  CHECK(times[0].status == Status::mistrusted);
+  CHECK_THAT(times[0].reason, Catch::Contains("other work kept"));
+}
+
 TEST_CASE("mistrust adds reasons and never hides a failure") {
   Measurement result;
   mistrust(result, "a");
