@@ -16,6 +16,10 @@
 
 namespace d5 {
 
+namespace detail {
+class MachineWatch;
+}
+
 struct TrainerOptions {
   std::int64_t epochs = 1;
   std::int64_t most_batches = 0;        ///< of the whole run; 0: no limit
@@ -60,7 +64,8 @@ class Trainer {
   void run(const Interrupt& interrupt = {});
   /// Continues from `path` at the next `run`: parameters, running statistics, the optimizer's
   /// state, hyper-parameters that were changed, places in random streams, the place in the data and
-  /// what metrics had seen; metrics that are added after get that when `run` begins.
+  /// what metrics had seen, with the reasons to mistrust it; metrics that are added after get that
+  /// when `run` begins.
   /// Throws: IoError, FormatError (a broken file; another recipe's, another network's; an optimizer
   /// that did not take over what was saved).
   void resume(const std::string& path);
@@ -91,6 +96,7 @@ class Trainer {
   void count(const Batch& batch);
   void checkpoint();
   void restore_metrics();
+  [[nodiscard]] ValueMap metric_state() const;
   /// Ranks, which wait for each other within an epoch, agree around its test run alone, and when a
   /// run begins; of a rank alone observers are heard at once.
   void hear_observers();
@@ -111,6 +117,7 @@ class Trainer {
   std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;
   Interrupt interrupt_;  // of this run
   bool interrupted_ = false, stop_ = false, running_ = false;
+  std::shared_ptr<detail::MachineWatch> watch_;  // since the first run began
 };
 
 }  // namespace d5

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "d5/core/metric.hpp"
@@ -9,11 +11,13 @@
 namespace d5 {
 
 /// A metric of a training run: it watches the run as an event, and what it saw is kept in
-/// checkpoints, so that a resumed run reports as one that was never interrupted.
+/// checkpoints, so that a resumed run reports as one that was never interrupted. Reasons to
+/// mistrust its samples are kept with them.
 class TrainingMetric : public Metric, public TrainingEvent {
  public:
   [[nodiscard]] const std::vector<double>& samples() const { return samples_; }
-  /// Skipped, with the reason, if nothing was observed.
+  /// Skipped, with the reason, if nothing was observed; mistrusted if there were doubts. Called by
+  /// each overrider.
   void summarise(Measurement& result) const override;
 
   /// What a checkpoint keeps; each overrider adds to its base's.
@@ -21,8 +25,15 @@ class TrainingMetric : public Metric, public TrainingEvent {
   /// Throws: NotFound, TypeError for a state that is not this metric's.
   virtual void restore(const ValueMap& state);
 
+  /// Of samples that were not taken now, such as those of a checkpoint.
+  [[nodiscard]] const std::vector<std::string>& doubts() const { return doubts_; }
+  void doubt(std::string reason) { doubts_.push_back(std::move(reason)); }
+
  protected:
   std::vector<double> samples_;
+
+ private:
+  std::vector<std::string> doubts_;
 };
 
 }  // namespace d5

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/measuring/machine_watch.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
@@ -76,6 +77,7 @@ void Trainer::run(const Interrupt& interrupt) {
   running_ = true;
   const Running until_end{running_};
   restore_metrics();
+  if (!watch_) watch_ = std::make_shared<detail::MachineWatch>();
   events_.collect(listeners_);
   for (auto* event : listeners_) event->before_training(*this);
   interrupted_ = false;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <sstream>
 
+#include "core/measuring/trust.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level1_network/network_mode.hpp"
 #include "d5/level2_training/checkpoint.hpp"
@@ -16,14 +18,24 @@ namespace {
 
 constexpr std::string_view kParameter = "parameter/", kConstant = "constant/",
                            kOptimizer = "optimizer/", kHyper = "hyper/", kExecutor = "executor/",
-                           kMetric = "metric/";
+                           kMetric = "metric/", kDoubts = "doubts";
 
 std::string joined(std::string_view prefix, std::string_view name) {
   return std::string(prefix).append(name);
 }
 
-std::string metric_prefix(const TrainingMetric& metric) {
-  return joined(kMetric, metric.name()) + "/";
+/// Lines of text, for checkpoints have tensors alone.
+Tensor tensor_of(const std::vector<std::string>& lines) {
+  const std::string text = fmt::format("{}", fmt::join(lines, "\n"));
+  return Tensor::vector(std::vector<std::uint8_t>(text.begin(), text.end()));
+}
+
+std::vector<std::string> lines_of(const Tensor& tensor) {
+  const auto bytes = tensor.span<std::uint8_t>();
+  std::istringstream text(std::string(bytes.begin(), bytes.end()));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(printable_message(line));
+  return lines;
 }
 
 /// Names of tensors that are no parameters but may change: running statistics.
@@ -106,10 +118,8 @@ void Trainer::save_checkpoint(const std::string& path) {
   add(kOptimizer, optimizer_.state());
   add(kHyper, changed(optimizer_.hyper_parameters()));
   add(kExecutor, optimizer_.executor().state());
-  std::vector<TrainingMetric*> metrics;
-  events_.collect(metrics);
   add(kMetric, metric_state_);
-  for (const auto* metric : metrics) add(metric_prefix(*metric), metric->state());
+  add(kMetric, metric_state());
   write_checkpoint(checkpoint, path);
 }
 
@@ -191,14 +201,38 @@ void Trainer::resume(const std::string& path) {
   step_ = checkpoint.step;
 }
 
+/// With the reasons to mistrust it: those that metrics were restored with, and what the machine did
+/// in this run.
+ValueMap Trainer::metric_state() const {
+  std::vector<TrainingMetric*> metrics;
+  events_.collect(metrics);
+  std::vector<std::string> disturbances;
+  if (watch_) disturbances = detail::disturbances(watch_->evidence_so_far());
+  ValueMap result;
+  for (const auto* metric : metrics) {
+    const std::string prefix = metric->name() + "/";
+    for (const auto& [name, value] : metric->state()) result[joined(prefix, name)] = value;
+    auto doubts = metric->doubts();
+    for (const auto& reason : disturbances) {
+      if (!detail::is_disturbed(metric->quantity())) break;
+      doubts.push_back(fmt::format("until step {}: {}", step_, reason));
+    }
+    if (!doubts.empty()) result[joined(prefix, kDoubts)] = tensor_of(doubts);
+  }
+  return result;
+}
+
 void Trainer::restore_metrics() {
   std::vector<TrainingMetric*> metrics;
   events_.collect(metrics);
   for (auto* metric : metrics) {
     const std::string prefix = metric->name() + "/";
-    const ValueMap state = below(metric_state_, prefix);
-    if (!state.empty()) metric->restore(state);  // a metric that was added since begins here
+    ValueMap state = below(metric_state_, prefix);
     for (const auto& [name, value] : state) metric_state_.erase(joined(prefix, name));
+    if (const auto doubts = state.extract(std::string(kDoubts)); !doubts.empty()) {
+      for (auto& line : lines_of(doubts.mapped().tensor())) metric->doubt(std::move(line));
+    }
+    if (!state.empty()) metric->restore(state);  // a metric that was added since begins here
   }
 }
 

@@ -12,6 +12,7 @@ void TrainingMetric::summarise(Measurement& result) const {
     result.status = Status::skipped;
     result.reason = "the run ended before there was anything to observe";
   }
+  for (const auto& doubt : doubts_) mistrust(result, doubt);
 }
 
 ValueMap TrainingMetric::state() const { return {{"samples", Tensor::vector(samples_)}}; }

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 
+#include "core/results/inherited_doubt.hpp"
 #include "d5/core/ratio.hpp"
 #include "d5/core/student.hpp"
 #include "d5/level2_training/training_validation.hpp"
@@ -93,6 +94,7 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
                                   : better        ? "better"
                                   : worse         ? "worse"
                                                   : "undecided";
+  for (const auto& ratio : results) detail::inherit_doubt(verdict, ratio, ratio.metric);
   results.push_back(std::move(verdict));
   return results;
 }

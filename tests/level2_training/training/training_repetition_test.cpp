@@ -54,6 +54,24 @@ TEST_CASE("runs become a sample each, with median, mean and olympic mean") {
   CHECK(results[1].samples == std::vector<double>{0, 1, 2, 3, 4});  // the last of each curve
 }
 
+TEST_CASE("what one of several runs doubts is doubted of all, whichever it is") {
+  RepeatedRuns runs{.seeds = {1, 2, 3}};
+  for (const char* doubt : {"", "it drifts", ""}) {
+    auto& records = runs.records.emplace_back();
+    records.push_back({.metric = "time_to_accuracy", .samples = {10}});
+    if (*doubt) mistrust(records.back(), doubt);
+  }
+  CHECK(join_runs(runs)[0].status == Status::mistrusted);
+  mistrust(runs.records[2][0], "other work");
+  CHECK(join_runs(runs)[0].reason == "it drifts; other work");
+  // A run that is tolerated adds its reason.
+  runs.records[0][0].status = Status::failed;
+  runs.records[0][0].reason = "accuracy 0.9 was not reached";
+  CHECK(join_runs(runs)[0].status == Status::mistrusted);
+  CHECK_THAT(join_runs(runs)[0].reason,
+             Catch::Contains("it drifts") && Catch::Contains("1 of 3 runs did not converge"));
+}
+
 TEST_CASE("records of several ranks are joined rank by rank") {
   RepeatedRuns runs{.seeds = {1, 2}};
   for (const double seed : {1.0, 2.0}) {

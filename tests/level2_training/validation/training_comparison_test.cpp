@@ -50,6 +50,18 @@ mutable:
 
 }  // namespace
 
+TEST_CASE("a trade-off of times that are mistrusted is mistrusted") {
+  auto doubtful = runs("doubtful", {0.96, 0.97, 0.98, 0.97}, {5, 5.5, 6, 5.5});
+  const auto base = runs("base", {0.90, 0.91, 0.92, 0.91}, {10, 11, 12, 11});
+  CHECK(named_comparison(compare_trainings(doubtful, base), "trade_off").status == Status::passed);
+  mistrust(doubtful.runs.records[0][1], "other work kept 3 of 2 processors busy");
+  const auto results = compare_trainings(doubtful, base);
+  CHECK(named_comparison(results, "time_to_accuracy_ratio").status == Status::mistrusted);
+  CHECK(named_comparison(results, "trade_off").status == Status::mistrusted);
+  CHECK_THAT(named_comparison(results, "trade_off").reason,
+             Catch::Contains("time_to_accuracy_ratio: other work kept 3"));
+}
+
 TEST_CASE("two trainings are compared run by run, in quality and time") {
   const auto base = runs("base", {0.90, 0.91, 0.92, 0.91}, {10, 11, 12, 11});
   const auto better = runs("better", {0.96, 0.97, 0.98, 0.97}, {5, 5.5, 6, 5.5});

@@ -33,7 +33,7 @@ class SamplesToAccuracy final : public TrainingMetric {
   [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
   [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::single}; }
   void summarise(Measurement& result) const override {
-    result.samples = samples_;
+    TrainingMetric::summarise(result);
     result.conditions["target"] = fmt::format("{}", target_);
     if (!samples_.empty()) return;
     result.status = Status::failed;

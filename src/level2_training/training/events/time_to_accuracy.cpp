@@ -36,7 +36,7 @@ void TimeToAccuracy::after_test(Trainer& trainer) {
 }
 
 void TimeToAccuracy::summarise(Measurement& result) const {
-  result.samples = samples_;
+  TrainingMetric::summarise(result);
   result.conditions["target"] = fmt::format("{}", target_);
   if (samples_.empty()) {
     result.status = Status::failed;

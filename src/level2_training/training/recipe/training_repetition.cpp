@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/results/inherited_doubt.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
 #include "d5/core/student.hpp"
@@ -126,15 +127,19 @@ void conclude(Measurement& result, const Joined& joined) {
   result.status = Status::passed;
   result.reason.clear();
   for (const Measurement* record : joined.records) {
-    if (record->status == Status::passed || record->status == Status::failed) continue;
+    if (record->status != Status::skipped && record->status != Status::unsupported) continue;
     result.status = record->status;
     result.reason = record->reason;
   }
+  for (const Measurement* record : joined.records) detail::inherit_doubt(result, *record);
   if (joined.failures.empty()) return;
-  result.reason = fmt::format("{} of {} runs did not converge, {}", joined.failures.size(),
-                              joined.records.size(), joined.failures.front());
+  const std::string failures =
+      fmt::format("{} of {} runs did not converge, {}", joined.failures.size(),
+                  joined.records.size(), joined.failures.front());
   const bool tolerated = joined.failures.size() <= kMostFailures && joined.records.size() >= 3;
+  if (tolerated && result.status == Status::mistrusted) return mistrust(result, failures);
   result.status = tolerated ? Status::mistrusted : Status::failed;
+  result.reason = failures;
 }
 
 void describe(Measurement& result, const RepeatedRuns& runs, const Joined& joined) {
