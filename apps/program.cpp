@@ -50,8 +50,8 @@ constexpr const char* kFooter = R"(Examples:
   d5 train mnist-lenet-quick --set training.epochs=1
 
 Results go to stdout, everything else to stderr. Exit status: 0 passed, 1 something failed or is
-unsupported, 2 bad usage or input, 130 interrupted: Ctrl-C ends a measurement early and keeps what
-was measured (143: SIGTERM, 129: the terminal closed).
+unsupported, 2 bad usage or input, 3 a gate cannot tell, 130 interrupted: Ctrl-C ends a measurement
+early and keeps what was measured (143: SIGTERM, 129: the terminal closed).
 `d5 COMMAND --help` teaches each command by examples.)";
 
 /// Under mpirun several ranks print to one terminal.

@@ -20,6 +20,7 @@ class RunFailure : public Error {
 inline constexpr int kPassed = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kBadUsage = 2;
+inline constexpr int kUndecided = 3;  ///< a gate that cannot tell
 
 /// The program d5: sub-commands that files in commands/ add.
 ///

@@ -23,7 +23,8 @@ namespace {
 constexpr const char* kCompareExamples =
     R"(  d5 compare old.json new.json                  every number that both files hold, new / old
   d5 compare old.json new.json --fail-above 1.05
-                                                exit status 0 only where nothing is 5% worse for sure
+                                                exit status 0 where nothing can be 5% worse, 1 where
+                                                something surely is, 3 where it cannot tell
   d5 compare old.json new.json --metrics batch_time --fail-above 1.05
                                                 of two trainings, what was timed often enough to judge
   d5 compare "Gemm 64x64 64x64" "MatMul 64x64 64x64"
@@ -47,6 +48,12 @@ bool is_results_file(const std::string& word) {
   return word.ends_with(".json") || word.ends_with(".JSON");
 }
 
+/// Something that failed is one, whatever else cannot be told.
+int joined(int status, int other) {
+  if (status == app::kFailed || other == app::kFailed) return app::kFailed;
+  return std::max(status, other);
+}
+
 /// What the gate did not find to hold, on stderr.
 int report(const std::vector<GateFinding>& findings, double limit) {
   int status = app::kPassed;
@@ -55,7 +62,7 @@ int report(const std::vector<GateFinding>& findings, double limit) {
     const bool broken = finding.answer == GateFinding::Answer::broken;
     app::say(fmt::format("--fail-above {}: {}: {}: {}", limit, broken ? "failed" : "cannot tell",
                          finding.subject, printable_message(finding.reason)));
-    status = app::kFailed;
+    status = joined(status, broken ? app::kFailed : app::kUndecided);
   }
   return status;
 }
@@ -89,7 +96,7 @@ int run_subjects(const CompareOptions& options) {
            },
        .command_options = app::to_line(options)});
   const int status = app::publish(std::move(records), options);
-  return std::max(status, report({finding}, options.fail_above));
+  return joined(status, report({finding}, options.fail_above));
 }
 
 /// Results files were measured already: what measuring takes is refused beside them.
@@ -146,8 +153,10 @@ void register_compare(app::Program& program) {
       ->required();
   command.add_option("B", options->b, "what is compared with it")->required();
   command
-      .add_option("--fail-above", options->fail_above,
-                  "exit with 0 only if B is surely at most RATIO times as bad as A")
+      .add_option(
+          "--fail-above", options->fail_above,
+          "exit with 0 only if B is surely at most RATIO times as bad as A, with 1 if it is "
+          "surely worse, with 3 if noise or mistrust hides it")
       ->transform(app::positive_number())
       ->option_text("RATIO");
   command

@@ -46,7 +46,7 @@ TEST_CASE("compare finds the ratio of two results files, and fails above a limit
   CHECK_THAT(above.err, Contains("--fail-above 1.5: failed: Gemm 8x8 8x8 reference time: surely"));
   CHECK(run_d5("compare " + files + " --fail-above 2.5").status == 0);
   const auto close = run_d5("compare " + files + " --fail-above 2");
-  CHECK(close.status == 1);
+  CHECK(close.status == 3);
   CHECK_THAT(close.err, Contains("--fail-above 2: cannot tell: Gemm 8x8 8x8 reference time"));
   const auto same =
       run_d5("compare " + (folder / "a.json") + " " + (folder / "a.json") + " --format json");
@@ -61,7 +61,7 @@ TEST_CASE("of files --metrics says what is compared, and what a gate judges") {
   const std::string files =
       "compare " + (folder / "a.json") + " " + (folder / "a.json") + " --fail-above 1.05";
   const auto all = run_d5(files);
-  CHECK(all.status == 1);  // a time that was taken once
+  CHECK(all.status == 3);  // a time that was taken once
   CHECK_THAT(all.err, Contains("--metrics batch_time"));
   const auto chosen = run_d5(files + " --metrics batch_time");
   CHECK(chosen.status == 0);
@@ -79,8 +79,31 @@ TEST_CASE("compare of files does not pass what is mistrusted") {
   write_results({environment(), {slow}}, folder / "b.json");
   const auto run =
       run_d5("compare " + (folder / "a.json") + " " + (folder / "b.json") + " --fail-above 1.05");
-  CHECK(run.status == 1);
+  CHECK(run.status == 3);
   CHECK_THAT(run.err, Contains("B is mistrusted: the samples drift"));
+}
+
+TEST_CASE("what is surely worse fails a gate, whatever else cannot be told") {
+  const TemporaryFolder folder;
+  const auto both = [](const Measurement& first, Measurement second) {
+    second.subject = "Relu 8";
+    return Results{environment(), {first, std::move(second)}};
+  };
+  Measurement doubtful = timed("reference", around(1.0));
+  mistrust(doubtful, "the samples drift");
+  const Measurement fast = timed("reference", around(1.0)), slow = timed("reference", around(2.0));
+  write_results(both(fast, fast), folder / "a.json");
+  const auto status_of = [&](const Results& b) {
+    write_results(b, folder / "b.json");
+    return run_d5("compare " + (folder / "a.json") + " " + (folder / "b.json") +
+                  " --fail-above 1.5")
+        .status;
+  };
+  CHECK(status_of(both(fast, fast)) == 0);
+  CHECK(status_of(both(slow, fast)) == 1);
+  CHECK(status_of(both(doubtful, fast)) == 3);
+  CHECK(status_of(both(slow, doubtful)) == 1);
+  CHECK(status_of(both(doubtful, slow)) == 1);
 }
 
 TEST_CASE("compare of files gives the geometric mean of several pairs") {
@@ -106,7 +129,7 @@ TEST_CASE("compare of two subjects does not pass what noise or mistrust hides") 
   // Three samples have no interval, and are mistrusted: nobody knows which is slower.
   const std::string pair = "compare 'Relu 64' 'Relu 64' --samples 3 --fail-above 100";
   const auto run = run_d5(pair);
-  CHECK(run.status == 1);
+  CHECK(run.status == 3);
   CHECK_THAT(run.err, Contains("--fail-above 100: cannot tell: Relu 64 reference time_ratio"));
   const TemporaryFolder folder;
   const auto retried = run_d5(pair + " --retry 1 --format json");
@@ -126,7 +149,7 @@ TEST_CASE("compare of a subject that cannot run says why, and passes no gate") {
   REQUIRE(std::regex_search(run.out, note, std::regex(R"(unsupported (\[\d\]))")));
   CHECK_THAT(run.out, Contains("\n" + note.str(1)) && Contains("operator Relu"));
   const auto gated = run_d5(pair + " --fail-above 2");
-  CHECK(gated.status == 1);
+  CHECK(gated.status == 3);
   CHECK_THAT(gated.err, Contains("cannot tell: A and B: not both have a time"));
 }
 
@@ -144,7 +167,7 @@ TEST_CASE("compare of files tells what it could not compare") {
   CHECK(run.status == 0);
   CHECK_THAT(run.err, Contains("1 of A's records is not compared: Relu 8 reference time: B is "
                                "failed: it crashed"));
-  CHECK(run_d5("compare " + files + " --fail-above 2").status == 1);
+  CHECK(run_d5("compare " + files + " --fail-above 2").status == 3);
 }
 
 TEST_CASE("compare pairs results of one rank with those of two, and says what differs") {
