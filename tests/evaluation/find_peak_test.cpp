@@ -82,6 +82,26 @@ TEST_CASE("a run that fails is a miss, with its reason") {
   CHECK(peak.steps[1].reason == "out of memory");
 }
 
+TEST_CASE("a run that is mistrusted decides, and its doubt stays with the step") {
+  const Peak peak = find_peak(
+      [](double rate, const ScenarioOptions&) {
+        ScenarioResult result;
+        if (rate > 50) {
+          result.status = Status::mistrusted;
+          result.reason = "latency had not settled";
+        }
+        for (int i = 0; i < 2000; ++i) {
+          result.queries.push_back({.id = i, .scheduled = i, .issued = i, .ended = i + 1});
+        }
+        return result;
+      },
+      {.run = {.latency_seconds = 1}, .first_rate = 40, .highest_rate = 80});
+  CHECK(peak.rate == 80);
+  REQUIRE(peak.steps.size() == 2);
+  CHECK(peak.steps[0].doubt.empty());
+  CHECK(peak.steps[1].doubt == "latency had not settled");
+}
+
 TEST_CASE("a search without an objective, or with rates that do not ascend, is refused") {
   CHECK_THROWS_AS(peak_of(1, {}), ValueError);
   CHECK_THROWS_AS(peak_of(1, {.run = {.latency_seconds = 1}, .first_rate = 9, .highest_rate = 8}),

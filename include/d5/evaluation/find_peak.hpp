@@ -30,6 +30,7 @@ struct PeakStep {
   Estimate latency{};  ///< of the percentile; a query without an answer is later than any
   Verdict verdict = Verdict::undecided;
   std::string reason = {};  ///< of a run that misses for something else than latency
+  std::string doubt = {};   ///< of a run that is mistrusted
 };
 
 struct Peak {

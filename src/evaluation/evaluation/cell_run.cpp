@@ -172,7 +172,9 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifes
     Measurement one = measured_of(record, measured);
     one.command = record.command;
     for (const auto& [name, text] : run.conditions) one.conditions.try_emplace(name, text);
-    if (one.status == Status::passed && run.status != Status::passed) {
+    if (run.status == Status::mistrusted) {
+      if (one.reason.find(run.reason) == std::string::npos) mistrust(one, run.reason);
+    } else if (run.status != Status::passed && one.status != run.status) {
       one.status = run.status;
       one.reason = run.reason;
     }

@@ -44,6 +44,7 @@ Measurement step_record(const Measurement& record, const PeakStep& step,
   one.conditions["rate"] = fmt::format("{:.6g}", step.rate);
   one.conditions["verdict"] = word_for(step.verdict);
   if (!step.reason.empty()) one.conditions["because"] = step.reason;
+  if (!step.doubt.empty()) mistrust(one, step.doubt);
   return one;
 }
 
@@ -56,6 +57,12 @@ Measurement peak_record(const Measurement& record, const Peak& peak) {
   one.samples = {peak.rate};
   one.conditions["missed at"] =
       std::isinf(peak.missed) ? "none" : with_prefix(peak.missed, "query/s");
+  for (const PeakStep& step : peak.steps) {
+    const bool decides = step.rate == peak.rate || step.rate == peak.missed;
+    if (decides && !step.doubt.empty()) {
+      mistrust(one, fmt::format("at {}: {}", with_prefix(step.rate, "query/s"), step.doubt));
+    }
+  }
   if (peak.rate > 0) return one;
   one.status = Status::failed;
   one.reason = fmt::format("no rate holds, the lowest that was tried is {}",

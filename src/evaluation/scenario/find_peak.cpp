@@ -76,6 +76,7 @@ class PeakSearch {
   PeakStep judged(double rate, const ScenarioResult& result) const {
     PeakStep step;
     step.rate = rate;
+    if (result.status == Status::mistrusted) step.doubt = result.reason;
     const auto size = std::size_t(result.samples_per_query);
     step.queries = std::int64_t((result.queries.size() + size - 1) / size);
     std::vector<double> latencies = query_latencies(result);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/results/inherited_doubt.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
@@ -57,9 +58,12 @@ Measurement joined(const Row& row) {
                                                                 : sum / double(row.size());
   }
   for (const auto& [rank, m] : row) {
-    if (severity(m.status) <= severity(result.status)) continue;
-    result.status = m.status;
-    result.reason = fmt::format("rank {}: {}", rank, m.reason);
+    if (severity(m.status) > severity(result.status)) {
+      result.status = m.status;
+      result.reason = fmt::format("rank {}: {}", rank, m.reason);
+    } else {
+      detail::inherit_doubt(result, m, fmt::format("rank {}", rank));
+    }
   }
   return result;
 }

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "core/results/inherited_doubt.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/kept_runs.hpp"
@@ -68,6 +69,7 @@ Measurement efficiency_of(const Measurement& mine, const Measurement& base) {
     result.samples.push_back(mine.samples[run] / base.samples[run] / more);
   }
   result.conditions["base"] = condition_of(base, "ranks") + " ranks";
+  detail::inherit_doubt(result, base, result.conditions["base"]);
   return result;
 }
 

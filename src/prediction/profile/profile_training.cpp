@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/measuring/machine_watch.hpp"
+#include "core/measuring/trust.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
@@ -256,6 +258,7 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
   if (const std::string version = version_of(framework); !version.empty()) {
     profile.framework += " " + version;
   }
+  detail::MachineWatch watch;
   auto batches = options.batches;
   std::ranges::sort(batches);
   batches.erase(std::ranges::unique(batches).begin(), batches.end());
@@ -286,6 +289,9 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
   profile.rates = time_rank_rates(ranks);
   if (const int used = profile.threads * profile.copies; used > here.cores) {
     profile.mistrusted.push_back(fmt::format("{} threads in all on {} cores", used, here.cores));
+  }
+  for (std::string& reason : detail::disturbances(watch.evidence_so_far())) {
+    profile.mistrusted.push_back(std::move(reason));
   }
   if (options.launches == 1) detail::judge_steps(profile);
   check(profile);

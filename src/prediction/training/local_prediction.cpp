@@ -29,11 +29,6 @@ NetworkDescription network_of(const LocalRanks& here, int ranks) {
   return ranks == 1 ? no_network() : here.network(ranks);
 }
 
-void add_reason(PredictedPoint& point, const std::string& reason) {
-  if (reason.empty()) return;
-  point.mistrusted += (point.mistrusted.empty() ? "" : "; ") + reason;
-}
-
 /// What each launch has added to.
 struct Launched {
   std::vector<TrainingProfile> profiles;
@@ -101,7 +96,6 @@ PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptio
     curve.points.push_back(predict_scaling(profile, network, one).front());
     PredictedPoint& point = curve.points.back();
     point.measured = std::move(launched.measured);  // which the prediction has not seen
-    add_reason(point, fmt::format("{}", fmt::join(profile.mistrusted, "; ")));
     curve.model = profile.model;
     curve.framework = profile.framework;
     curve.device = profile.device;

@@ -117,12 +117,13 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
   point.exposed = simulated.exposed;
   point.bytes = simulated.bytes_sent;
   point.throughput = static_cast<double>(point.batch) * ranks / point.step;
-  if (step_times(profile, point.batch).beyond) {
-    point.mistrusted = fmt::format("a batch of {} is beyond those that were profiled", point.batch);
-  }
   const auto mistrust = [&](const std::string& reason) {
     point.mistrusted += (point.mistrusted.empty() ? "" : "; ") + reason;
   };
+  for (const std::string& reason : profile.mistrusted) mistrust(reason);
+  if (step_times(profile, point.batch).beyond) {
+    mistrust(fmt::format("a batch of {} is beyond those that were profiled", point.batch));
+  }
   if (!simulated.report.stopped.empty()) mistrust(simulated.report.stopped);
   const std::string& model = training.simulation.model.name;
   const bool knows_links = !simulated_networks().find(model);

@@ -57,6 +57,16 @@ TEST_CASE("records that stand apart become one a rank, and so do those of unequa
   }
 }
 
+TEST_CASE("what several ranks mistrust is mistrusted for the reasons of each") {
+  Measurement mine = record(OverRanks::maximum, {1});
+  mistrust(mine, "doubt of " + std::to_string(world()->rank()));
+  const auto results = gather_records({mine}, *world());
+  CHECK(results[0].status == Status::mistrusted);
+  for (int rank = 0; rank < world()->size(); ++rank) {
+    CHECK_THAT(results[0].reason, Catch::Contains("doubt of " + std::to_string(rank)));
+  }
+}
+
 TEST_CASE("what one rank mistrusts is mistrusted for all, with its name") {
   Measurement mine = record(OverRanks::maximum, {1});
   const int last = world()->size() - 1;
