@@ -90,13 +90,14 @@ const ValueMap& ReducedGradients::run(const Batch& batch, const GradientRun& how
         "(GradientLayer::accumulated)");
   }
   GradientRun mine = how;
-  // The Reducer counts ranks alike; where one has fewer samples, its loss counts less.
-  const double share = weight(batch) * ranks_.ranks();
+  // The Reducer counts ranks alike; where less counts at one, its loss counts less.
+  const double share = loss_weight().share(ranks_, batch) * ranks_.ranks();
   if (share != 1) {
     if (!inner().takes_factor()) {
       throw Unsupported(
-          "torch/ddp: ranks have different numbers of samples, and this executor has no factor on "
-          "its loss; leave out the last batch (sampler.tail=drop)");
+          "torch/ddp: ranks' losses count differently, and this executor has no factor on its "
+          "loss; "
+          "leave out a shorter last batch (sampler.tail=drop), or choose consistent_decentralized");
     }
     mine.factor *= share;
   }
@@ -175,11 +176,6 @@ void ReducedGradients::tell_last() {
     }
     reducer_->autograd_hook(told_);
   });
-}
-
-double ReducedGradients::weight(const Batch& batch) const {
-  if (batch.global_size == 0) return 1.0 / ranks_.ranks();
-  return static_cast<double>(batch.size) / static_cast<double>(batch.global_size);
 }
 
 }  // namespace d5::torch

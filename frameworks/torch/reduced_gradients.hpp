@@ -47,9 +47,12 @@ class ReducedGradients final : public GradientDecorator {
   [[nodiscard]] std::size_t parts() const override { return 1; }
   ParameterRange finish(std::size_t part) override;
   [[nodiscard]] bool announces() const override { return false; }
-  double loss_of(const Batch& batch) override { return ranks_.mean(inner().loss_of(batch), batch); }
+  [[nodiscard]] bool counted() override { return true; }
+  double loss_of(const Batch& batch) override {
+    return loss_weight().join(ranks_, inner().loss_of(batch), batch);
+  }
   [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override {
-    return ranks_.mean(inner().loss_of_run(outputs, batch), batch);
+    return loss_weight().join(ranks_, inner().loss_of_run(outputs, batch), batch);
   }
 
  private:
@@ -59,7 +62,6 @@ class ReducedGradients final : public GradientDecorator {
   /// Tells the Reducer of parameter `index`, or keeps it for the end where it is the last.
   void ready(std::size_t index);
   void tell_last();
-  [[nodiscard]] double weight(const Batch& batch) const;
 
   CommunicatorAgreement ranks_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;

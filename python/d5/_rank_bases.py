@@ -123,8 +123,8 @@ class DistributedOptimizer(Optimizer):
         self.workers = ranks
 
     def exchange(self, share: float) -> None:
-        """Once a step, with this rank's gradients, which count `share`, as its samples do among
-        those of all: makes them the sum over ranks, in place.
+        """Once a step, with this rank's gradients, which count `share`, as what the loss counts in
+        its samples does among all: makes them the sum over ranks, in place.
         """
         raise NotImplementedError
 
@@ -147,8 +147,9 @@ class DistributedOptimizer(Optimizer):
         raise NotImplementedError
 
     def share(self, batch: Batch) -> float:
-        """What this rank's samples are among those of all."""
-        return batch.size / batch.global_size if batch.global_size else 1 / self.ranks.size
+        """What of the loss counts in this rank's samples, among all. A collective where ranks have
+        to tell each other, once a step."""
+        return self.optimizer.share_of(batch)
 
     def after_step(self) -> None:
         """After the updates of a step."""

@@ -28,13 +28,14 @@ class PythonExchange final : public GradientDecorator {
           "gradients that ranks have exchanged cannot be added to: add before the exchange "
           "(GradientLayer::accumulated)");
     }
+    const double share = self_ ? loss_weight().share(ranks_, batch) : 1;
     const ValueMap& outputs = inner().run(batch, how);
     if (executor().ended_early()) {
       throw Unsupported("an observer ended the run early, but other ranks wait for its gradients");
     }
     inner().finish_all();
     executor().synchronise();
-    if (self_) call_python([&] { self_->object.attr("exchange")(share_of(batch)); });
+    if (self_) call_python([&] { self_->object.attr("exchange")(share); });
     return outputs;
   }
   [[nodiscard]] std::size_t parts() const override { return 1; }
@@ -42,18 +43,15 @@ class PythonExchange final : public GradientDecorator {
     return {0, executor().network().parameters().size()};
   }
   [[nodiscard]] bool announces() const override { return false; }
-  double loss_of(const Batch& batch) override { return ranks_.mean(inner().loss_of(batch), batch); }
+  [[nodiscard]] bool counted() override { return self_ || inner().counted(); }
+  double loss_of(const Batch& batch) override {
+    return loss_weight().join(ranks_, inner().loss_of(batch), batch);
+  }
   [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override {
-    return ranks_.mean(inner().loss_of_run(outputs, batch), batch);
+    return loss_weight().join(ranks_, inner().loss_of_run(outputs, batch), batch);
   }
 
  private:
-  /// This rank's samples among all of the batch.
-  [[nodiscard]] double share_of(const Batch& batch) const {
-    if (batch.global_size == 0) return 1.0 / ranks_.ranks();
-    return static_cast<double>(batch.size) / static_cast<double>(batch.global_size);
-  }
-
   CommunicatorAgreement ranks_;
   std::shared_ptr<PythonReference> self_;
 };

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 
 #include "d5/level2_training/training_metric.hpp"
@@ -10,18 +12,24 @@ namespace d5 {
 
 /// Which network output holds a score for each class, and which field the right class.
 struct ClassificationNames {
+  static constexpr auto kAsLoss = std::numeric_limits<std::int64_t>::min();
+
   std::string logits = "logits";
   std::string label = "label";
+  std::int64_t ignored = kAsLoss;  ///< class of targets that count nothing; kAsLoss: the loss's own
   void declare(OptionList& options);
 };
 
 /// How many rows of `scores` are largest at their label; the first of equal scores counts, and a
-/// row that holds a NaN is wrong. With `k` the label may be any of the k largest.
+/// row that holds a NaN is wrong. With `k` the label may be any of the k largest; rows of the class
+/// `ignored` are not right.
 /// Shapes: scores float32 or float64 NxC; labels int64 or int32 N; of sequences NxTxC and NxT.
 [[nodiscard]] std::int64_t count_right(const Tensor& scores, const Tensor& labels,
-                                       std::int64_t k = 1);
+                                       std::int64_t k = 1,
+                                       std::optional<std::int64_t> ignored = {});
 
-/// Share of the training samples that were classified right, as they were trained: one sample an
+/// Share of the training samples that were classified right, as they were trained, over those that
+/// count (`ClassificationNames::ignored`), of all ranks when the run has ended: one sample an
 /// epoch, or every `every` steps, over the batches since the last while the parameters change.
 class TrainingAccuracy final : public TrainingMetric {
  public:
@@ -37,16 +45,19 @@ class TrainingAccuracy final : public TrainingMetric {
   void restore(const ValueMap& state) override;
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
   void after_epoch(Trainer& trainer, std::int64_t epoch) override;
+  void after_training(Trainer& trainer) override;
 
  private:
-  void take_sample();
+  void take_sample(Trainer& trainer);
 
   ClassificationNames names_;
   std::int64_t every_;
   std::int64_t right_ = 0, seen_ = 0;
+  bool even_ = true;  // as many targets count on each rank, so far
 };
 
-/// Share of the test samples that are classified right: one sample a test run.
+/// Share of the test samples that are classified right, over those that count
+/// (`ClassificationNames::ignored`): one sample a test run.
 class TestAccuracy : public TrainingMetric {
  public:
   explicit TestAccuracy(ClassificationNames names = {}) : names_(std::move(names)) {}

@@ -10,6 +10,7 @@
 
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level2_training/batch_feed.hpp"
+#include "d5/level2_training/loss_weight.hpp"
 #include "d5/level2_training/sampler.hpp"
 
 namespace d5 {
@@ -63,9 +64,15 @@ class GradientSource {
 
   [[nodiscard]] virtual GraphExecutor& executor() = 0;
   [[nodiscard]] virtual const std::string& loss() const = 0;
+  /// What of a batch the loss counts: weighs gradients and losses of its parts.
+  [[nodiscard]] virtual LossWeight& loss_weight() = 0;
+  /// Whether anything in the last run's batch counted. Where nothing did gradients are zero, and a
+  /// step by them updates nothing.
+  [[nodiscard]] virtual bool counted() { return true; }
 };
 
-/// That of one executor: its network's own gradients.
+/// That of one executor: its network's own gradients. A batch in which nothing counts is run
+/// forward alone; a rank's share without samples is not run, and has a loss that is not a number.
 class LocalGradients final : public GradientSource {
  public:
   /// `loss` names the network's scalar output. Throws: NotFound.
@@ -78,13 +85,21 @@ class LocalGradients final : public GradientSource {
   [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override;
   [[nodiscard]] GraphExecutor& executor() override { return *executor_; }
   [[nodiscard]] const std::string& loss() const override { return loss_; }
+  [[nodiscard]] LossWeight& loss_weight() override { return *loss_weight_; }
+  /// Of an executor whose network tells less than the whole loss. Throws: ValueError for null.
+  void set_loss_weight(std::shared_ptr<LossWeight> weight);
+  [[nodiscard]] bool counted() override { return counted_; }
 
  private:
+  const ValueMap& run_without_gradients(const Batch& batch, GradientRun::Write write);
   void keep_gradients();
   void add_kept();
 
   std::shared_ptr<GraphExecutor> executor_;
   std::string loss_;
+  std::shared_ptr<LossWeight> loss_weight_;
+  bool counted_ = true;
+  ValueMap no_outputs_;  // of a share without samples
   BatchFeed feed_;
   std::vector<Tensor> kept_;
   std::optional<bool> takes_factor_;  // the executor's nature, when it was asked for
@@ -105,6 +120,8 @@ class GradientDecorator : public GradientSource {
   }
   [[nodiscard]] GraphExecutor& executor() override { return inner_->executor(); }
   [[nodiscard]] const std::string& loss() const override { return inner_->loss(); }
+  [[nodiscard]] LossWeight& loss_weight() override { return inner_->loss_weight(); }
+  [[nodiscard]] bool counted() override { return inner_->counted(); }
 
  protected:
   [[nodiscard]] GradientSource& inner() { return *inner_; }

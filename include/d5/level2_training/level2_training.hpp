@@ -25,6 +25,7 @@
 #include "d5/level2_training/kept_parameters.hpp"
 #include "d5/level2_training/loss.hpp"
 #include "d5/level2_training/loss_curve.hpp"
+#include "d5/level2_training/loss_weight.hpp"
 #include "d5/level2_training/network_feed.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/optimizer_options.hpp"

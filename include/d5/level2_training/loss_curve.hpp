@@ -7,7 +7,7 @@
 
 namespace d5 {
 
-/// The loss of every training batch, before its update.
+/// The loss of every training batch, before its update; of all ranks' parts when the run has ended.
 class LossCurve final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "loss"; }
@@ -16,6 +16,7 @@ class LossCurve final : public TrainingMetric {
   [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
   [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
+  void after_training(Trainer& trainer) override;
 };
 
 }  // namespace d5

@@ -44,9 +44,11 @@ class Optimizer {
   /// as an average. After `end_test` they are the trained ones again, bit for bit.
   virtual void begin_test() {}
   virtual void end_test() {}
-  /// Called after each test run, on every rank, with the mean loss of the `samples` that this rank
-  /// had in it; they may be none.
-  virtual void tested(double loss, std::int64_t samples) { (void)loss, (void)samples; }
+  /// Called after each test run, on every rank, with the mean loss of what this rank had in it, and
+  /// how much of what the loss counts that was (`loss_weight`); it may be nothing.
+  virtual void tested(double loss, double weight) { (void)loss, (void)weight; }
+  /// What of a batch the loss counts.
+  [[nodiscard]] virtual LossWeight& loss_weight();
   /// What the ranks that train with this one answer as one.
   [[nodiscard]] virtual RankAgreement& agreement();
   /// Has `reader`, in place of an earlier one, called for each part of the gradients that a step is
@@ -56,6 +58,9 @@ class Optimizer {
   /// After a step: whether each rank was told a part that no other was; together they are all. A
   /// collective.
   [[nodiscard]] virtual bool tells_shares() { return false; }
+
+ private:
+  std::shared_ptr<LossWeight> loss_weight_;  // made when it is asked for
 };
 
 /// Tests with the parameters that an optimizer lends, until the end of its scope.
@@ -121,7 +126,8 @@ class ThreeStepOptimizer : public Optimizer {
   /// Gives up what is remembered of parameters that this process does not update.
   virtual void forget_others() {}
 
-  /// new_input, prepare_param for all, forward and backward, update_parameters for all.
+  /// new_input, prepare_param for all, forward and backward, update_parameters for all. Where
+  /// nothing in the batch counts (`GradientSource::counted`) nothing is updated.
   const ValueMap& step(const Batch& batch) override;
 
   /// `step` in its parts, in this order, for who makes its own: a scheme whose gradients, or
@@ -161,7 +167,13 @@ class ThreeStepOptimizer : public Optimizer {
   [[nodiscard]] HyperParameters& hyper_parameters() override { return hyper_parameters_; }
   void begin_test() final;
   void end_test() final;
-  void tested(double loss, std::int64_t samples) final;
+  void tested(double loss, double weight) final;
+  [[nodiscard]] LossWeight& loss_weight() final { return gradients_->loss_weight(); }
+  /// As `LocalGradients::set_loss_weight`.
+  void set_loss_weight(std::shared_ptr<LossWeight> weight);
+  /// How much this rank's loss and gradient of a batch count in those of all ranks
+  /// (`LossWeight::share`). Throws: as that.
+  [[nodiscard]] double share_of(const Batch& batch);
   [[nodiscard]] RankAgreement& agreement() override { return *agreement_; }
   /// A distributed scheme's, instead of a rank's alone. Throws: ValueError for null.
   void set_agreement(std::shared_ptr<RankAgreement> agreement);
@@ -237,7 +249,8 @@ class ThreeStepOptimizer : public Optimizer {
   /// The host's twin of a parameter that lies on a device.
   [[nodiscard]] Parameter& twin_of(const Parameter& parameter, std::size_t index);
 
-  std::shared_ptr<GradientSource> own_gradients_, gradients_;
+  std::shared_ptr<LocalGradients> own_gradients_;
+  std::shared_ptr<GradientSource> gradients_;
   std::map<GradientLayer, MakeSource> layers_;
   std::vector<std::shared_ptr<StepModifier>> modifiers_;
   HyperParameters hyper_parameters_;

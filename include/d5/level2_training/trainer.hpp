@@ -48,6 +48,10 @@ struct BatchTimes {
 /// A run that `most_batches` or an observer ends within an epoch has its test run there. A batch
 /// whose run of the network an observer ended early (`GraphExecutor::end_run`) is passed over: it
 /// counts, but nothing is learnt of it, and it has no `after_batch` or `after_test_batch`.
+///
+/// A batch with fewer samples than ranks leaves some without any: these take part in the step, with
+/// a `Batch` of size 0 whose values are absent, and outputs that hold nothing but a loss that is
+/// not a number.
 class Trainer {
  public:
   /// `test` may be null: no test runs. Throws: ValueError for options out of range; Unsupported for
@@ -93,6 +97,7 @@ class Trainer {
   Stop run_epoch();
   [[nodiscard]] const Batch* next_training_batch();
   void run_batch(const Batch& batch);
+  [[nodiscard]] bool is_elsewhere(const Batch& batch);
   void count(const Batch& batch);
   void checkpoint();
   void restore_metrics();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "d5/core/metric.hpp"
+#include "d5/level2_training/rank_agreement.hpp"
 #include "d5/level2_training/training_event.hpp"
 
 namespace d5 {
@@ -30,10 +32,21 @@ class TrainingMetric : public Metric, public TrainingEvent {
   void doubt(std::string reason) { doubts_.push_back(std::move(reason)); }
 
  protected:
+  /// A sample of which this rank has a part that counts `weight`; `alike`: as much as that of each
+  /// other rank, which is the same answer on all of them.
+  void take_part(double value, double weight, bool alike);
+  /// Makes samples of parts those of all ranks, once, when the run has ended: means by their
+  /// weights, or sums. A collective where parts do not count alike.
+  enum class Parts { mean, sum };
+  void join_parts(RankAgreement& ranks, Parts how = Parts::mean);
+
   std::vector<double> samples_;
 
  private:
   std::vector<std::string> doubts_;
+  std::vector<double> weights_;  // of the samples that are parts
+  bool alike_ = true;
+  std::int64_t joined_ = 0;  // samples that are those of all ranks
 };
 
 }  // namespace d5

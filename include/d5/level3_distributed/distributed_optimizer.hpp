@@ -50,7 +50,8 @@ class DistributedOptimizer : public Optimizer {
   }
   void begin_test() override { optimizer_->begin_test(); }
   void end_test() override { optimizer_->end_test(); }
-  void tested(double loss, std::int64_t samples) override { optimizer_->tested(loss, samples); }
+  void tested(double loss, double weight) override { optimizer_->tested(loss, weight); }
+  [[nodiscard]] LossWeight& loss_weight() override { return optimizer_->loss_weight(); }
   [[nodiscard]] RankAgreement& agreement() override { return optimizer_->agreement(); }
   void read_gradients(GradientReader reader) override {
     optimizer_->read_gradients(std::move(reader));

@@ -84,6 +84,15 @@ void bind_three_steps(py::module_& m) {
           },
           py::arg("batch"), "Forward and backward; returns the network's outputs.")
       .def(
+          "share_of",
+          [](Three& optimizer, const LentBatch& batch) {
+            double share = 0;
+            long_call([&](const Interrupt&) { share = optimizer.share_of(*batch); });
+            return share;
+          },
+          py::arg("batch"),
+          "How much this rank's loss and gradient of a batch count in those of all ranks.")
+      .def(
           "begin_updates",
           [](Three& optimizer) {
             bool goes_on = false;

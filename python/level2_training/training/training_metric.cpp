@@ -70,12 +70,13 @@ void bind_training_metric(py::module_& m) {
       "The Euclidean norm of all gradients together, summed in float64.");
   m.def(
       "count_right",
-      [](const Anything& scores, const Anything& labels, std::int64_t k) {
-        return count_right(to_tensor(scores), to_tensor(labels), k);
+      [](const Anything& scores, const Anything& labels, std::int64_t k,
+         std::optional<std::int64_t> ignored) {
+        return count_right(to_tensor(scores), to_tensor(labels), k, ignored);
       },
-      py::arg("scores"), py::arg("labels"), py::arg("k") = 1,
+      py::arg("scores"), py::arg("labels"), py::arg("k") = 1, py::arg("ignored") = py::none(),
       "How many rows of scores (floats, NxC or NxTxC) are largest at their label (integers, N or "
-      "NxT), or have it among the k largest.");
+      "NxT), or have it among the k largest; rows whose label is `ignored` are not right.");
 }
 
 }  // namespace d5::python

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "d5/core/error.hpp"
 #include "level2_training/losses/parts/scalar_loss.hpp"
@@ -16,7 +17,9 @@ void GradientSource::finish_all() {
 }
 
 LocalGradients::LocalGradients(std::shared_ptr<GraphExecutor> executor, std::string loss)
-    : executor_(std::move(executor)), loss_(std::move(loss)) {
+    : executor_(std::move(executor)),
+      loss_(std::move(loss)),
+      loss_weight_(std::make_shared<LossWeight>(executor_->network(), loss_)) {
   const auto outputs = executor_->network().output_names();
   if (std::ranges::find(outputs, loss_) == outputs.end()) {
     throw_unknown_name(fmt::format("network '{}': output", printable(executor_->network().name())),
@@ -24,7 +27,14 @@ LocalGradients::LocalGradients(std::shared_ptr<GraphExecutor> executor, std::str
   }
 }
 
+void LocalGradients::set_loss_weight(std::shared_ptr<LossWeight> weight) {
+  if (!weight) throw ValueError("the weight of a loss is null; give a LossWeight");
+  loss_weight_ = std::move(weight);
+}
+
 const ValueMap& LocalGradients::run(const Batch& batch, const GradientRun& how) {
+  counted_ = loss_weight_->counts(batch);
+  if (!counted_) return run_without_gradients(batch, how.write);
   const bool adds = how.write == GradientRun::Write::add;
   if (adds) keep_gradients();
   executor_->set_loss_factor(how.factor);
@@ -32,6 +42,21 @@ const ValueMap& LocalGradients::run(const Batch& batch, const GradientRun& how) 
       executor_->inference_and_backprop(feed_.of(executor_->network(), batch), loss_);
   if (adds && !executor_->ended_early()) add_kept();
   return outputs;
+}
+
+/// 0 / 0 would be in every gradient of it.
+const ValueMap& LocalGradients::run_without_gradients(const Batch& batch,
+                                                      GradientRun::Write write) {
+  if (write == GradientRun::Write::overwrite) {
+    executor_->synchronise();
+    for (Parameter& parameter : executor_->network().parameters()) {
+      detail::change_on_host(parameter.gradient,
+                             []<class T>(std::span<T> all) { std::ranges::fill(all, T(0)); });
+    }
+  }
+  if (batch.size > 0) return executor_->inference(feed_.of(executor_->network(), batch));
+  no_outputs_[loss_] = Tensor::scalar(std::numeric_limits<float>::quiet_NaN());
+  return no_outputs_;
 }
 
 ParameterRange LocalGradients::finish(std::size_t) {
@@ -51,6 +76,7 @@ bool LocalGradients::takes_factor() {
 }
 
 double LocalGradients::loss_of(const Batch& batch) {
+  if (batch.size == 0 && batch.global_size > 0) return std::numeric_limits<double>::quiet_NaN();
   return detail::scalar_loss(executor_->inference(feed_.of(executor_->network(), batch)), loss_);
 }
 

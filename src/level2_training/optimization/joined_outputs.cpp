@@ -15,7 +15,37 @@ Tensor& JoinedOutputs::room_for(const std::string& name, const TensorDesc& desc)
   return value.tensor();
 }
 
-void JoinedOutputs::add(const ValueMap& outputs, std::int64_t first, std::int64_t count) {
+void JoinedOutputs::add_number(const std::string& name, const Tensor& here, const ValueMap& fields,
+                               std::int64_t first, std::int64_t count) {
+  auto place = numbers_.find(name);
+  if (place == numbers_.end()) {
+    place = numbers_.emplace(name, Number{.weight = LossWeight(network_, name)}).first;
+  }
+  Number& number = place->second;
+  if (first == 0) number.sum = number.weights = 0;
+  const double weight = number.weight.of(fields, count);
+  number.weights += weight;
+  Tensor& joined = room_for(name, here.desc());
+  dispatch(RealTypes{}, here.dtype(), "a number of several pieces", [&]<class T>() {
+    const auto mine = here.item<T>();
+    T* all = joined.data<T>();
+    switch (number.weight.kind()) {
+      case LossWeight::Kind::samples:
+        *all = T((first == 0 ? T(0) : *all) + mine * (double(count) / double(samples_)));
+        return;
+      case LossWeight::Kind::sum:
+        number.sum += double(mine);
+        *all = T(number.sum);
+        return;
+      case LossWeight::Kind::counted:  // a piece in which nothing counts may be 0 / 0
+        number.sum += weight != 0 ? weight * double(mine) : 0;
+        *all = number.weights != 0 ? T(number.sum / number.weights) : mine;
+    }
+  });
+}
+
+void JoinedOutputs::add(const ValueMap& outputs, const ValueMap& fields, std::int64_t first,
+                        std::int64_t count) {
   for (const auto& [name, value] : outputs) {
     const TensorDesc* desc = value.is_tensor() ? &value.tensor().desc() : nullptr;
     if (desc && desc->shape.rank() > 0 && desc->shape[0] == count) {
@@ -31,12 +61,7 @@ void JoinedOutputs::add(const ValueMap& outputs, std::int64_t first, std::int64_
           "over samples, so that those of several pieces cannot be joined; make it no output",
           printable(name), count, to_string(value.desc())));
     }
-    Tensor& mean = room_for(name, {desc->dtype, desc->shape});
-    const Tensor here = value.tensor().on_host();
-    dispatch(RealTypes{}, desc->dtype, "mean of an output", [&]<class T>() {
-      const T before = first == 0 ? T(0) : mean.item<T>();
-      *mean.data<T>() = T(before + here.item<T>() * (double(count) / double(samples_)));
-    });
+    add_number(name, value.tensor().on_host(), fields, first, count);
   }
 }
 

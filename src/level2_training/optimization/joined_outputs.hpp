@@ -2,26 +2,43 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "d5/core/value.hpp"
+#include "d5/level2_training/loss_weight.hpp"
 
 namespace d5::detail {
 
 /// Outputs of a batch that was run in pieces, as if it had been run whole.
 class JoinedOutputs {
  public:
+  /// Of the network whose outputs they are: it says what counts in a number of a piece.
+  explicit JoinedOutputs(Network network) : network_(std::move(network)) {}
   /// Of a batch of `samples`.
   void begin(std::int64_t samples);
-  /// Those of the samples from `first` on, `count` of them: where an output has as many in its
-  /// dimension 0 they are put one behind another; a single real number is averaged over samples.
+  /// Those of the samples from `first` on, `count` of them, which had these fields: where an output
+  /// has as many in its dimension 0 they are put one behind another; a single real number is
+  /// joined as a loss is (`LossWeight`).
   /// Throws: Unsupported for any other output.
-  void add(const ValueMap& outputs, std::int64_t first, std::int64_t count);
+  void add(const ValueMap& outputs, const ValueMap& fields, std::int64_t first, std::int64_t count);
   [[nodiscard]] const ValueMap& all() const { return all_; }
 
  private:
+  /// A number of the batch, so far.
+  struct Number {
+    LossWeight weight;
+    double sum = 0, weights = 0;
+  };
   Tensor& room_for(const std::string& name, const TensorDesc& desc);
+  void add_number(const std::string& name, const Tensor& here, const ValueMap& fields,
+                  std::int64_t first, std::int64_t count);
+
+  Network network_;
   std::int64_t samples_ = 0;
   ValueMap all_;
+  std::map<std::string, Number, std::less<>> numbers_;
 };
 
 }  // namespace d5::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+
 #include "d5/core/value.hpp"
 
 namespace d5::detail {
@@ -9,6 +11,7 @@ namespace d5::detail {
 class KeptOutputs {
  public:
   void keep(const ValueMap& outputs) {
+    std::erase_if(kept_, [&](const auto& one) { return !outputs.contains(one.first); });
     for (const auto& [name, value] : outputs) {
       Value& kept = kept_[name];
       if (!value.is_tensor()) {

@@ -15,6 +15,7 @@ namespace d5 {
 const ValueMap& ThreeStepOptimizer::step(const Batch& batch) {
   begin_step(batch);
   const ValueMap& outputs = start_gradients(batch);
+  if (phase_ == Phase::running && !gradients_->counted()) phase_ = Phase::none;
   if (phase_ == Phase::running) update_all();
   return outputs;
 }

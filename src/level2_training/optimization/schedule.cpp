@@ -56,7 +56,7 @@ class ScheduledNumber final : public StepModifier {
                   const ValueMap& outputs) override {
     if (schedule_->observes() != Schedule::Observes::training_loss) return;
     const double mine = detail::scalar_loss(outputs, optimizer.loss());
-    schedule_->observe(optimizer.agreement().mean(mine, batch));
+    schedule_->observe(optimizer.loss_weight().join(optimizer.agreement(), mine, batch));
   }
   void tested(ThreeStepOptimizer&, double loss) override {
     if (schedule_->observes() == Schedule::Observes::test_loss) schedule_->observe(loss);

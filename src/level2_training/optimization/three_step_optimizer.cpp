@@ -28,6 +28,19 @@ RankAgreement& Optimizer::agreement() {
   return alone;
 }
 
+LossWeight& Optimizer::loss_weight() {
+  if (!loss_weight_) loss_weight_ = std::make_shared<LossWeight>(executor().network(), loss());
+  return *loss_weight_;
+}
+
+void ThreeStepOptimizer::set_loss_weight(std::shared_ptr<LossWeight> weight) {
+  own_gradients_->set_loss_weight(std::move(weight));
+}
+
+double ThreeStepOptimizer::share_of(const Batch& batch) {
+  return loss_weight().share(*agreement_, batch);
+}
+
 ThreeStepOptimizer::ThreeStepOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss)
     : own_gradients_(std::make_shared<LocalGradients>(std::move(executor), std::move(loss))),
       gradients_(own_gradients_) {}
@@ -85,9 +98,9 @@ void ThreeStepOptimizer::end_test() {
   end_test_of_rule();
 }
 
-void ThreeStepOptimizer::tested(double loss, std::int64_t samples) {
-  if (modifiers_.empty() || agreement_->sum(double(samples)) == 0) return;
-  const double mean = agreement_->mean(loss, double(samples));
+void ThreeStepOptimizer::tested(double loss, double weight) {
+  if (modifiers_.empty() || agreement_->sum(weight) == 0) return;
+  const double mean = agreement_->mean(loss, weight);
   for (const auto& modifier : modifiers_) modifier->tested(*this, mean);
 }
 

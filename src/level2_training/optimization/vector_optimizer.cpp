@@ -19,7 +19,7 @@ const ValueMap& VectorOptimizer::step(const Batch& batch) {
   const Scope scope{in_step_};
   begin_step(batch);
   const ValueMap& outputs = run_gradients(batch);
-  if (executor().ended_early()) return outputs;
+  if (executor().ended_early() || !gradients().counted()) return outputs;
   outputs_.keep(outputs);
   batch_ = &batch;
   update_all();

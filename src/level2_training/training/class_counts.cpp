@@ -27,6 +27,7 @@ double& of_class(std::int64_t label, std::vector<double>& counts) {
 }  // namespace
 
 void count_classes(const Batch& batch, const std::string& label, std::vector<double>& counts) {
+  if (batch.size == 0) return;
   const Tensor& labels = named(batch.values, label, "dataset_bias: field");
   dispatch(Types<std::int64_t, std::int32_t>{}, labels.dtype(), "dataset_bias", [&]<class T>() {
     for (const std::int64_t one : labels.span<T>()) ++of_class(one, counts);

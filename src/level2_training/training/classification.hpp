@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "d5/level2_training/accuracy.hpp"
+#include "d5/level2_training/loss_weight.hpp"
 
 namespace d5::detail {
 
@@ -9,5 +13,14 @@ namespace d5::detail {
 /// Throws: NotFound, listing what there is.
 [[nodiscard]] const Tensor& named(const ValueMap& values, const std::string& name,
                                   const char* kind);
+
+/// Targets of a batch that count, and how many of them scores have among the k largest.
+struct RightTargets {
+  std::int64_t right = 0, seen = 0;
+};
+/// None of a rank's share without samples. Throws: as `named`, `count_right`.
+[[nodiscard]] RightTargets count_targets(LossWeight& loss, const ClassificationNames& names,
+                                         const Batch& batch, const ValueMap& outputs,
+                                         const std::string& metric, std::int64_t k = 1);
 
 }  // namespace d5::detail

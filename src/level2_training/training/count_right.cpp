@@ -23,7 +23,8 @@ std::int64_t place_of(std::int64_t label, const T* scores, std::int64_t classes)
 
 }  // namespace
 
-std::int64_t count_right(const Tensor& scores, const Tensor& labels, std::int64_t k) {
+std::int64_t count_right(const Tensor& scores, const Tensor& labels, std::int64_t k,
+                         std::optional<std::int64_t> ignored) {
   const Shape &all = scores.shape(), &rows_of = labels.shape();
   const bool fits = rows_of.rank() >= 1 && all.rank() == rows_of.rank() + 1 &&
                     std::equal(rows_of.begin(), rows_of.end(), all.begin());
@@ -40,7 +41,7 @@ std::int64_t count_right(const Tensor& scores, const Tensor& labels, std::int64_
         const T* row = scores.data<T>() + n * classes;
         const bool numbers = std::none_of(row, row + classes, [](T x) { return std::isnan(x); });
         const std::int64_t label = labels.data<L>()[n];
-        if (!numbers || label < 0 || label >= classes) continue;
+        if (!numbers || label < 0 || label >= classes || label == ignored) continue;
         if (place_of(label, row, classes) < k) ++right;
       }
     });

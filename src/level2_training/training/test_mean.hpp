@@ -2,35 +2,40 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 
+#include "d5/level2_training/loss_weight.hpp"
 #include "d5/level2_training/rank_agreement.hpp"
+#include "d5/level2_training/sampler.hpp"
 
 namespace d5::detail {
 
-/// A number's mean over the samples of a test run, from its means or sums over batches. Sums of
+/// A number's mean over what counts in a test run, from its means or sums over batches. Sums of
 /// whole numbers are exact, whatever batches and ranks they come from.
 class TestMean {
  public:
-  void begin() { sum_ = 0, samples_ = 0; }
-  void add(double mean, std::int64_t samples) { add_sum(mean * double(samples), samples); }
-  void add_sum(double sum, std::int64_t samples) {
+  void begin() { sum_ = 0, weight_ = 0; }
+  /// A batch's loss, by what counts in it; of a loss that is a sum the mean of its samples'.
+  void add_loss(double loss, LossWeight& weight, const Batch& batch) {
+    const double of = weight.of(batch);
+    if (of != 0) add_sum(weight.kind() == LossWeight::Kind::sum ? loss : loss * of, of);
+  }
+  void add_sum(double sum, double weight) {
     sum_ += sum;
-    samples_ += samples;
+    weight_ += weight;
   }
   /// Takes over what other ranks have seen of this test run; once.
   void join(RankAgreement& ranks) {
-    std::array both{sum_, double(samples_)};
+    std::array both{sum_, weight_};
     ranks.sum(both);
     sum_ = both[0];
-    samples_ = std::int64_t(both[1]);
+    weight_ = both[1];
   }
-  [[nodiscard]] bool empty() const { return samples_ == 0; }
-  [[nodiscard]] double value() const { return sum_ / double(samples_); }
+  [[nodiscard]] bool empty() const { return weight_ == 0; }
+  [[nodiscard]] double value() const { return sum_ / weight_; }
+  [[nodiscard]] double weight() const { return weight_; }
 
  private:
-  double sum_ = 0;
-  std::int64_t samples_ = 0;
+  double sum_ = 0, weight_ = 0;
 };
 
 }  // namespace d5::detail

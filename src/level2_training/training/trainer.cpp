@@ -15,6 +15,7 @@
 #include "d5/level2_training/network_feed.hpp"
 #include "level2_training/losses/parts/scalar_loss.hpp"
 #include "level2_training/training/older_checkpoints.hpp"
+#include "level2_training/training/test_mean.hpp"
 
 namespace d5 {
 namespace {
@@ -157,19 +158,27 @@ void Trainer::run_batch(const Batch& batch) {
   batch_times_.step_seconds = now_seconds() - begin;
   if (optimizer_.executor().ended_early()) return count(batch);
   const double loss = detail::scalar_loss(outputs, optimizer_.loss());
-  if (!std::isfinite(loss)) {
+  if (!std::isfinite(loss) && !is_elsewhere(batch)) {
     throw NumericError(fmt::format(
         "epoch {} of {}, batch {} of {}: the loss is {}; lower the learning rate, or look at the "
-        "data of this "
-        "batch{}",
+        "data of this batch{}{}",
         batch.epoch + 1, options_.epochs, batch.index + 1, train_.batches(), loss,
+        optimizer_.loss_weight().counts(batch)
+            ? ""
+            : ", in which nothing counts: " + optimizer_.loss_weight().counted(),
         options_.checkpoint.empty()
             ? ""
             : fmt::format(" (the last good state is in '{}')", printable(options_.checkpoint))));
   }
-  Trace::count("training", "loss", loss);
+  if (std::isfinite(loss)) Trace::count("training", "loss", loss);
   count(batch);
   for (auto* event : listeners_) event->after_batch(*this, batch, outputs);
+}
+
+/// Whether what counts in the batch may all be on other ranks.
+bool Trainer::is_elsewhere(const Batch& batch) {
+  RankAgreement& ranks = optimizer_.agreement();
+  return ranks.ranks() > ranks.ranks_of_model() && !optimizer_.loss_weight().counts(batch);
 }
 
 void Trainer::count(const Batch& batch) {
@@ -186,19 +195,18 @@ void Trainer::test() {
   GraphExecutor& executor = optimizer_.executor();
   const TestParameters lent(optimizer_);
   const ModeScope inference(executor, NetworkMode::inference);
-  double losses = 0;
-  std::int64_t samples = 0;
+  detail::TestMean losses;
   while (const Batch* batch = traced_next_batch(*test_)) {
     interrupt_.check("test run");
     const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
     if (executor.ended_early()) continue;
     if (outputs.contains(optimizer_.loss())) {
-      losses += detail::scalar_loss(outputs, optimizer_.loss()) * double(batch->size);
-      samples += batch->size;
+      losses.add_loss(detail::scalar_loss(outputs, optimizer_.loss()), optimizer_.loss_weight(),
+                      *batch);
     }
     for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
   }
-  optimizer_.tested(samples > 0 ? losses / double(samples) : 0, samples);
+  optimizer_.tested(losses.empty() ? 0 : losses.value(), losses.weight());
   for (auto* event : listeners_) event->after_test(*this);
 }
 

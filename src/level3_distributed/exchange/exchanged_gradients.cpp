@@ -27,7 +27,8 @@ const ValueMap& ExchangedGradients::run(const Batch& batch, const GradientRun& h
   }
   const bool overlaps = inner().announces();
   GradientRun mine = how;
-  double later = weight(batch);  // what backpropagation has not multiplied by already
+  double later =
+      loss_weight().share(ranks_, batch);  // what backpropagation has not multiplied by already
   if (inner().takes_factor()) mine.factor *= std::exchange(later, 1);
   if (overlaps) exchange_->begin(executor().network(), later, how.all);
   const ValueMap& outputs = inner().run(batch, mine);
@@ -51,16 +52,11 @@ bool ExchangedGradients::in_shares() {
 }
 
 double ExchangedGradients::loss_of(const Batch& batch) {
-  return ranks_.mean(inner().loss_of(batch), batch);
+  return loss_weight().join(ranks_, inner().loss_of(batch), batch);
 }
 
 double ExchangedGradients::loss_of_run(const ValueMap& outputs, const Batch& batch) {
-  return ranks_.mean(inner().loss_of_run(outputs, batch), batch);
-}
-
-double ExchangedGradients::weight(const Batch& batch) const {
-  if (batch.global_size == 0) return 1.0 / ranks_.ranks();
-  return static_cast<double>(batch.size) / static_cast<double>(batch.global_size);
+  return loss_weight().join(ranks_, inner().loss_of_run(outputs, batch), batch);
 }
 
 }  // namespace d5::detail

@@ -11,8 +11,8 @@
 
 namespace d5::detail {
 
-/// Gradients of all ranks' samples: each rank's, by its share of them, summed while backpropagation
-/// goes on. All ranks run equally often.
+/// Gradients of all ranks' samples: each rank's, by its share of what the loss counts in them,
+/// summed while backpropagation goes on. All ranks run equally often.
 class ExchangedGradients final : public GradientDecorator {
  public:
   ExchangedGradients(std::shared_ptr<GradientSource> inner, std::shared_ptr<Communicator> ranks,
@@ -28,11 +28,9 @@ class ExchangedGradients final : public GradientDecorator {
   [[nodiscard]] bool in_shares() override;
   double loss_of(const Batch& batch) override;
   [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override;
+  [[nodiscard]] bool counted() override { return true; }
 
  private:
-  /// This rank's share of the samples: its gradient is an average over them alone.
-  [[nodiscard]] double weight(const Batch& batch) const;
-
   CommunicatorAgreement ranks_;
   std::shared_ptr<OverlappedExchange> exchange_;
   std::size_t finished_ = 0;       // parameters of the last run

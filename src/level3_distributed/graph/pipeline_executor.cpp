@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
@@ -78,7 +79,11 @@ class PipelineExecutor::Relay final : public ExecutionEvent {
 };
 
 PipelineExecutor::PipelineExecutor(const Network& whole, const ExecutorOptions& options, Cut cut)
-    : structure_(structure_of(whole)), cut_(std::move(cut)), view_(whole.name()) {
+    : structure_(structure_of(whole)),
+      cut_(std::move(cut)),
+      loss_weight_(std::make_shared<LossWeight>(structure_, cut_.loss)),
+      view_(whole.name()),
+      joined_(structure_) {
   if (options.device != Device{}) {
     throw Unsupported(
         fmt::format("pipeline: the network computes on {}, but its parts do on the host alone; "
@@ -160,19 +165,23 @@ std::vector<MicroBatch> PipelineExecutor::micro_batches_of(const ValueMap& input
   }
   const std::int64_t count = std::min(cut_.micro_batches, samples_);
   std::vector<MicroBatch> result;
+  std::vector<double> weights;
   first_.assign(1, 0);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t first = first_.back();
     const std::int64_t size = samples_ / count + (i < samples_ % count ? 1 : 0);
     first_.push_back(first + size);
-    MicroBatch piece{.values = {},
-                     .factor = loss_factor_ * double(size) / double(samples_),
-                     .cut = &sizes_for(size).cut};
+    MicroBatch piece{.values = {}, .factor = 0, .cut = &sizes_for(size).cut};
     for (const auto& [name, value] : inputs) {
       const bool is_whole = value.tensor().shape().rank() == 0;
       piece.values[name] = is_whole ? value : Value(value.tensor().slice(first, first + size));
     }
+    weights.push_back(loss_weight_->of(piece.values, size));
     result.push_back(std::move(piece));
+  }
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i].factor = loss_factor_ * loss_weight_->share(weights[i], all);
   }
   return result;
 }
@@ -209,7 +218,8 @@ void PipelineExecutor::read(std::size_t micro_batch, const ValueMap& outputs) {
   for (const auto& [name, stage] : outputs_) {
     if (is_mine(stage)) mine[name] = outputs.at(name);
   }
-  joined_.add(mine, first_[micro_batch], first_[micro_batch + 1] - first_[micro_batch]);
+  joined_.add(mine, micro_batches_[micro_batch].values, first_[micro_batch],
+              first_[micro_batch + 1] - first_[micro_batch]);
 }
 
 const ValueMap& PipelineExecutor::share_outputs() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/level2_training/loss_weight.hpp"
 #include "d5/level3_distributed/pipeline_stage.hpp"
 #include "level2_training/optimization/joined_outputs.hpp"
 #include "level3_distributed/graph/stage_view.hpp"
@@ -47,6 +48,8 @@ class PipelineExecutor final : public GraphExecutor {
   std::string framework() const override { return stage_->executor().framework(); }
 
   [[nodiscard]] const std::vector<std::size_t>& starts() const { return cut_.starts; }
+  /// What counts in the loss, of which a stage has a part of the nodes.
+  [[nodiscard]] const std::shared_ptr<LossWeight>& loss_weight() const { return loss_weight_; }
   /// Writes the parameters and running statistics of all stages into a network like the whole one,
   /// on all of them. A collective.
   void gather_values(Network& whole);
@@ -71,6 +74,7 @@ class PipelineExecutor final : public GraphExecutor {
 
   Network structure_;  // of the whole
   Cut cut_;
+  std::shared_ptr<LossWeight> loss_weight_;
   StageOfOutputs outputs_;
   std::map<std::string, int> stage_of_values_;  // parameters and running statistics
   Network view_;

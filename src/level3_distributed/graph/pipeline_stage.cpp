@@ -85,6 +85,8 @@ class PipelineStage::GradientSums final : public ExecutionEvent {
     add(parameter, index);
     added_ = index + 1;
   }
+  /// Whether anything in the micro-batch that goes back counts: 0 / 0 may be in its gradients.
+  void expect(bool counts) { counts_ = counts; }
   /// A micro-batch has gone back.
   void end_micro_batch() {
     auto& parameters = network_.parameters();
@@ -96,6 +98,7 @@ class PipelineStage::GradientSums final : public ExecutionEvent {
 
  private:
   void add(Parameter& parameter, std::size_t index) {
+    if (!counts_) parameter.gradient.copy_from(Tensor::zeros(parameter.gradient.desc()));
     if (left_ < total_) {
       Tensor& into = left_ > 1 ? sums_[index] : parameter.gradient;
       ranks_->reduce_local(into, left_ > 1 ? parameter.gradient : sums_[index]);
@@ -111,7 +114,8 @@ class PipelineStage::GradientSums final : public ExecutionEvent {
   std::shared_ptr<Communicator> ranks_;
   std::vector<Tensor> sums_;
   std::size_t total_ = 0, left_ = 0;  // micro-batches of the run, and those that have not gone back
-  std::size_t added_ = 0;             // parameters of the one that goes back
+  bool counts_ = true;
+  std::size_t added_ = 0;  // parameters of the one that goes back
   const GradientFinal* final_ = nullptr;
 };
 
@@ -184,9 +188,12 @@ void PipelineStage::backward(BatchInFlight& batch, const MicroBatch& micro_batch
     gradients[loss_] = factor;
   }
   const Span span("pipeline", "backward");
+  const bool counts = micro_batch.factor != 0;
+  sums_->expect(counts);
   batch.backward(gradients);
   for (const CutTensor& cut : cut_of(micro_batch).receives) {
-    if (has_gradient(cut)) messages.send_back(cut, batch.gradient(cut.name));
+    if (!has_gradient(cut)) continue;
+    messages.send_back(cut, counts ? batch.gradient(cut.name) : Tensor::zeros(cut.desc));
   }
 }
 

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
+#include <vector>
 
 #include "d5/core/error.hpp"
 #include "d5/level2_training/step_modifier.hpp"
@@ -44,13 +47,15 @@ Batch cut(const Batch& batch, std::int64_t first, std::int64_t size) {
   return piece;
 }
 
-/// Gradients of a batch as the sum of those of its pieces, by their shares of the samples.
+/// Gradients of a batch as the sum of those of its pieces, by their shares of what the loss counts.
 class AccumulatedGradients final : public GradientDecorator {
  public:
   AccumulatedGradients(std::shared_ptr<GradientSource> inner, std::int64_t pieces)
-      : GradientDecorator(std::move(inner)), pieces_(pieces) {}
+      : GradientDecorator(std::move(inner)), pieces_(pieces), outputs_(executor().network()) {}
 
   const ValueMap& run(const Batch& batch, const GradientRun& how) override {
+    counted_ = false;
+    if (batch.size == 0 && batch.global_size > 0) return inner().run(batch, how);
     outputs_.begin(batch.size);
     for_pieces(batch, [&](const Batch& piece, std::int64_t first, double share) {
       if (first > 0) inner().finish_all();
@@ -58,19 +63,25 @@ class AccumulatedGradients final : public GradientDecorator {
           inner().run(piece, {.factor = how.factor * share,
                               .write = first == 0 ? how.write : GradientRun::Write::add});
       if (executor().ended_early()) return false;
-      outputs_.add(outputs, first, piece.size);
+      counted_ = counted_ || inner().counted();
+      outputs_.add(outputs, piece.values, first, piece.size);
       return true;
     });
     return outputs_.all();
   }
+  [[nodiscard]] bool counted() override { return counted_; }
   [[nodiscard]] bool announces() const override { return false; }
   double loss_of(const Batch& batch) override {
+    if (batch.size == 0 && batch.global_size > 0) return inner().loss_of(batch);
     double loss = 0;
+    bool any = false;
     for_pieces(batch, [&](const Batch& piece, std::int64_t, double share) {
+      if (share == 0) return true;
+      any = true;
       loss += share * inner().loss_of(piece);
       return true;
     });
-    return loss;
+    return any ? loss : std::numeric_limits<double>::quiet_NaN();
   }
 
  private:
@@ -83,20 +94,32 @@ class AccumulatedGradients final : public GradientDecorator {
           batch.size));
     }
     const std::int64_t pieces = std::min(pieces_, batch.size);
+    pieces_of_batch_.clear();
+    std::vector<double> weights;
     std::int64_t first = 0;
     for (std::int64_t i = 0; i < pieces; ++i) {
       const std::int64_t size = batch.size / pieces + (i < batch.size % pieces ? 1 : 0);
-      if (!body(cut(batch, first, size), first, double(size) / double(batch.size))) return;
+      pieces_of_batch_.push_back(cut(batch, first, size));
+      weights.push_back(loss_weight().of(pieces_of_batch_.back()));
       first += size;
+    }
+    const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+    first = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const Batch& piece = pieces_of_batch_[i];
+      if (!body(piece, first, loss_weight().share(weights[i], all))) return;
+      first += piece.size;
     }
   }
 
   std::int64_t pieces_;
+  bool counted_ = true;
+  std::vector<Batch> pieces_of_batch_;
   detail::JoinedOutputs outputs_;
 };
 
-/// Runs each batch in pieces, whose memory alone is needed: the loss has to be a mean over samples,
-/// and then the gradient is that of the whole batch. What a network counts over samples by itself,
+/// Runs each batch in pieces, whose memory alone is needed: the gradient is that of the whole
+/// batch, whatever the loss counts (`LossWeight`). What a network counts over samples by itself,
 /// such as batch normalization, it counts over a piece.
 class Accumulate final : public StepModifier {
  public:

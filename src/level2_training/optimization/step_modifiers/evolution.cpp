@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
 #include "d5/level2_training/batch_feed.hpp"
@@ -36,9 +38,13 @@ class EstimatedGradients final : public GradientDecorator {
       throw Unsupported("evolution estimates gradients anew, it cannot add to them");
     }
     Network& network = executor().network();
-    const ValueMap& outputs = executor().inference(feed_.of(network, batch));
-    if (executor().ended_early()) return outputs;
-    outputs_.keep(outputs);
+    if (batch.size > 0 || batch.global_size == 0) {
+      const ValueMap& outputs = executor().inference(feed_.of(network, batch));
+      if (executor().ended_early()) return outputs;
+      outputs_.keep(outputs);
+    } else {
+      outputs_.keep({{loss(), Tensor::scalar(std::numeric_limits<float>::quiet_NaN())}});
+    }
     trained_.keep(network);
     const std::vector<double> from = detail::flat_values(network);
     std::vector<double> sum(from.size(), 0.0), noise(from.size());

@@ -9,10 +9,11 @@ namespace d5 {
 
 void TestAccuracy::before_test(Trainer&) { right_ = seen_ = 0; }
 
-void TestAccuracy::after_test_batch(Trainer&, const Batch& batch, const ValueMap& outputs) {
-  const Tensor& labels = detail::named(batch.values, names_.label, "test_accuracy: field");
-  right_ += count_right(detail::named(outputs, names_.logits, "test_accuracy: output"), labels);
-  seen_ += labels.elements();
+void TestAccuracy::after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) {
+  const auto counts = detail::count_targets(trainer.optimizer().loss_weight(), names_, batch,
+                                            outputs, "test_accuracy");
+  right_ += counts.right;
+  seen_ += counts.seen;
 }
 
 void TestAccuracy::after_test(Trainer& trainer) {

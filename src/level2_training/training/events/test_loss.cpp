@@ -9,7 +9,7 @@
 namespace d5 {
 namespace {
 
-/// The loss over the samples of a test run, of a network whose loss is a batch's mean.
+/// The loss over all that it counts in a test run, whatever the batches are (`LossWeight`).
 class TestLoss : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "test_loss"; }
@@ -19,7 +19,8 @@ class TestLoss : public TrainingMetric {
   [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
   void before_test(Trainer&) override { mean_.begin(); }
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
-    mean_.add(detail::scalar_loss(outputs, trainer.optimizer().loss()), batch.size);
+    Optimizer& optimizer = trainer.optimizer();
+    mean_.add_loss(detail::scalar_loss(outputs, optimizer.loss()), optimizer.loss_weight(), batch);
   }
   void after_test(Trainer& trainer) override {
     mean_.join(trainer.optimizer().agreement());

@@ -36,12 +36,10 @@ class TopKAccuracy final : public TrainingMetric {
     result.conditions["k"] = std::to_string(options_.k);
   }
   void before_test(Trainer&) override { mean_.begin(); }
-  void after_test_batch(Trainer&, const Batch& batch, const ValueMap& outputs) override {
-    const auto& [logits, label] = options_.names;
-    const Tensor& labels = detail::named(batch.values, label, "top_k_accuracy: field");
-    const std::int64_t right =
-        count_right(detail::named(outputs, logits, "top_k_accuracy: output"), labels, options_.k);
-    mean_.add_sum(double(right), labels.elements());
+  void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
+    const auto counts = detail::count_targets(trainer.optimizer().loss_weight(), options_.names,
+                                              batch, outputs, "top_k_accuracy", options_.k);
+    mean_.add_sum(double(counts.right), double(counts.seen));
   }
   void after_test(Trainer& trainer) override {
     mean_.join(trainer.optimizer().agreement());

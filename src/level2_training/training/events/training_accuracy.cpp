@@ -6,6 +6,7 @@
 #include "d5/level2_training/parameter_slots.hpp"
 #include "d5/level2_training/trainer.hpp"
 #include "level2_training/training/classification.hpp"
+#include "level2_training/training/even_batch.hpp"
 
 namespace d5 {
 
@@ -18,18 +19,31 @@ TrainingAccuracy::TrainingAccuracy(ClassificationNames names, std::int64_t every
 }
 
 void TrainingAccuracy::after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) {
-  const Tensor& labels = detail::named(batch.values, names_.label, "training_accuracy: field");
-  right_ += count_right(detail::named(outputs, names_.logits, "training_accuracy: output"), labels);
-  seen_ += labels.elements();
-  if (every_ > 0 && trainer.step() % every_ == 0) take_sample();
+  Optimizer& optimizer = trainer.optimizer();
+  const auto counts =
+      detail::count_targets(optimizer.loss_weight(), names_, batch, outputs, "training_accuracy");
+  right_ += counts.right;
+  seen_ += counts.seen;
+  even_ = even_ && optimizer.loss_weight().kind() == LossWeight::Kind::samples &&
+          names_.ignored == ClassificationNames::kAsLoss &&
+          detail::is_even(batch, optimizer.agreement());
+  if (every_ > 0 && trainer.step() % every_ == 0) take_sample(trainer);
 }
 
-void TrainingAccuracy::after_epoch(Trainer&, std::int64_t) {
-  if (every_ == 0) take_sample();
+void TrainingAccuracy::after_epoch(Trainer& trainer, std::int64_t) {
+  if (every_ == 0) take_sample(trainer);
 }
 
-void TrainingAccuracy::take_sample() {
-  if (seen_ > 0) samples_.push_back(double(right_) / double(seen_));
+void TrainingAccuracy::after_training(Trainer& trainer) {
+  join_parts(trainer.optimizer().agreement());
+}
+
+void TrainingAccuracy::take_sample(Trainer& trainer) {
+  // Ranks take as many samples each, whatever counts on them.
+  const bool is_one_of_several = !even_ && trainer.optimizer().agreement().ranks() > 1;
+  if (seen_ > 0 || is_one_of_several) {
+    take_part(double(right_) / double(seen_), double(seen_), even_);
+  }
   right_ = seen_ = 0;
 }
 
@@ -37,6 +51,7 @@ ValueMap TrainingAccuracy::state() const {
   ValueMap state = TrainingMetric::state();
   state["right"] = Tensor::scalar(right_);
   state["seen"] = Tensor::scalar(seen_);
+  state["even"] = Tensor::scalar(std::int64_t(even_));
   return state;
 }
 
@@ -44,6 +59,8 @@ void TrainingAccuracy::restore(const ValueMap& state) {
   TrainingMetric::restore(state);
   right_ = state_entry(state, "right", "metric training_accuracy").item<std::int64_t>();
   seen_ = state_entry(state, "seen", "metric training_accuracy").item<std::int64_t>();
+  if (!state.contains("even")) return;
+  even_ = state_entry(state, "even", "metric training_accuracy").item<std::int64_t>() != 0;
 }
 
 namespace training_metric {

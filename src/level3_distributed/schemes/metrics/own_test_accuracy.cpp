@@ -32,10 +32,10 @@ class OwnTestAccuracy final : public TrainingMetric {
     trainer.test_sampler()->reset(0);
     while (const Batch* batch = trainer.test_sampler()->next()) {
       const ValueMap& outputs = executor.inference(feed_.of(executor.network(), *batch));
-      const Tensor& labels = detail::named(batch->values, names_.label, "own_test_accuracy: field");
-      right +=
-          count_right(detail::named(outputs, names_.logits, "own_test_accuracy: output"), labels);
-      seen += labels.elements();
+      const auto counts = detail::count_targets(trainer.optimizer().loss_weight(), names_, *batch,
+                                                outputs, "own_test_accuracy");
+      right += counts.right;
+      seen += counts.seen;
     }
     if (seen > 0) samples_.push_back(double(right) / double(seen));
   }

@@ -123,7 +123,7 @@ const ValueMap& OwnParameters::step_then(const Batch& batch, const std::function
     throw Unsupported(fmt::format(
         "scheme {}: an observer ended the run early, but other ranks wait for this one", name_));
   }
-  const bool updates = local().begin_updates();
+  const bool updates = local().gradients().counted() && local().begin_updates();
   const std::size_t count = executor().network().parameters().size();
   for (std::size_t i = 0; updates && i < count; ++i) local().update(i);
   change();
@@ -147,10 +147,10 @@ void OwnParameters::end_test() {
   DistributedOptimizer::end_test();
 }
 
-void OwnParameters::tested(double loss, std::int64_t samples) {
-  const double all = agreement_.sum(double(samples));
+void OwnParameters::tested(double loss, double weight) {
+  const double all = agreement_.sum(weight);
   if (all == 0) return;
-  DistributedOptimizer::tested(agreement_.mean(loss, double(samples)), std::int64_t(all));
+  DistributedOptimizer::tested(agreement_.mean(loss, weight), all);
 }
 
 ValueMap OwnParameters::state() const {

@@ -17,7 +17,9 @@ namespace d5::detail {
 /// runs are made with the mean, and training ends with it.
 ///
 /// Steps are each rank's: what a modifier limits or refuses, it does so by this rank's gradients. A
-/// step that is refused updates nothing, but mixes.
+/// step that is refused updates nothing, but mixes, and so does one in whose samples nothing counts
+/// or that has none. Ranks count alike, as the papers have it: a rank's loss is its mean over what
+/// counts in its own samples.
 class OwnParameters : public DistributedOptimizer {
  public:
   /// `name` is the scheme's, for messages. Throws: TypeError for parameters of 16 bits or of
@@ -32,7 +34,7 @@ class OwnParameters : public DistributedOptimizer {
   [[nodiscard]] bool is_consistent() const override { return false; }
   void begin_test() override;
   void end_test() override;
-  void tested(double loss, std::int64_t samples) override;
+  void tested(double loss, double weight) override;
   [[nodiscard]] RankAgreement& agreement() override { return agreement_; }
   [[nodiscard]] ValueMap state() const override;
   void restore(const ValueMap& state) override;

@@ -22,8 +22,8 @@ struct ConsistentCentralizedOptions {
   }
 };
 
-/// A synchronous parameter server: it averages the workers' gradients over all samples of the
-/// global batch, updates, and sends the parameters back. The parameters are those of
+/// A synchronous parameter server: it averages the workers' gradients over all that the loss
+/// counts in the global batch, updates, and sends the parameters back. The parameters are those of
 /// `consistent_decentralized`, within rounding, and the same on all ranks to the bit.
 ///
 /// It is the server whose step it is: workers answer what its rule asks for, so that any rule may
@@ -39,8 +39,8 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
   ConsistentCentralized(std::shared_ptr<ThreeStepOptimizer> optimizer,
                         const std::shared_ptr<Communicator>& ranks, const Options& options)
       : ServedOptimizer(std::move(optimizer), ranks, of(options, ranks->size()), Rule::at_servers) {
-    detail::CollectedGradients::Parts parts{line(), roles(), shards(),
-                                            *ranks, nullptr, local().prepares_params()};
+    detail::CollectedGradients::Parts parts{
+        line(), roles(), shards(), *ranks, agreement(), nullptr, local().prepares_params()};
     if (roles().shards() > 1) {
       parts.servers = ranks->split(is_server() ? 0 : -1);
       if (is_server()) {

@@ -71,10 +71,10 @@ class Hogwild final : public DistributedOptimizer {
     meet();
   }
   void end_test() override { kept_.give_back(executor().network()); }
-  void tested(double loss, std::int64_t samples) override {
+  void tested(double loss, double weight) override {
     if (local().modifiers().empty()) return;
-    const double all = agreement_.sum(double(samples));
-    if (all > 0) local().tested(agreement_.mean(loss, double(samples)), std::int64_t(all));
+    const double all = agreement_.sum(weight);
+    if (all > 0) local().tested(agreement_.mean(loss, weight), all);
   }
 
   /// What is saved with it are the parameters that all share.

@@ -68,6 +68,7 @@ class InconsistentCentralized final : public detail::ServedOptimizer {
     if (executor().ended_early()) return outputs;
     local().gradients().finish_all();
     executor().synchronise();
+    if (!local().gradients().counted()) return outputs;
     for (int shard = 0; shard < roles().shards(); ++shard) {
       const int server = roles().server_of(shard);
       line().say(server, ServerWord::gradient,

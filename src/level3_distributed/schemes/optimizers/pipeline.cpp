@@ -48,6 +48,7 @@ class Pipeline final : public DistributedOptimizer {
         micro_batches_(options.micro_batches),
         stages_(stages_of(local().executor())) {
     refuse_evolution();
+    local().set_loss_weight(stages_.loss_weight());
     const std::size_t count = stages_.network().parameters().size();
     if (grid_.parts() > 1) local().update_own({{0, count}}, {});
     local().set_agreement(std::make_shared<detail::ModelAgreement>(

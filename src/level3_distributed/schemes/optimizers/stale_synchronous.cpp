@@ -27,7 +27,8 @@ struct StaleSynchronousOptions {
 };
 
 /// A worker's clock counts its steps. It makes one by itself, with an optimizer of its own, and
-/// sends the change of the parameters, by its share of the samples; servers add what comes. At
+/// sends the change of the parameters, by its share of the samples (with staleness 0 of what the
+/// loss counts); servers add what comes. At
 /// clock c it goes on when the slowest worker is at c - staleness or later, and reads the
 /// parameters then: they have all changes of clocks up to c - staleness - 1, all of its own, and
 /// whatever else has come.
@@ -59,8 +60,7 @@ class StaleSynchronous final : public detail::ServedOptimizer {
     for (detail::ParameterChange& change : changes_) change.begin();
     const ValueMap& outputs = local().step(batch);
     executor().synchronise();
-    const double share = batch.global_size == 0 ? 1.0 / roles().workers()
-                                                : double(batch.size) / double(batch.global_size);
+    const double share = share_of(batch);
     for (int shard = 0; shard < roles().shards(); ++shard) {
       const int server = roles().server_of(shard);
       line().say(server, ServerWord::update);
@@ -71,6 +71,17 @@ class StaleSynchronous final : public detail::ServedOptimizer {
   }
 
  private:
+  /// With staleness 0 workers wait for each other anyway. Otherwise none knows what counts at the
+  /// others, and its samples stand for that.
+  double share_of(const Batch& batch) {
+    LossWeight& weight = loss_weight();
+    if (staleness_ == 0 || weight.kind() != LossWeight::Kind::counted) {
+      return weight.share(agreement(), batch);
+    }
+    return batch.global_size == 0 ? 1.0 / roles().workers()
+                                  : double(batch.size) / double(batch.global_size);
+  }
+
   static ServerRanks of(const Options& options, int ranks) {
     return {"stale_synchronous", ranks, options.servers, ServerRanks::Kind::serves};
   }

@@ -6,11 +6,6 @@
 
 namespace d5::detail {
 
-double CollectedGradients::weight(const Batch& batch) const {
-  if (batch.global_size == 0) return 1.0 / parts_.roles.workers();
-  return static_cast<double>(batch.size) / static_cast<double>(batch.global_size);
-}
-
 /// Every worker but this rank hears it.
 void CollectedGradients::ask(ServerWord word, Send send, double factor) {
   for (int worker = 0; worker < parts_.roles.workers(); ++worker) {
@@ -35,6 +30,7 @@ ServerMessage CollectedGradients::hear_servers() {
 }
 
 const ValueMap& CollectedGradients::run_here(const Batch& batch, double factor) {
+  share_ = loss_weight().share(parts_.workers, batch);
   const ValueMap& outputs = inner().run(batch, {.factor = factor});
   if (executor().ended_early()) {
     throw Unsupported("an observer ended the run early, but servers wait for its gradients");
@@ -44,12 +40,12 @@ const ValueMap& CollectedGradients::run_here(const Batch& batch, double factor) 
   return outputs;
 }
 
-/// This worker's, by its share of the samples, to the servers that it is not.
-void CollectedGradients::send_gradients(const Batch& batch) {
+/// This worker's, by its share of what counts, to the servers that it is not.
+void CollectedGradients::send_gradients() {
   for (int shard = 0; shard < parts_.roles.shards(); ++shard) {
     Tensor gradients = parts_.shards[std::size_t(shard)].gradients.on_host();
-    if (const double share = weight(batch); share != 1) {
-      parts_.ranks.scale_local(gradients, share);
+    if (share_ != 1) {
+      parts_.ranks.scale_local(gradients, share_);
     }
     const int server = parts_.roles.server_of(shard);
     if (server == rank()) {
@@ -110,7 +106,7 @@ const ValueMap& CollectedGradients::run(const Batch& batch, const GradientRun& h
   if (parts_.roles.works(rank())) {
     (void)hear_servers();
     outputs = &run_here(batch, how.factor);
-    send_gradients(batch);
+    send_gradients();
   }
   collect(how);
   return *outputs;
@@ -123,43 +119,51 @@ void CollectedGradients::end_step() {
   values_are_known_ = true;
 }
 
-double CollectedGradients::mean_loss(const std::function<double()>& mine, const Batch& batch) {
+/// How much this worker's loss counts among all.
+double CollectedGradients::loss_share(const Batch& batch) {
+  if (!loss_weight().counts(batch)) return 0;
+  const bool alike = loss_weight().kind() != LossWeight::Kind::counted && batch.global_size == 0;
+  return alike ? 1.0 : loss_weight().of(batch);
+}
+
+double CollectedGradients::join_losses(const std::function<double()>& mine, const Batch& batch) {
   double sum = 0, weights = 0, last = 0;
-  const double own_loss = parts_.roles.works(rank()) ? mine() : 0;
+  const bool works = parts_.roles.works(rank()),
+             adds = loss_weight().kind() == LossWeight::Kind::sum;
+  const double own_loss = works ? mine() : 0, own_share = works ? loss_share(batch) : 0;
   for (int worker = 0; worker < parts_.roles.workers(); ++worker) {
-    double loss = own_loss, of = batch.global_size == 0 ? 1.0 : double(batch.size);
+    double loss = own_loss, of = own_share;
     if (worker != rank()) {
       const ServerMessage message = parts_.line.hear(worker);
       loss = message.numbers[0];
       of = message.numbers[1];
     }
-    sum += loss * of;
+    sum += of == 0 ? 0 : adds ? loss : loss * of;
     weights += of;
     last = loss;
   }
   parts_.line.settle();
   if (parts_.roles.workers() == 1) return last;
-  return sum / weights;
+  return adds ? sum : sum / weights;
 }
 
 double CollectedGradients::loss_of(const Batch& batch) {
   ask(ServerWord::loss, Send::values);
   if (parts_.roles.works(rank())) (void)hear_servers();
-  return mean_loss([&] { return inner().loss_of(batch); }, batch);
+  return join_losses([&] { return inner().loss_of(batch); }, batch);
 }
 
 double CollectedGradients::loss_of_run(const ValueMap& outputs, const Batch& batch) {
   ask(ServerWord::loss_of_run, Send::word);
   if (parts_.roles.works(rank())) (void)hear_servers();
-  return mean_loss([&] { return inner().loss_of_run(outputs, batch); }, batch);
+  return join_losses([&] { return inner().loss_of_run(outputs, batch); }, batch);
 }
 
 const ValueMap& CollectedGradients::answer(const Batch& batch) {
   const ValueMap* outputs = nullptr;
   const auto tell_loss = [&](double loss) {
     for (int shard = 0; shard < parts_.roles.shards(); ++shard) {
-      parts_.line.say(parts_.roles.server_of(shard), ServerWord::loss,
-                      {loss, batch.global_size == 0 ? 1.0 : double(batch.size)});
+      parts_.line.say(parts_.roles.server_of(shard), ServerWord::loss, {loss, loss_share(batch)});
     }
   };
   for (;;) {
@@ -167,7 +171,7 @@ const ValueMap& CollectedGradients::answer(const Batch& batch) {
     switch (message.word) {
       case ServerWord::run:
         outputs = &run_here(batch, message.numbers[0]);
-        send_gradients(batch);
+        send_gradients();
         break;
       case ServerWord::loss:
         tell_loss(inner().loss_of(batch));

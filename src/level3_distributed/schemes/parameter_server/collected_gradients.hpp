@@ -13,9 +13,9 @@
 
 namespace d5::detail {
 
-/// A server's gradients: the workers', averaged over all samples. While a server makes a step its
-/// workers answer what it asks (`answer`), however often its rule wants gradients or losses; a
-/// server that trains is one of them, and answers the other servers.
+/// A server's gradients: the workers', averaged over all that the loss counts. While a server makes
+/// a step its workers answer what it asks (`answer`), however often its rule wants gradients or
+/// losses; a server that trains is one of them, and answers the other servers.
 class CollectedGradients final : public GradientDecorator {
  public:
   struct Parts {
@@ -23,12 +23,14 @@ class CollectedGradients final : public GradientDecorator {
     const ServerRanks& roles;
     std::vector<ParameterShard>& shards;
     Communicator& ranks;
+    RankAgreement& workers;
     std::shared_ptr<Communicator> servers;  ///< where there are several; null at workers
     bool prepares = false;  ///< whether the rule changes parameters before a step's first run
   };
   CollectedGradients(std::shared_ptr<GradientSource> inner, Parts parts)
       : GradientDecorator(std::move(inner)), parts_(std::move(parts)) {}
 
+  [[nodiscard]] bool counted() override { return true; }
   // Of a server.
   const ValueMap& run(const Batch& batch, const GradientRun& how) override;
   [[nodiscard]] std::size_t parts() const override { return 1; }
@@ -52,13 +54,14 @@ class CollectedGradients final : public GradientDecorator {
   void ask(ServerWord word, Send send, double factor = 1);
   ServerMessage hear_servers();
   const ValueMap& run_here(const Batch& batch, double factor);
-  void send_gradients(const Batch& batch);
+  void send_gradients();
   [[nodiscard]] Tensor scratch(const Tensor& like) const;
   void collect(const GradientRun& how);
-  double mean_loss(const std::function<double()>& mine, const Batch& batch);
-  [[nodiscard]] double weight(const Batch& batch) const;
+  double join_losses(const std::function<double()>& mine, const Batch& batch);
+  [[nodiscard]] double loss_share(const Batch& batch);
 
   Parts parts_;
+  double share_ = 1;              // of this worker's gradients in the sum
   bool values_are_known_ = true;  // to the workers
   Tensor mine_;                   // of the shard, by this rank as a worker
 };

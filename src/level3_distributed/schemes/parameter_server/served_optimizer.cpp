@@ -93,7 +93,7 @@ void ServedOptimizer::answer(const ServerMessage& message) {
       executor().network().values_changed();
       return restore_server(line_.receive_map(message.from));
     case ServerWord::tested:
-      local().tested(message.numbers[0], std::int64_t(message.numbers[1]));
+      local().tested(message.numbers[0], message.numbers[1]);
       return line_.say(message.from, ServerWord::tested);
     default:
       return heard(message);
@@ -184,13 +184,13 @@ void ServedOptimizer::begin_test() {
 
 void ServedOptimizer::end_test() { kept_.give_back(executor().network()); }
 
-void ServedOptimizer::tested(double loss, std::int64_t samples) {
+void ServedOptimizer::tested(double loss, double weight) {
   if (local().modifiers().empty()) return;
-  const double all = agreement().sum(double(samples));
+  const double all = agreement().sum(weight);
   if (all == 0) return;
-  const double mean = agreement().mean(loss, double(samples));
+  const double mean = agreement().mean(loss, weight);
   if (rule_ == Rule::at_workers || (is_server() && !has_left_)) {
-    return local().tested(mean, std::int64_t(all));
+    return local().tested(mean, all);
   }
   if (rank_ != 0 || roles_.kind() == ServerRanks::Kind::works || has_left_) return;
   for (int shard = 0; shard < roles_.shards(); ++shard) {

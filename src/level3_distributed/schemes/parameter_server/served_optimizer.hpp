@@ -36,7 +36,7 @@ class ServedOptimizer : public DistributedOptimizer {
 
   void begin_test() override;
   void end_test() override;
-  void tested(double loss, std::int64_t samples) override;
+  void tested(double loss, double weight) override;
   [[nodiscard]] ValueMap state() const override;
   void restore(const ValueMap& state) override;
   [[nodiscard]] RankAgreement& agreement() override { return *workers_agreement_; }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/level2_training/rank_agreement.hpp"
+#include "d5/level2_training/sampler.hpp"
+
+namespace d5::detail {
+
+/// Whether every rank has as many samples of this batch: the same answer on each.
+[[nodiscard]] inline bool is_even(const Batch& batch, const RankAgreement& ranks) {
+  return batch.global_size % (ranks.ranks() / ranks.ranks_of_model()) == 0;
+}
+
+}  // namespace d5::detail
