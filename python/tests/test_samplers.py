@@ -77,12 +77,15 @@ def test_ranks_get_batches_in_turn(threads):
         assert epoch_of(sampler) == batches[1:]
 
 
-def test_a_batch_that_is_too_small_for_the_ranks_is_an_error():
-    sampler = Counting((5, 1))
-    sampler.take_part(1, 2)
-    next_of(sampler)
-    with pytest.raises(d5.ShapeError, match="batch 1 of epoch 0 has 1 samples for 2 ranks"):
+def test_a_batch_that_is_too_small_for_the_ranks_leaves_some_without_samples():
+    for rank, last in ((0, [5]), (1, [])):
+        sampler = Counting((5, 1))
+        sampler.take_part(rank, 2)
         next_of(sampler)
+        batch = next_of(sampler)
+        assert (batch.size, batch.global_size, batch.samples) == (len(last), 1, last)
+        assert [value.numpy().tolist() for value in batch.values.values()] == [last] * len(last)
+    sampler = Counting((5, 1))
     for rank, ranks in ((2, 2), (-1, 2), (0, 0)):
         with pytest.raises(d5.ValueError, match="parts count from 0"):
             sampler.take_part(rank, ranks)

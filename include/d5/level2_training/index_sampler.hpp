@@ -26,6 +26,7 @@ struct EpochOrder {
 struct EpochSize {
   std::int64_t draws = 0;  ///< samples in all batches together
   std::int64_t batches = 0;
+  std::int64_t left_out = 0;  ///< samples that are in none of them, as the tail says
 };
 
 /// A sampler that is nothing but an order of samples; batches, tails, seeking, reading, also ahead,
@@ -49,6 +50,7 @@ class IndexSampler : public Sampler {
   [[nodiscard]] std::int64_t batches() const final { return batches_; }
   [[nodiscard]] const Dataset& dataset() const final { return *dataset_; }
   [[nodiscard]] SamplerLaw law() const final;
+  [[nodiscard]] std::int64_t left_out() const final { return size_.left_out; }
   [[nodiscard]] const SamplerOptions& options() const { return options_; }
 
   void take_part(int rank, int ranks) final;

@@ -20,7 +20,7 @@ struct Batch {
   /// batch's largest sample; `NAME.length` holds the real sizes of these: int64 {samples}, or
   /// {samples, k} of k dimensions.
   ValueMap values;
-  std::int64_t size = 0;  ///< samples in it
+  std::int64_t size = 0;  ///< samples in it; 0 where other ranks have all of `global_size`
   std::int64_t epoch = 0;
   std::int64_t index = 0;  ///< of the batch within its epoch
   /// Samples in this batch on all ranks together; 0: the same number on each.
@@ -79,14 +79,17 @@ class Sampler {
   [[nodiscard]] virtual const Dataset& dataset() const = 0;
   /// From the next batch on gives and reads only part `rank` of every batch, cut into `ranks`
   /// contiguous parts as evenly as can be: the first T mod n of them have one sample more.
-  /// `Batch::global_size` tells T, so that an average over samples stays exact. A batch with fewer
-  /// samples than ranks, some of which would have none, is left out by all.
+  /// `Batch::global_size` tells T, so that an average over samples stays exact. Of a batch with
+  /// fewer samples than ranks some have none: a `Batch` of size 0, without values.
   /// Throws: ValueError for a rank outside the world; Unsupported where a sampler cannot be cut.
   virtual void take_part(int rank, int ranks);
   /// From the next batch on gives and reads only batches `rank`, `rank` + `ranks`, ... of all: of a
   /// test run, in which every sample is on one rank. Batches are those of one rank alone, and a
   /// rank may have none. Throws: as `take_part`.
   virtual void take_batches(int rank, int ranks);
+  /// Samples that would be in an epoch but are in no batch of any rank: those of a tail that is
+  /// dropped, or that ranks cannot share evenly. 0 where a sampler does not say.
+  [[nodiscard]] virtual std::int64_t left_out() const { return 0; }
   /// From the next batch on so many threads read the batches after it ahead, three in memory at
   /// most; 0: none, `next` reads. Batches, their order and their errors do not depend on it.
   /// What is read there may end the sampler, but not ask or move it: that throws ValueError.

@@ -104,20 +104,13 @@ void PythonSampler::cut(OwnedBatch& whole) const {
   const auto [rank, ranks] = of_samples_;
   if (ranks == 1) return;
   const std::int64_t share = batch.size / ranks, more = batch.size % ranks;
-  if (share == 0) {
-    throw ShapeError(call_python([&] {
-      return fmt::format(
-          "sampler {}: batch {} of epoch {} has {} samples for {} ranks; drop the last batch, or "
-          "take larger ones",
-          class_name(), index_, batch.epoch, batch.size, ranks);
-    }));
-  }
   const std::int64_t begin = rank * share + std::min<std::int64_t>(rank, more);
   const std::int64_t size = share + (rank < more ? 1 : 0);
   for (auto& [name, value] : batch.values) value = value.tensor().slice(begin, begin + size);
   if (!batch.samples.empty()) {
     batch.samples = batch.samples.subspan(std::size_t(begin), std::size_t(size));
   }
+  if (size == 0) batch.values.clear();  // nothing runs on them
   batch.global_size = batch.size;
   batch.size = size;
 }

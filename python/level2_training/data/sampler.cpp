@@ -124,6 +124,9 @@ void bind_sampler(py::module_& m) {
           py::arg("rank"), py::arg("ranks"),
           "From the next batch on gives batches `rank`, `rank` + `ranks`, ... alone.")
       .def_property_readonly("dataset", &Sampler::dataset, inside)
+      .def_property_readonly(
+          "left_out", &Sampler::left_out,
+          "Samples that an epoch would have, but that are in no batch of any rank.")
       .def("__len__", &Sampler::batches)
       .def(
           "__iter__",

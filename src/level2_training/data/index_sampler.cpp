@@ -39,7 +39,7 @@ EpochSize IndexSampler::even_batches(const Dataset& dataset, const SamplerOption
                     "a smaller batch",
                     who(dataset), draws, batch_size));
   }
-  return {batches * batch_size, batches};
+  return {batches * batch_size, batches, draws % batch_size};
 }
 
 IndexSampler::IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options)
@@ -156,7 +156,7 @@ void IndexSampler::plan_batches() {
     const bool mine = batch++ % each_batch_ == first_batch_;
     // Part r begins after r shares and one sample more for each of the first T mod n.
     const std::int64_t whole = end - begin, share = whole / ranks_, more = whole % ranks_;
-    if (mine && share > 0) {
+    if (mine) {
       const auto first = std::size_t(begin + rank_ * share + std::min<std::int64_t>(rank_, more));
       const auto count = std::size_t(share + (rank_ < more ? 1 : 0));
       plans_.push_back({.epoch = epoch_,

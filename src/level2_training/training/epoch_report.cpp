@@ -23,6 +23,9 @@ EpochReport::EpochReport(std::function<void(const std::string&)> say,
 void EpochReport::after_epoch(Trainer& trainer, std::int64_t epoch) {
   std::string line =
       fmt::format("epoch {} of {}, step {}", epoch + 1, trainer.options().epochs, trainer.step());
+  if (const std::int64_t out = trainer.train_sampler().left_out(); out > 0) {
+    line += fmt::format(", {} samples left out", out);
+  }
   for (const auto& metric : metrics_) {
     if (metric->samples().empty()) continue;
     const std::string unit = metric->unit() == "1" ? "" : " " + metric->unit();

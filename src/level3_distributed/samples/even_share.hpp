@@ -10,6 +10,7 @@ namespace d5::detail {
 
 struct EvenShare {
   std::int64_t first, size;
+  std::int64_t left_out;  ///< in no part
 };
 
 /// Of the samples, cut into parts of one size; the fewer than `shares` last ones are in none.
@@ -24,7 +25,7 @@ inline EvenShare even_share(const Dataset& dataset, int share, int shares) {
     throw ValueError(fmt::format("the {} samples of '{}' cannot be shared by {} ranks",
                                  dataset.size(), printable(dataset.name()), shares));
   }
-  return {share * size, size};
+  return {share * size, size, dataset.size() % shares};
 }
 
 }  // namespace d5::detail

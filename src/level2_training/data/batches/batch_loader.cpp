@@ -87,7 +87,8 @@ void BatchLoader::open(std::size_t most) {
       return;
     }
     memory->begin(plan);
-    shared.slot(shared.opened++) = {.memory = std::move(memory)};
+    const bool is_empty = memory->pieces() == 0;
+    shared.slot(shared.opened++) = {.memory = std::move(memory), .complete = is_empty};
     shared.opened_more.notify_all();
   }
 }

@@ -11,6 +11,8 @@ namespace d5::detail {
 BatchMemory::BatchMemory(const BatchSource& source, std::int64_t samples, std::int64_t pieces)
     : source_(source) {
   batch_.size = samples;
+  errors_.resize(1);
+  if (samples == 0) return;  // no values: nothing runs on them
   const auto& fields = source_.dataset->fields();
   const auto whole = empty_batch(*source_.dataset, samples);
   for (std::size_t f = 0; f < fields.size(); ++f) {

@@ -29,7 +29,7 @@ class SteppedSampler final : public Sampler {
 
   const Batch* next() override {
     const Batch* from = sampler_->next();
-    if (!from) return nullptr;
+    if (!from || from->size == 0) return from;
     Buffer& buffer = buffer_of(from->size);
     for (std::size_t f = 0; f < fields_.size(); ++f) {
       buffer.stages[0][f] = from->values.at(fields_[f].name).tensor();
@@ -51,6 +51,7 @@ class SteppedSampler final : public Sampler {
   void seek(std::int64_t epoch, std::int64_t index) override { sampler_->seek(epoch, index); }
   [[nodiscard]] std::int64_t batches() const override { return sampler_->batches(); }
   [[nodiscard]] SamplerLaw law() const override { return sampler_->law(); }
+  [[nodiscard]] std::int64_t left_out() const override { return sampler_->left_out(); }
   [[nodiscard]] const Dataset& dataset() const override { return sampler_->dataset(); }
   void take_part(int rank, int ranks) override { sampler_->take_part(rank, ranks); }
   void take_batches(int rank, int ranks) override { sampler_->take_batches(rank, ranks); }

@@ -88,10 +88,12 @@ class BucketSampler final : public IndexSampler {
     for (const auto& bucket : buckets) {
       const auto samples = std::int64_t(bucket.size());
       largest = std::max(largest, samples);
+      if (options.tail == Tail::drop && samples < options.batch_size) all.left_out += samples;
       if (samples == 0 || (options.tail == Tail::drop && samples < options.batch_size)) continue;
       const EpochSize one = even_batches(dataset, options, samples);
       all.draws += one.draws;
       all.batches += one.batches;
+      all.left_out += one.left_out;
     }
     if (all.batches == 0) return even_batches(dataset, options, largest);  // says what is wrong
     return all;

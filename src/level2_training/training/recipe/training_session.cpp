@@ -192,8 +192,14 @@ std::vector<Measurement> TrainingSession::run(const Interrupt& interrupt) {
 
 std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrupt) {
   if (options_.say) {
-    options_.say(fmt::format("{}: {}, {} batches an epoch", printable(recipe_.name()),
-                             data_.train->description(), train_->batches()));
+    const std::int64_t out = train_->left_out();
+    options_.say(fmt::format("{}: {}, {} batches an epoch{}", printable(recipe_.name()),
+                             data_.train->description(), train_->batches(),
+                             out > 0 ? fmt::format(", which leave out {} samples", out) : ""));
+    if (const std::string why = optimizer_->loss_weight().assumption(); !why.empty()) {
+      options_.say(fmt::format("loss '{}' is taken for a mean over samples: {}",
+                               printable(model_->loss), printable(why)));
+    }
     if (!options_.init.path.empty()) {
       options_.say(fmt::format("{}: {}", printable(options_.init.path), to_string(model_->taken)));
     }

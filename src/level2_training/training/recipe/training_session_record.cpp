@@ -29,6 +29,15 @@ Measurement TrainingSession::record() const {
   if (!learning_rate_.empty()) result.conditions["learning_rate"] = learning_rate_;
   const auto sampling = read_shared_options<SamplerOptions>(recipe_.section("sampler"));
   result.conditions["batch"] = std::to_string(sampling.batch_size);
+  if (const std::int64_t out = train_->left_out(); out > 0) {
+    result.conditions["left_out"] = std::to_string(out);
+  }
+  LossWeight& loss = optimizer_->loss_weight();
+  if (const std::string counted = loss.counted(); !counted.empty()) {
+    result.conditions["loss_counts"] = counted;
+  } else if (const std::string why = loss.assumption(); !why.empty()) {
+    result.conditions["loss_counts"] = "samples, taken for a mean over them: " + why;
+  }
   if (options_.loader_threads > 0) {
     result.conditions["loader_threads"] = std::to_string(options_.loader_threads);
   }

@@ -9,6 +9,27 @@
 namespace d5 {
 namespace {
 
+/// The sampler of one shard, which knows of the others what all leave out.
+class ShardSampler final : public Sampler {
+ public:
+  ShardSampler(std::shared_ptr<Sampler> mine, std::int64_t left_out)
+      : mine_(std::move(mine)), left_out_(left_out) {}
+  const Batch* next() override { return mine_->next(); }
+  void reset(std::int64_t epoch) override { mine_->reset(epoch); }
+  void seek(std::int64_t epoch, std::int64_t index) override { mine_->seek(epoch, index); }
+  [[nodiscard]] std::int64_t batches() const override { return mine_->batches(); }
+  [[nodiscard]] SamplerLaw law() const override { return mine_->law(); }
+  [[nodiscard]] const Dataset& dataset() const override { return mine_->dataset(); }
+  [[nodiscard]] std::int64_t left_out() const override { return left_out_; }
+  void take_part(int rank, int ranks) override { mine_->take_part(rank, ranks); }
+  void take_batches(int rank, int ranks) override { mine_->take_batches(rank, ranks); }
+  void read_ahead(int threads) override { mine_->read_ahead(threads); }
+
+ private:
+  std::shared_ptr<Sampler> mine_;
+  std::int64_t left_out_;
+};
+
 /// The same samples in every epoch, which lie together: a rank opens its own files alone.
 class ShardsCut final : public SampleCut {
  public:
@@ -18,8 +39,10 @@ class ShardsCut final : public SampleCut {
     const detail::EvenShare mine = detail::even_share(*dataset, share, shares);
     std::vector<std::int64_t> samples(static_cast<std::size_t>(mine.size));
     std::iota(samples.begin(), samples.end(), mine.first);
-    return order.make(std::make_shared<SubsetDataset>(std::move(dataset), std::move(samples)),
-                      settings);
+    auto sampler = order.make(
+        std::make_shared<SubsetDataset>(std::move(dataset), std::move(samples)), settings);
+    const std::int64_t left_out = sampler->left_out() * shares + mine.left_out;
+    return std::make_shared<ShardSampler>(std::move(sampler), left_out);
   }
 };
 

@@ -13,12 +13,19 @@ class ShareSampler final : public IndexSampler {
  public:
   ShareSampler(const std::shared_ptr<const Dataset>& dataset, const SamplerOptions& options,
                int share, int shares)
-      : IndexSampler(
-            dataset, options,
-            even_batches(*dataset, options, detail::even_share(*dataset, share, shares).size)),
+      : IndexSampler(dataset, options, size_of(*dataset, options, share, shares)),
         first_(detail::even_share(*dataset, share, shares).first) {}
 
  private:
+  /// What is left out is that of all shares.
+  static EpochSize size_of(const Dataset& dataset, const SamplerOptions& options, int share,
+                           int shares) {
+    const detail::EvenShare mine = detail::even_share(dataset, share, shares);
+    EpochSize size = even_batches(dataset, options, mine.size);
+    size.left_out = size.left_out * shares + mine.left_out;
+    return size;
+  }
+
   SamplerLaw promise() const override { return {.draws = size().draws, .least = 0}; }
 
   void arrange(std::int64_t epoch, EpochOrder& order) override {
