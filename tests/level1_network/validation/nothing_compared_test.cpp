@@ -324,8 +324,8 @@ TEST_CASE("auto does not choose whom it could not compare, unless another draw t
         0, 1e9);
     race.run(0);
     CHECK(race.draws() == (tells ? 3 : 0));
-    if (tells) {
-      CHECK(race.refusals().empty());
+    if (tells) {  // a clock may still refuse the slower
+      for (const auto& refusal : race.refusals()) CHECK_THAT(refusal.reason, !Contains("compared"));
       continue;
     }
     CHECK(race.winner() == "plan");
