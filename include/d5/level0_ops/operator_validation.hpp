@@ -47,6 +47,10 @@ struct ForwardOptions {
 /// for the largest of many elements. k is the reference's work for an element of the output. Of an
 /// output of float16 or bfloat16 it is at least 4 of that type's spacings, 2^-10 and 2^-7.
 ///
+/// What is expected may say nothing: NaN or infinite in more than half of the elements, empty, one
+/// number whatever the inputs are. Then nothing was compared ("compared"), and what agrees is
+/// mistrusted (docs/measuring.md, "What says nothing").
+///
 /// Of each output that differs at all, `heatmaps` gets a picture of where (`heatmap`), which its
 /// record names among the artefacts.
 ///
