@@ -21,7 +21,7 @@ namespace {
 // All is float64: sums in another order differ in some last digits.
 constexpr double kRounding = 1e-12;
 
-std::shared_ptr<Optimizer> descent(const WeighedClasses& model, const Settings& settings) {
+std::shared_ptr<Optimizer> weighed_descent(const WeighedClasses& model, const Settings& settings) {
   return open_optimizer("sgd", make_executor(model.network()), "loss", settings);
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("a batch in pieces is the whole batch, whatever counts in its loss") {
     const auto expected = test::descended(model, samples, 10, 0.5);
     for (const std::int64_t pieces : {1, 2, 3, 10}) {
       CAPTURE(pieces, model.ignored.value_or(0), model.weights, int(model.form));
-      const auto optimizer = descent(model, in_pieces(pieces));
+      const auto optimizer = weighed_descent(model, in_pieces(pieces));
       const auto sampler = in_order(samples, 10);
       std::vector<double> w = model.first;
       while (const Batch* batch = sampler->next()) {
@@ -75,7 +75,7 @@ TEST_CASE("the loss of pieces, forward alone, is that of the whole batch") {
   for (const WeighedClasses& model : test::weighed_cases()) {
     const WeighedSamples samples(10, model.ignored, 7, 5, 10);
     const auto optimizer =
-        std::dynamic_pointer_cast<ThreeStepOptimizer>(descent(model, in_pieces(4)));
+        std::dynamic_pointer_cast<ThreeStepOptimizer>(weighed_descent(model, in_pieces(4)));
     const auto sampler = in_order(samples, 10);
     CHECK(optimizer->gradients().loss_of(*sampler->next()) ==
           Approx(model.answer(model.first, samples.x, samples.labels).loss).epsilon(kRounding));
@@ -90,7 +90,7 @@ TEST_CASE("test runs do not depend on their batches") {
     const double loss = adds ? expected.loss / 23 : expected.loss;
     for (const std::int64_t batch_size : {1, 4, 7, 23}) {
       CAPTURE(batch_size, model.ignored.value_or(0), model.weights, int(model.form));
-      const auto optimizer = descent(model, {{"learning_rate", 0.0}});
+      const auto optimizer = weighed_descent(model, {{"learning_rate", 0.0}});
       const auto train = in_order(samples, 23), tests = in_order(samples, batch_size);
       Trainer trainer(*optimizer, *train, tests.get());
       const auto metric = [&](const char* name) {
@@ -125,7 +125,7 @@ TEST_CASE("a metric may be told which class does not count") {
   const WeighedSamples samples(20, -100);
   const auto whole = model.answer(model.first, samples.x, samples.labels);
   const WeighedClasses other{.ignored = 1};  // by the metric, not by the loss
-  const auto optimizer = descent({}, {{"learning_rate", 0.0}});
+  const auto optimizer = weighed_descent({}, {{"learning_rate", 0.0}});
   const WeighedSamples classes(20, {});
   const auto sampler = in_order(classes, 20);
   Trainer trainer(*optimizer, *sampler, sampler.get());
@@ -142,14 +142,14 @@ TEST_CASE("a metric may be told which class does not count") {
 TEST_CASE("a batch in which nothing counts is an end that says why") {
   const WeighedClasses model{.ignored = -100};
   const WeighedSamples samples(8, -100, 3, 0, 8);
-  const auto optimizer = descent(model, in_pieces(2));
+  const auto optimizer = weighed_descent(model, in_pieces(2));
   const auto sampler = in_order(samples, 8);
   Trainer trainer(*optimizer, *sampler, nullptr);
   CHECK_THROWS_WITH(trainer.run(), Catch::Contains("nothing counts: targets that are not -100"));
   check_close(weights_of(*optimizer), model.first);
   // A mask that divides by one at least gives 0 for such a batch: it changes nothing.
   const WeighedClasses masked{.ignored = -100, .form = WeighedClasses::Form::masked};
-  const auto other = descent(masked, in_pieces(2));
+  const auto other = weighed_descent(masked, in_pieces(2));
   Trainer goes_on(*other, *sampler, nullptr);
   goes_on.run();
   check_close(weights_of(*other), masked.first);

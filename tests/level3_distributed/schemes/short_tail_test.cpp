@@ -12,7 +12,7 @@ using namespace d5;
 
 namespace {
 
-std::shared_ptr<TensorDataset> numbers(std::int64_t count) {
+std::shared_ptr<TensorDataset> counted_from_0(std::int64_t count) {
   std::vector<std::int64_t> x;
   for (std::int64_t i = 0; i < count; ++i) x.push_back(i % 2);
   return std::make_shared<TensorDataset>(
@@ -62,7 +62,7 @@ TEST_CASE("ranks together train what one rank trains, with whatever sampler and 
           Settings all = settings;
           all.set("batch_size", kBatch);
           all.set("tail", tail);
-          const auto data = numbers(count);
+          const auto data = counted_from_0(count);
           Epoch alone;
           add(*samplers().at(name).make(data, all), alone);
           const std::int64_t draws = name == "choice" ? 11 : count;
@@ -93,7 +93,7 @@ TEST_CASE("cuts whose ranks have samples of their own say what is in no part") {
       std::int64_t drawn = 0, left_out = 0;
       for (int rank = 0; rank < ranks; ++rank) {
         const auto sampler =
-            sample_cuts().at(cut).make()->sampler(numbers(17), samplers().at("shuffle"),
+            sample_cuts().at(cut).make()->sampler(counted_from_0(17), samplers().at("shuffle"),
                                                   {{"batch_size", 2}, {"tail", tail}}, rank, ranks);
         while (const Batch* batch = sampler->next()) drawn += batch->size;
         left_out = sampler->left_out();

@@ -60,8 +60,8 @@ struct Trained {
   std::vector<double> losses;
 };
 
-Trained trained(const WeighedClasses& model, const Scheme& scheme, const WeighedSamples& samples,
-                Settings rule = {}) {
+Trained weighed_training(const WeighedClasses& model, const Scheme& scheme,
+                         const WeighedSamples& samples, Settings rule = {}) {
   const auto& entry = find_scheme(scheme.name);
   const RankRole role = entry.role(this_rank, rank_count, scheme.settings);
   const auto executor = entry.executor({model.network(), "loss", {}}, world(), scheme.settings);
@@ -115,7 +115,7 @@ TEST_CASE("n ranks train as one with the whole batch, whatever counts in its los
       if (rank_count < scheme.least_ranks) continue;
       if (scheme.name == "pipeline" && model.form == WeighedClasses::Form::masked) continue;
       CAPTURE(scheme.name, model.ignored.value_or(0), model.weights, int(model.form));
-      const Trained result = trained(model, scheme, samples);
+      const Trained result = weighed_training(model, scheme, samples);
       if (result.w.empty()) continue;
       check_close(result.w, expected);
     }
@@ -128,10 +128,11 @@ TEST_CASE("pieces of ranks' parts are the whole batch, too") {
     const auto expected = test::descended(model, samples, kBatch, kRate, kEpochs);
     for (const std::int64_t pieces : {2, 3}) {
       CAPTURE(pieces, model.ignored.value_or(0), model.weights, int(model.form));
-      check_close(trained(model, {"consistent_decentralized"}, samples,
-                          {{"modifiers.0.name", "accumulate"}, {"modifiers.0.pieces", pieces}})
-                      .w,
-                  expected);
+      check_close(
+          weighed_training(model, {"consistent_decentralized"}, samples,
+                           {{"modifiers.0.name", "accumulate"}, {"modifiers.0.pieces", pieces}})
+              .w,
+          expected);
     }
   }
 }
@@ -140,7 +141,7 @@ TEST_CASE("the training loss that is reported is that of the whole batch") {
   for (const WeighedClasses& model : test::weighed_cases()) {
     const WeighedSamples samples = samples_for(model);
     CAPTURE(model.ignored.value_or(0), model.weights, int(model.form));
-    check_close(trained(model, {"consistent_decentralized"}, samples).losses,
+    check_close(weighed_training(model, {"consistent_decentralized"}, samples).losses,
                 losses_of(model, samples));
   }
 }
@@ -182,7 +183,7 @@ TEST_CASE("ranks without samples, or with none that counts, poison no scheme") {
   for (const Scheme& scheme : schemes) {
     if (rank_count < scheme.least_ranks) continue;
     CAPTURE(scheme.name);
-    const Trained result = trained(model, scheme, samples);
+    const Trained result = weighed_training(model, scheme, samples);
     if (result.w.empty()) continue;
     for (const double w : result.w) CHECK(std::isfinite(w));
     CHECK(result.w != model.first);
@@ -192,6 +193,6 @@ TEST_CASE("ranks without samples, or with none that counts, poison no scheme") {
 TEST_CASE("a batch in which nothing counts on any rank ends training on all") {
   const WeighedClasses model{.ignored = -100};
   const WeighedSamples samples(kSamples, -100, 3, 0, kSamples);
-  CHECK_THROWS_WITH(trained(model, {"consistent_decentralized"}, samples),
+  CHECK_THROWS_WITH(weighed_training(model, {"consistent_decentralized"}, samples),
                     Catch::Contains("nothing"));
 }

@@ -33,7 +33,7 @@ bool passes_on(const onnx::Node& node) {
   return is_one_of(node, kTypes);
 }
 
-Names ancestors(const Network& network, const std::string& tensor) {
+Names names_behind(const Network& network, const std::string& tensor) {
   Names names{tensor};
   for (const auto& node : std::views::reverse(network.graph().nodes)) {
     if (std::ranges::none_of(node.outputs, [&](const auto& o) { return names.contains(o); })) {
@@ -187,7 +187,7 @@ class Reader {
   /// Whether the elements of what is reduced are as many a sample, whatever the batch.
   LossReading over(LossReading of) {
     constexpr std::int64_t kFew = 2, kMore = 3, kShort = 4, kLong = 6;
-    const auto names = ancestors(network_, of.tensor);
+    const auto names = names_behind(network_, of.tensor);
     bool open = false;
     for (const auto& [name, type] : network_.graph().inputs) {
       if (!names.contains(name)) continue;
@@ -258,7 +258,7 @@ std::string origin_of(const Network& network, std::string tensor) {
 std::optional<std::int64_t> compared_class(const Network& network, const std::string& tensor,
                                            std::string_view field) {
   std::set<std::int64_t> classes;
-  const auto names = ancestors(network, tensor);
+  const auto names = names_behind(network, tensor);
   for (const auto& node : network.graph().nodes) {
     if (node.op_type != "Equal" || !node.domain.empty() || !names.contains(node.outputs[0])) {
       continue;
@@ -282,7 +282,7 @@ std::optional<std::int64_t> compared_class(const Network& network, const std::st
 }
 
 Network network_behind(const Network& network, const std::string& tensor) {
-  const auto names = ancestors(network, tensor);
+  const auto names = names_behind(network, tensor);
   onnx::Model model = network.model();
   onnx::Graph& graph = model.graph;
   std::erase_if(graph.nodes, [&](const onnx::Node& node) {

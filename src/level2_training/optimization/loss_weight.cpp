@@ -14,9 +14,6 @@
 namespace d5 {
 namespace {
 
-using Is = detail::LossReading::Is;
-using By = detail::LossReading::By;
-
 const Value& field_of(const ValueMap& fields, const std::string& name, const std::string& loss) {
   const auto place = fields.find(name);
   if (place != fields.end()) return place->second;
@@ -151,21 +148,24 @@ LossWeight::State& LossWeight::state() {
 
 LossWeight::Kind LossWeight::kind() {
   const detail::LossReading& reading = state().reading;
-  if (reading.is == Is::sum) return Kind::sum;
-  return reading.is == Is::mean && reading.by != By::samples ? Kind::counted : Kind::samples;
+  if (reading.is == detail::LossReading::Is::sum) return Kind::sum;
+  return reading.is == detail::LossReading::Is::mean &&
+                 reading.by != detail::LossReading::By::samples
+             ? Kind::counted
+             : Kind::samples;
 }
 
 double LossWeight::of(const ValueMap& fields, std::int64_t samples) {
   State& of = state();
   if (kind() != Kind::counted) return double(samples);
   switch (of.reading.by) {
-    case By::elements:
+    case detail::LossReading::By::elements:
       return of.elements_of(fields, samples);
-    case By::targets:
+    case detail::LossReading::By::targets:
       return of.targets_of(fields);
-    case By::number:
+    case detail::LossReading::By::number:
       return of.number_of(fields);
-    case By::samples:
+    case detail::LossReading::By::samples:
       break;
   }
   return double(samples);
@@ -178,7 +178,7 @@ bool LossWeight::counts(const Batch& batch) {
 
 double LossWeight::share(double part, double whole) {
   State& of = state();
-  if (of.reading.is == Is::sum) return 1;
+  if (of.reading.is == detail::LossReading::Is::sum) return 1;
   if (part != whole && !of.reading.joins) {
     throw Unsupported(fmt::format(
         "loss '{}': {}, so that no weights make the whole batch's gradient of those of its parts; "
@@ -213,22 +213,27 @@ double LossWeight::join(RankAgreement& ranks, double mine, const Batch& batch) {
 std::optional<std::int64_t> LossWeight::ignored(std::string_view field) {
   State& of = state();
   const detail::LossReading& reading = of.reading;
-  if (reading.by != By::number && reading.by != By::targets) return {};
+  if (reading.by != detail::LossReading::By::number &&
+      reading.by != detail::LossReading::By::targets)
+    return {};
   const auto known = of.ignored.find(field);
   if (known != of.ignored.end()) return known->second;
   const bool reads = detail::origin_of(of.network, reading.tensor) == field;
   return of.ignored[std::string(field)] =
-             reading.by == By::number ? detail::compared_class(of.network, reading.tensor, field)
-             : reads                  ? reading.ignored
-                                      : std::nullopt;
+             reading.by == detail::LossReading::By::number
+                 ? detail::compared_class(of.network, reading.tensor, field)
+             : reads ? reading.ignored
+                     : std::nullopt;
 }
 
 std::string LossWeight::counted() {
   const detail::LossReading& reading = state().reading;
-  if (reading.is == Is::sum) return "a sum: parts are added";
+  if (reading.is == detail::LossReading::Is::sum) return "a sum: parts are added";
   if (kind() != Kind::counted) return "";
-  if (reading.by == By::elements) return fmt::format("elements of '{}'", printable(reading.tensor));
-  if (reading.by == By::number) return fmt::format("what '{}' says", printable(reading.tensor));
+  if (reading.by == detail::LossReading::By::elements)
+    return fmt::format("elements of '{}'", printable(reading.tensor));
+  if (reading.by == detail::LossReading::By::number)
+    return fmt::format("what '{}' says", printable(reading.tensor));
   std::string words = "targets";
   if (reading.ignored) words += fmt::format(" that are not {}", *reading.ignored);
   if (!reading.weights.empty()) words += ", by the weights of their classes";
@@ -237,7 +242,7 @@ std::string LossWeight::counted() {
 
 std::string LossWeight::assumption() {
   const detail::LossReading& reading = state().reading;
-  if (reading.is != Is::other) return "";
+  if (reading.is != detail::LossReading::Is::other) return "";
   return reading.why;
 }
 
