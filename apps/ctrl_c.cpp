@@ -3,28 +3,38 @@
 
 #include <csignal>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "d5/core/stop_on_signal.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
 
 namespace d5::app {
 namespace {
 
 std::unique_ptr<StopOnSignal> listener;
+bool ended_with_others = false;
 
 }  // namespace
 
 Interrupt ctrl_c() {
-  if (!listener) listener = std::make_unique<StopOnSignal>(std::vector{SIGINT, SIGTERM, SIGHUP});
+  if (!listener) {
+    std::vector<int> signals{SIGINT, SIGTERM, SIGHUP};
+    if (is_launched()) signals.push_back(kLaunchersCtrlC);
+    listener = std::make_unique<StopOnSignal>(std::move(signals));
+  }
   return {.token = listener->token()};
 }
 
-bool interrupted() { return listener && listener->token().stop_requested(); }
+void end_with_others() { ended_with_others = true; }
+
+bool interrupted() { return ended_with_others || (listener && listener->token().stop_requested()); }
 
 int interrupted_status() {
   constexpr int kSignal = 128;
   const int signal = listener ? listener->arrived() : 0;
-  return kSignal + (signal == 0 ? SIGINT : signal);
+  return kSignal + (signal == 0 || signal == kLaunchersCtrlC ? SIGINT : signal);
 }
 
 }  // namespace d5::app

@@ -15,6 +15,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/collective_kind.hpp"
 #include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/rank_check.hpp"
 
 namespace d5::app {
 namespace {
@@ -48,14 +49,28 @@ std::vector<std::string> commands_on_ranks() {
   return names;
 }
 
+/// What was given, by option. A recipe may be a file of another name: its values are compared when
+/// it is read.
+std::map<std::string, std::string> given_options(const CLI::App& command) {
+  std::map<std::string, std::string> given{{"command", full_name(command)}};
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || name == "RECIPE") continue;
+    const bool is_flag = option->get_items_expected_max() == 0;
+    given[name] = is_flag ? "given" : fmt::format("{}", fmt::join(option->results(), " "));
+  }
+  return given;
+}
+
 /// A command that does not divide its work among ranks would do all of it on each, in each other's
-/// way.
-void refuse_ranks(const CLI::App& command) {
+/// way; ranks with options of their own would wait for each other for ever.
+void check_ranks(const CLI::App& command) {
   const bool runs = command.get_option_no_throw(kTraceOption);
   const std::string name = full_name(command);
   const auto on_ranks = commands_on_ranks();
   const bool divides = std::ranges::find(on_ranks, name) != on_ranks.end();
-  if (!runs || divides || world()->size() == 1) return;
+  if (!runs || world()->size() == 1) return;
+  if (divides) return expect_same_start(given_options(command), *world());
   throw ValueError(fmt::format("'{}' is of one process, and this is one of {}; {} run on several",
                                name, world()->size(), fmt::join(on_ranks, ", ")));
 }
@@ -73,7 +88,7 @@ void refuse_values_of_flags(CLI::App& app) {
 
 void check_usage(const CLI::App& command) {
   refuse_one_file_twice(command);
-  refuse_ranks(command);
+  check_ranks(command);
 }
 
 }  // namespace d5::app

@@ -12,6 +12,7 @@
 #include "d5/core/progress.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/training_plan.hpp"
+#include "d5/level3_distributed/communicator_agreement.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
 #include "d5/level3_distributed/rank_launch.hpp"
@@ -36,11 +37,12 @@ constexpr const char* kTrainExamples =
 Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
-/// Whether a failure is training's, and no wrong use.
-class TrainingBegins final : public TrainingEvent {
+/// Whether a failure is training's, and no wrong use; whether training was interrupted.
+class TrainingWatch final : public TrainingEvent {
  public:
   void before_training(Trainer&) override { begun = true; }
-  bool begun = false;
+  void after_training(Trainer& trainer) override { interrupted = trainer.interrupted(); }
+  bool begun = false, interrupted = false;
 };
 
 int run_train(const app::TrainOptions& options) {
@@ -57,17 +59,22 @@ int run_train(const app::TrainOptions& options) {
   if (ranks->rank() == 0 && !options.save.empty()) check_writable(options.save);
   const Recipe recipe = recipe_of(options);
   (void)distributed_options(recipe);  // names that stand nowhere are found on one rank too
-  // mpirun ends all ranks by itself.
-  const Interrupt interrupt = ranks->size() == 1 ? app::ctrl_c() : Interrupt{};
+  const Interrupt ctrl_c = app::ctrl_c();
+  // What follows a training ends on all ranks or on none.
+  bool ended = false;
+  const Interrupt interrupt =
+      ranks->size() == 1 ? ctrl_c : Interrupt{.wished = [&ended] { return ended; }};
 
   const auto train_on_ranks = [&](const Recipe& one, SessionOptions session) {
     if (options.ranks.check_ranks > 0) {
       session.observers.push_back(std::make_shared<RankCheck>(ranks, options.ranks.check_ranks));
     }
-    const auto training = std::make_shared<TrainingBegins>();
+    const auto training = std::make_shared<TrainingWatch>();
     session.observers.push_back(training);
     try {
-      auto results = train(one, std::move(session), ranks, interrupt);
+      auto results = train(one, std::move(session), ranks, ctrl_c);
+      ended = ended || CommunicatorAgreement(ranks).any(training->interrupted);
+      if (ended) app::end_with_others();
       app::describe(results, options.ranks);
       return results;
     } catch (const Interrupted&) {
@@ -79,7 +86,7 @@ int run_train(const app::TrainOptions& options) {
   };
 
   // A rank that exits with a failure while rank 0 still prints would end the job under its hands.
-  const auto ended = [&](int status) {
+  const auto leave = [&](int status) {
     ranks->barrier();
     return status;
   };
@@ -89,7 +96,7 @@ int run_train(const app::TrainOptions& options) {
       session.say = {};  // a line a run is enough
       return train_on_ranks(variant.recipe, std::move(session));
     };
-    return ended(train_repeatedly(options, recipe, train_once, *ranks, interrupt));
+    return leave(train_repeatedly(options, recipe, train_once, *ranks, interrupt));
   }
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
@@ -102,9 +109,9 @@ int run_train(const app::TrainOptions& options) {
     for (auto& result : train_on_ranks(recipe, session_of(options, word))) {
       results.push_back(std::move(result));
     }
-    if (app::interrupted()) break;
+    if (interrupt.due()) break;
   }
-  return ended(ranks->rank() == 0 ? app::publish(std::move(results), options)
+  return leave(ranks->rank() == 0 ? app::publish(std::move(results), options)
                                   : exit_status(results, options.if_unsupported));
 }
 

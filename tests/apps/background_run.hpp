@@ -15,9 +15,11 @@ namespace d5::testing {
 /// A run of the built program that goes on in the background, its rows in the file `printed`.
 class BackgroundRun {
  public:
-  BackgroundRun(const std::string& arguments, const std::string& printed) {
+  /// `launcher` stands before it.
+  BackgroundRun(const std::string& arguments, const std::string& printed,
+                const std::string& launcher = "") {
     const std::string command =
-        std::string("exec ") + D5_PROGRAM + " " + arguments + " >" + printed;
+        "exec " + launcher + " " + D5_PROGRAM + " " + arguments + " >" + printed;
     child_ = fork();
     if (child_ == 0) {
       execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);

@@ -3,7 +3,9 @@
 #include <csignal>
 
 #include "d5/core/results.hpp"
+#include "d5/level3_distributed/communicator.hpp"
 #include "tests/apps/background_run.hpp"
+#include "tests/apps/training_job.hpp"
 
 using namespace d5;
 using Catch::Contains;
@@ -64,4 +66,74 @@ TEST_CASE("Ctrl-C ends a measurement between two samples, and they are printed a
   CHECK_THAT(time.reason, Contains("interrupted"));
   CHECK(time.samples.size() < 10'000'000);
   CHECK_THAT(content_of(printed), Contains("interrupted"));
+}
+
+TEST_CASE("Ctrl-C ends ranks after one batch: it is printed and written, and training goes on") {
+  if (!transport().present) return;
+  const auto [launcher, signal] =
+      GENERATE(table<std::string, int>({{"", SIGINT}, {"mpirun --oversubscribe -np 2", SIGUSR1}}));
+  const std::string scheme = GENERATE("consistent_decentralized:exchange=sharded", "hogwild");
+  const testing::TrainingJob job(
+      {.dataset = ", train_samples: 96, test_samples: 10",
+       .training = "epochs: 1000000, most_batches: 0, test_every: 1000000"});
+  const std::string printed = job / "printed", checkpoint = job / "ck";
+  const std::string options = " --distributed " + scheme + " --checkpoint " + checkpoint;
+  const std::string begin = launcher.empty() ? " --ranks 2" : "";
+  const auto train = job.train("cut.json") + options + begin + " --checkpoint-every 1 --save " +
+                     (job / "net.onnx");
+  const BackgroundRun run(train, printed, launcher);
+  const int status =
+      run.end(signal, [&] { return std::filesystem::exists(checkpoint + ".rank-1"); });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK_THAT(content_of(printed), Contains("interrupted"));
+  CHECK(std::filesystem::exists(job / "net.onnx"));
+  std::string steps;
+  for (const Measurement& record : read_results(job / "cut.json").measurements) {
+    CHECK((record.status == Status::mistrusted || record.status == Status::skipped));
+    steps = record.conditions.at("steps");
+  }
+  // One more step makes what four are in one go.
+  const std::string limit =
+      " --set training.most_batches=" + std::to_string(std::stoll(steps) + 1) + " --ranks 2";
+  const auto losses = [&](const std::string& more, const std::string& out) {
+    const auto again = testing::run_d5(job.train(out) + more + limit + " --distributed " + scheme);
+    INFO(again.err);
+    REQUIRE(again.status == 0);
+    for (const Measurement& record : read_results(job / out).measurements) {
+      if (record.metric == "loss") return record.samples;
+    }
+    return std::vector<double>{};
+  };
+  const auto resumed = losses(" --resume --checkpoint " + checkpoint, "resumed.json");
+  CHECK(resumed.size() == std::size_t(std::stoll(steps)) + 1);
+  if (scheme != "hogwild") CHECK(resumed == losses("", "whole.json"));
+}
+
+TEST_CASE("a second Ctrl-C ends ranks that d5 started at once") {
+  if (!transport().present) return;
+  const testing::TrainingJob job({.training = "epochs: 1000000"});
+  const std::string printed = job / "printed", checkpoint = job / "ck";
+  // A rank that waits a minute comes to no batch where all could end.
+  const BackgroundRun run(job.train("cut.json") + " --ranks 2 --checkpoint " + checkpoint +
+                              " --checkpoint-every 1 --fault delay:rank=1,step=3,seconds=60",
+                          printed);
+  const auto begin = std::chrono::steady_clock::now();
+  const int status = run.end(SIGINT, [&] {
+    if (!std::filesystem::exists(checkpoint + ".rank-1")) return false;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    kill(run.process(), SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    return true;
+  });
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(50));
+}
+
+TEST_CASE("a rank that is killed ends the others, which d5 started, with a word") {
+  if (!transport().present) return;
+  const testing::TrainingJob job;
+  const auto run = testing::run_d5(job.train("no.json") + " --ranks 2 --fault kill:rank=1,step=3");
+  CHECK(run.status == 128 + SIGKILL);
+  CHECK_THAT(run.err, Contains("rank 1 with PID") && Contains("signal 9"));
 }

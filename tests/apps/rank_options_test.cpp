@@ -64,6 +64,54 @@ TEST_CASE("a hogwild worker that is killed between two meetings ends the job, to
   CHECK_THAT(run.err + run.out, Catch::Contains("rank 1 with PID"));
 }
 
+TEST_CASE("an option of one rank alone is named on every rank, with what each was given") {
+  if (!transport().present) return;
+  const TrainingJob job;
+  const auto [first, second, words] = GENERATE(table<std::string, std::string, std::string>({
+      {"", " --check-ranks 2", "--check-ranks: 2 at rank 1, not set at rank 0"},
+      {" --trace /nowhere/t.json", "", "--trace: /nowhere/t.json at rank 0, not set at rank 1"},
+      {" --save a.onnx", " --save b.onnx", "--save: a.onnx at rank 0, b.onnx at rank 1"},
+      {" --loader-threads 1 --repeat 2", " --loader-threads 2",
+       "--loader-threads: 1 at rank 0, 2 at rank 1; --repeat: 2 at rank 0, not set at rank 1"},
+      {" --check-calls", "", "--check-calls: given at rank 0, not set at rank 1"},
+      {" --set training.epochs=2", " --set training.epochs=3", "training.epochs=2 at rank 0"},
+  }));
+  const auto run = run_d5(
+      job.train("no.json") + first + " : -np 1 " D5_PROGRAM " " + job.train("no.json") + second,
+      "timeout 60 mpirun --oversubscribe -np 1");
+  INFO(run.err);
+  CHECK(run.status == 1);
+  for (const std::string rank : {"rank 0", "rank 1"}) {
+    CHECK_THAT(run.err, Catch::Contains(rank + ": the ranks were not started alike: "));
+  }
+  CHECK_THAT(run.err, Catch::Contains(words));
+}
+
+TEST_CASE("ranks of one recipe in files of other names train, and of other recipes are refused") {
+  if (!transport().present) return;
+  const TrainingJob one, same, other({.training = "epochs: 1, most_batches: 7"});
+  const auto beside = [&](const TrainingJob& second) {
+    return run_d5("train " + one.recipe() + " --quiet : -np 1 " D5_PROGRAM " train " +
+                      second.recipe() + " --quiet",
+                  "timeout 60 mpirun --oversubscribe -np 1");
+  };
+  CHECK(beside(same).status == 0);
+  const auto refused = beside(other);
+  INFO(refused.err);
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.err, Catch::Contains("training.most_batches: 6 at rank 0, 7 at rank 1"));
+}
+
+TEST_CASE("another command beside is refused on every rank") {
+  if (!transport().present) return;
+  const TrainingJob job;
+  const auto run = run_d5(job.train("no.json") + " : -np 1 " D5_PROGRAM " all-reduce bench 16",
+                          "timeout 60 mpirun --oversubscribe -np 1");
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err,
+             Catch::Contains("command: d5 all-reduce bench at rank 1, d5 train at rank 0"));
+}
+
 TEST_CASE("a thread that moves calls on changes no bit of what is learnt, and is in the record") {
   if (!transport().present) return;
   const TrainingJob job;

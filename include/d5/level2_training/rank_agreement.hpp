@@ -37,6 +37,11 @@ class RankAgreement {
   [[nodiscard]] double mean(double mine, const Batch& batch);
   /// Whether any rank wishes it.
   [[nodiscard]] bool any(bool mine);
+  /// Whether nobody waits for this rank, not even a server: it may stop wherever it is.
+  [[nodiscard]] virtual bool is_alone() const { return true; }
+  /// Whether the run ends here, for all ranks, because one of them `wishes` it. No collective:
+  /// where nobody wishes, nobody waits. Asked after each batch of training, by all ranks alike.
+  [[nodiscard]] virtual bool end_together(bool wishes) { return wishes; }
 
  private:
   /// Called where there are several ranks.

@@ -64,7 +64,8 @@ class Trainer {
   /// An interrupt ends it between two batches, and what is left is a checkpoint, if one was asked
   /// for, and `after_training`: no test run, no end of an epoch. Without a checkpoint, which needs
   /// whole batches, it also ends within a batch, where the executor can; the parameters are then
-  /// those before the batch. On several ranks give it only what all see at the same batch.
+  /// those before the batch. Ranks end between two batches, at the same one, whichever of them was
+  /// interrupted (`RankAgreement::end_together`).
   void run(const Interrupt& interrupt = {});
   /// Continues from `path` at the next `run`: parameters, running statistics, the optimizer's
   /// state, hyper-parameters that were changed, places in random streams, the place in the data and
@@ -106,6 +107,8 @@ class Trainer {
   /// run begins; of a rank alone observers are heard at once.
   void hear_observers();
   void agree_to_stop();
+  /// Between two batches. Throws: Interrupted.
+  void end_if_wished();
   [[nodiscard]] bool finished() const;
   /// Throws: ValueError within a run, whose hooks call it.
   void expect_at_rest(const char* call) const;

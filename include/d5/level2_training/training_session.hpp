@@ -37,8 +37,9 @@ struct SessionOptions {
   std::int64_t checkpoint_every = 500;  ///< batches
   std::int64_t checkpoints_kept = 1;    ///< as in `TrainerOptions`
   InitialValues init = {};              ///< what the network begins with, unless it is resumed
-  std::string save = {};   ///< ONNX file for the trained network without its loss; empty: none
-  int loader_threads = 0;  ///< that read batches ahead (`Sampler::read_ahead`); 0: training reads
+  std::string save = {};    ///< ONNX file for the trained network without its loss; empty: none
+  bool writes_save = true;  ///< of ranks, which give together what is saved, one does
+  int loader_threads = 0;   ///< that read batches ahead (`Sampler::read_ahead`); 0: training reads
   std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
   std::vector<MetricChoice> metrics = {};            ///< besides the recipe's
   std::vector<std::shared_ptr<TrainingEvent>> observers = {};

@@ -54,6 +54,9 @@ class CallTimeout final : public CommunicatorDecorator {
   /// second after it began (or a quarter of the timeout).
   void tell_failure() override;
   void forget_failures() override;
+  /// A group's places are those of the communicator that it is a group of.
+  [[nodiscard]] bool end_together(bool wishes) override;
+  void answer_end() override;
 
  protected:
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override;

@@ -185,6 +185,14 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   virtual void tell_failure() {}
   /// What was told before holds no longer: ranks begin anew, all of them.
   virtual void forget_failures() {}
+  /// Whether all ranks end here what they do, because one of them `wishes` it. They ask at the same
+  /// places in the same order, and end at the first place that none of them has passed; one that
+  /// never asks (a server) hears of it while it waits. Where nobody wishes, nobody waits. From the
+  /// end on every place is one. Several ranks end nowhere where waits are not watched
+  /// (`CallTimeout`).
+  [[nodiscard]] virtual bool end_together(bool wishes) { return size() == 1 && wishes; }
+  /// Answers ranks that look for their end; for a wait that is not watched.
+  virtual void answer_end() {}
   /// Counts what this rank gave others, and took from them, otherwise than by calls: "put", ...
   void note_traffic(std::string_view what, std::int64_t bytes_sent, std::int64_t bytes_received);
   [[nodiscard]] EventList& events() { return events_; }

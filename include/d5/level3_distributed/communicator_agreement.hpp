@@ -21,6 +21,8 @@ class CommunicatorAgreement : public RankAgreement {
  public:
   explicit CommunicatorAgreement(std::shared_ptr<Communicator> group) : group_(std::move(group)) {}
   [[nodiscard]] int ranks() const override { return group_->size(); }
+  [[nodiscard]] bool is_alone() const override { return false; }
+  [[nodiscard]] bool end_together(bool wishes) override { return group_->end_together(wishes); }
 
  private:
   void do_sum(std::span<double> values) override;

@@ -39,6 +39,8 @@ class CommunicatorDecorator : public Communicator {
 
   void tell_failure() override { inner_->tell_failure(); }
   void forget_failures() override { inner_->forget_failures(); }
+  [[nodiscard]] bool end_together(bool wishes) override { return inner_->end_together(wishes); }
+  void answer_end() override { inner_->answer_end(); }
 
  protected:
   /// The same decoration around a group of the one inside.

@@ -28,10 +28,10 @@ struct DistributedOptions {
 [[nodiscard]] DistributedOptions distributed_options(const Recipe& recipe);
 
 /// Makes a session run on all ranks of `ranks`; nothing changes for one rank. Rank 0 alone speaks
-/// and saves the network. Of a checkpoint FILE each rank writes its part, rank 1 "FILE.rank-1", and
-/// resumes from its part of the newest that all have. A collective.
-/// Throws: FormatError on every rank where they have no part of one step. At training: ValueError
-/// if the ranks cannot share the batch, Unsupported for an optimizer that is no three-step one.
+/// and writes the network that is saved. Of a checkpoint FILE each rank writes its part, rank 1
+/// "FILE.rank-1", and resumes from its part of the newest that all have. A collective. Throws:
+/// FormatError on every rank where they have no part of one step. At training: ValueError if the
+/// ranks cannot share the batch, Unsupported for an optimizer that is no three-step one.
 void distribute(SessionOptions& session, const DistributedOptions& options,
                 const std::shared_ptr<Communicator>& ranks);
 
@@ -43,9 +43,10 @@ void share_threads();
 
 /// Trains by a recipe, as its section "distributed" says, on all ranks of `ranks`: one record a
 /// metric, the same on every rank, as `gather_records` joins them. With several ranks
-/// "communication_volume" is measured too, and there is no interrupt: one rank alone cannot end
-/// while the others wait for it. A collective. Throws: at a rank whose training failed,
-/// what it threw there, and CommunicationError, which names it, at those that would wait for it
+/// "communication_volume" is measured too. Where waits are watched (`CallTimeout`), an interrupt of
+/// any rank ends them all after the same batch. A collective. Throws: at a rank whose training
+/// failed, what it threw there, and CommunicationError, which names it, at those that would wait
+/// for it
 /// (`Communicator::tell_failure`); such a communicator is of no more use.
 [[nodiscard]] std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
                                              const std::shared_ptr<Communicator>& ranks,

@@ -44,13 +44,14 @@ class ProgressThread final : public CommunicatorDecorator {
   [[nodiscard]] std::string medium() const override {
     return inner().medium() + ", moved on by a thread";
   }
-  /// Of memory nobody is asked but its owner, on whichever thread: not watched.
-  [[nodiscard]] std::unique_ptr<Request> watch(const CommunicationCall&,
-                                               std::unique_ptr<Request> request) override {
-    return request;
-  }
+  /// Of memory nobody is asked but its owner, on whichever thread: not watched. Ranks that look
+  /// for their end are answered meanwhile.
+  [[nodiscard]] std::unique_ptr<Request> watch(const CommunicationCall& call,
+                                               std::unique_ptr<Request> request) override;
   void tell_failure() override;
   void forget_failures() override;
+  [[nodiscard]] bool end_together(bool wishes) override;
+  void answer_end() override;
   /// What was done about its place: "core 3", "none: ...".
   [[nodiscard]] const std::string& pinning() const;
 
@@ -63,6 +64,7 @@ class ProgressThread final : public CommunicatorDecorator {
       std::shared_ptr<Communicator> group) override;
 
  private:
+  class AnsweringRequest;
   ProgressThread(std::shared_ptr<Communicator> inner, std::shared_ptr<detail::CallThread> thread);
   void on_thread(const std::function<void()>& what);
   std::shared_ptr<detail::CallThread> thread_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 
 #include "d5/level1_network/network.hpp"
@@ -32,6 +33,16 @@ class RankCheck final : public TrainingEvent {
   std::shared_ptr<Communicator> ranks_;
   std::int64_t every_;
 };
+
+/// How facts of the ranks differ, in words that are the same on all: "batch: 4 at rank 0, 8 at rank
+/// 1; seed: ..."; a fact that a rank lacks is "not set" there. Empty where they do not. A
+/// collective.
+[[nodiscard]] std::string differing_facts(const std::map<std::string, std::string>& mine,
+                                          Communicator& ranks);
+
+/// Compares by what options ranks were started, and d5's version. A collective.
+/// Throws: CommunicationError on every rank, which names all that differs.
+void expect_same_start(std::map<std::string, std::string> options, Communicator& ranks);
 
 /// Compares what ranks are about to train: recipe and d5's version, the data set (name, size,
 /// digests where they are known), initial parameters: the same seed gives the same ones.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,13 @@ namespace d5 {
 [[nodiscard]] std::vector<std::string> launch_words(int ranks,
                                                     const std::vector<std::string>& command);
 
-/// This process becomes the launcher, and ends as it does. Throws: as `launch_words`; IoError.
+/// What a rank takes for Ctrl-C. mpirun passes it on; at SIGINT it kills its ranks by itself, a
+/// second or two later.
+inline constexpr int kLaunchersCtrlC = SIGUSR1;
+
+/// This process starts the launcher, waits, and ends as it does. Ctrl-C, SIGTERM and SIGHUP reach
+/// the ranks as `kLaunchersCtrlC`, and make the status 130, 143 and 129; a second one kills the
+/// ranks. Throws: as `launch_words`; IoError.
 [[noreturn]] void become_ranks(int ranks, const std::vector<std::string>& command);
 
 struct LaunchedRun {

@@ -56,6 +56,12 @@ void Trainer::agree_to_stop() {
   stop_ = optimizer_.agreement().any(wish);
 }
 
+void Trainer::end_if_wished() {
+  if (optimizer_.agreement().end_together(interrupt_.due())) {
+    throw Interrupted("training: interrupted");
+  }
+}
+
 bool Trainer::finished() const {
   return stop_ || (options_.most_batches > 0 && step_ >= options_.most_batches);
 }
@@ -84,7 +90,7 @@ void Trainer::run(const Interrupt& interrupt) {
   interrupted_ = false;
   interrupt_ = interrupt;
   std::optional<InterruptibleRuns> within_batches;
-  if (interrupt.possible() && options_.checkpoint.empty()) {
+  if (interrupt.possible() && options_.checkpoint.empty() && optimizer_.agreement().is_alone()) {
     within_batches.emplace(optimizer_.executor(), interrupt);
   }
   try {
@@ -107,7 +113,7 @@ Trainer::Stop Trainer::run_epoch() {
   if (batch_ == 0) {
     for (auto* event : listeners_) event->before_epoch(*this, epoch_);
   }
-  interrupt_.check("training");
+  end_if_wished();
   while (const Batch* batch = next_training_batch()) {
     run_batch(*batch);
     hear_observers();
@@ -117,7 +123,7 @@ Trainer::Stop Trainer::run_epoch() {
       checkpoint();
       break;
     }
-    interrupt_.check("training");
+    end_if_wished();
     if (step_ % options_.checkpoint_every == 0) checkpoint();
   }
   agree_to_stop();
@@ -195,9 +201,10 @@ void Trainer::test() {
   GraphExecutor& executor = optimizer_.executor();
   const TestParameters lent(optimizer_);
   const ModeScope inference(executor, NetworkMode::inference);
+  const bool is_alone = optimizer_.agreement().is_alone();  // others may have more test batches
   detail::TestMean losses;
   while (const Batch* batch = traced_next_batch(*test_)) {
-    interrupt_.check("test run");
+    if (is_alone) interrupt_.check("test run");
     const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
     if (executor.ended_early()) continue;
     if (outputs.contains(optimizer_.loss())) {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level3_distributed/progress_thread.hpp"
 
+#include <chrono>
+#include <optional>
+#include <utility>
+
 #include "level3_distributed/communicator/call_thread.hpp"
+#include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/communicator/schedules_under_way.hpp"
 
 namespace d5 {
@@ -24,12 +29,55 @@ ProgressThread::~ProgressThread() {
 
 const std::string& ProgressThread::pinning() const { return thread_->pinning(); }
 
+class ProgressThread::AnsweringRequest final : public Request {
+ public:
+  AnsweringRequest(ProgressThread& owner, std::unique_ptr<Request> request)
+      : owner_(owner), request_(std::move(request)) {}
+  void wait() override {
+    detail::Patience patience(detail::Patience::kOfWork);
+    while (!done()) patience.pause();
+    request_->wait();
+  }
+  bool done() override {
+    constexpr auto kBetween = std::chrono::milliseconds(5);
+    if (request_->done()) return true;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - answered_ >= kBetween) {
+      owner_.answer_end();
+      answered_ = now;
+    }
+    return false;
+  }
+  Times times() const override { return request_->times(); }
+  std::optional<UsedResources> used() const override { return request_->used(); }
+
+ private:
+  ProgressThread& owner_;
+  std::unique_ptr<Request> request_;
+  std::chrono::steady_clock::time_point answered_ = std::chrono::steady_clock::now();
+};
+
+std::unique_ptr<Request> ProgressThread::watch(const CommunicationCall&,
+                                               std::unique_ptr<Request> request) {
+  return std::make_unique<AnsweringRequest>(*this, std::move(request));
+}
+
 void ProgressThread::tell_failure() {
   on_thread([this] { inner().tell_failure(); });
 }
 
 void ProgressThread::forget_failures() {
   on_thread([this] { inner().forget_failures(); });
+}
+
+void ProgressThread::answer_end() {
+  on_thread([this] { inner().answer_end(); });
+}
+
+bool ProgressThread::end_together(bool wishes) {
+  bool ends = false;
+  on_thread([&] { ends = inner().end_together(wishes); });
+  return ends;
 }
 
 void ProgressThread::on_thread(const std::function<void()>& what) {

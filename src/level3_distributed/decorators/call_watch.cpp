@@ -11,6 +11,7 @@
 #include "d5/core/duration.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/training_step.hpp"
+#include "level3_distributed/decorators/common_end.hpp"
 #include "level3_distributed/decorators/kept_until_exit.hpp"
 
 namespace d5::detail {
@@ -54,7 +55,11 @@ struct CallWatch::Ear {
 
 CallWatch::CallWatch(Communicator& group, std::shared_ptr<Communicator> notices,
                      const CallTimeoutOptions& options, std::shared_ptr<CallWatch> all)
-    : group_(group), notices_(std::move(notices)), options_(options), all_(std::move(all)) {
+    : group_(group),
+      notices_(std::move(notices)),
+      options_(options),
+      all_(std::move(all)),
+      end_(all_ ? nullptr : std::make_unique<CommonEnd>(notices_)) {
   progressed();
 }
 
@@ -77,6 +82,10 @@ void CallWatch::looked(const WatchedCall& call) {
   if (call.in_memory) move_transport_on();
   const auto now = std::chrono::steady_clock::now();
   const auto pause = now - std::exchange(last_look_, now);
+  if (now - last_end_heard_ >= kBetweenListening) {
+    last_end_heard_ = now;
+    common_end().hear();
+  }
   if (pause > kLongestPause) return;  // it computed, or was stopped itself
   waited_ += pause;
   const Time period = options_.timeout.count() > 0 ? options_.timeout : next_report_;

@@ -11,12 +11,28 @@
 #include "d5/core/stream.hpp"
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/network_summary.hpp"
+#include "d5/level1_network/placement.hpp"
+#include "d5/onnx/visitor.hpp"
 #include "level1_network/graph/network_parts.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level3_distributed/graph/running_statistics.hpp"
 
 namespace d5::detail {
 namespace {
+
+/// Rules of placement that stand for no node of this stage stand for another's.
+ExecutorOptions options_of_stage(ExecutorOptions options, const Network& whole,
+                                 const Network& stage) {
+  expect_matches(options.placement, whole);
+  std::erase_if(options.placement, [&](const PlacementRule& rule) {
+    bool is_used = false;
+    onnx::Visitor visitor;
+    visitor.otherwise([&](const onnx::Node& node) { is_used = is_used || applies(rule, node); });
+    visitor.visit(stage.graph());
+    return !is_used;
+  });
+  return options;
+}
 
 /// The same nodes, to ask for shapes: parameters are inputs of it, and keep no values.
 Network structure_of(const Network& network) {
@@ -93,8 +109,9 @@ PipelineExecutor::PipelineExecutor(const Network& whole, const ExecutorOptions& 
   NetworkPart part = cut_out_stage(whole, cut_.starts, cut_.stages->rank(), {.batch = 1});
   find_places(whole);
   view_ = stage_view(whole, part, cut_.stages->rank(), outputs_);
-  stage_ = std::make_unique<PipelineStage>(std::move(part), cut_.loss, cut_.stages, cut_.schedule,
-                                           options);
+  ExecutorOptions own = options_of_stage(options, whole, part.network);
+  stage_ =
+      std::make_unique<PipelineStage>(std::move(part), cut_.loss, cut_.stages, cut_.schedule, own);
   relay_ = std::make_shared<Relay>(*this);
   stage_->executor().events().add(relay_);
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,66 @@ void execute(const std::vector<std::string>& words) {
   execvp(arguments.front(), arguments.data());
 }
 
+int status_of(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+/// The signals that `launch_and_end` waits for, except those that nobody wants this process to
+/// hear.
+sigset_t awaited_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGCHLD);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) {
+    struct sigaction action{};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&signals, signal);
+  }
+  return signals;
+}
+
+/// In the process that becomes the launcher: out of reach of the terminal's signals, and ended with
+/// `parent`.
+[[noreturn]] void become_launcher(const std::vector<std::string>& words, pid_t parent,
+                                  const sigset_t& signals) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(1);
+  sigprocmask(SIG_SETMASK, &signals, nullptr);
+  if (isatty(STDIN_FILENO) != 0) {  // which would stop it
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  }
+  execute(words);
+  fmt::print(stderr, "d5: error: {} could not be started: {}\n", words.front(),
+             std::strerror(errno));
+  _exit(127);
+}
+
+[[noreturn]] void launch_and_end(const std::vector<std::string>& words) {
+  const sigset_t awaited = awaited_signals();
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &awaited, &before);
+  const pid_t parent = getpid();
+  const pid_t launcher = fork();
+  if (launcher < 0) throw IoError(fmt::format("no process: {}", std::strerror(errno)));
+  if (launcher == 0) become_launcher(words, parent, before);
+  int interrupted_by = 0, status = 0;
+  while (waitpid(launcher, &status, WNOHANG) == 0) {
+    const int signal = sigwaitinfo(&awaited, nullptr);
+    if (signal < 0 || signal == SIGCHLD) continue;
+    if (signal == SIGTSTP) {
+      kill(launcher, SIGTSTP);
+      raise(SIGSTOP);
+      kill(launcher, SIGCONT);
+      continue;
+    }
+    kill(launcher, interrupted_by == 0 ? kLaunchersCtrlC : SIGTERM);
+    if (interrupted_by == 0) interrupted_by = signal;
+  }
+  std::exit(interrupted_by != 0 ? 128 + interrupted_by : status_of(status));
+}
+
 }  // namespace
 
 std::vector<std::string> own_command() {
@@ -88,6 +149,7 @@ std::vector<std::string> launch_words(int ranks, const std::vector<std::string>&
 
 void become_ranks(int ranks, const std::vector<std::string>& command) {
   const auto words = launch_words(ranks, command);
+  if (ranks > 1) launch_and_end(words);
   execute(words);
   throw IoError(fmt::format("{} could not be started: {}", words.front(), std::strerror(errno)));
 }
@@ -120,7 +182,7 @@ LaunchedRun run_ranks(int ranks, const std::vector<std::string>& command,
   }
   if (was_told) throw Interrupted(fmt::format("{}: {}", fmt::join(words, " "), interrupt.reason()));
   LaunchedRun run{.output = text_of(log)};
-  run.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  run.status = status_of(status);
   if (run.status == 127 && run.output.empty()) {
     throw IoError(fmt::format("{} could not be started", words.front()));
   }

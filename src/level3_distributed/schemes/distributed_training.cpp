@@ -18,6 +18,7 @@
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/checkpoint.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
+#include "d5/level3_distributed/communicator_agreement.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
@@ -207,9 +208,10 @@ void distribute(SessionOptions& session, const DistributedOptions& given,
       workers ? detail::common_checkpoint(session.resume, *workers, suits_any_ranks) : "";
   options.scheme = resumed(options.scheme, session.resume);
   if (ranks->rank() != 0) {
-    session.save.clear();
+    session.writes_save = false;
     session.say = {};
   }
+  if (!role.works()) session.save.clear();  // workers give what is saved
   if (!suits_any_ranks) {
     session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
   }
@@ -262,7 +264,8 @@ void share_threads() {
 namespace {
 
 std::vector<Measurement> train_together(const Recipe& recipe, SessionOptions session,
-                                        const std::shared_ptr<Communicator>& ranks) {
+                                        const std::shared_ptr<Communicator>& ranks,
+                                        const Interrupt& interrupt) {
   const DistributedOptions options = distributed_options(recipe);
   const StartComparison start(recipe, session, ranks);
   start.compare_recipes();
@@ -273,7 +276,7 @@ std::vector<Measurement> train_together(const Recipe& recipe, SessionOptions ses
   start.add_to(session);
   session.observers.insert(session.observers.begin(), std::make_shared<TrainingStep>());
   TrainingSession training(recipe, std::move(session));
-  auto mine = training.run_unjudged();
+  auto mine = training.run_unjudged(interrupt);
   const bool trained = role_of(options, *ranks).works();
   expect_trained(training, mine);
   const auto& scheme = dynamic_cast<const DistributedOptimizer&>(training.trainer().optimizer());
@@ -282,7 +285,14 @@ std::vector<Measurement> train_together(const Recipe& recipe, SessionOptions ses
     for (const auto& [name, text] : scheme.conditions()) result.conditions[name] = text;
   }
   auto results = gather_records(std::move(mine), *ranks, trained);
-  judge(results, recipe);
+  const bool cut_short = CommunicatorAgreement(ranks).any(training.trainer().interrupted());
+  if (!cut_short) {
+    judge(results, recipe);
+    return results;
+  }
+  for (auto& result : results) {  // a server's, too, which was not interrupted itself
+    if (result.status == Status::passed) mistrust(result, "interrupted");
+  }
   return results;
 }
 
@@ -297,7 +307,7 @@ std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
   }
   ranks->forget_failures();
   try {
-    return train_together(recipe, std::move(session), ranks);
+    return train_together(recipe, std::move(session), ranks, interrupt);
   } catch (...) {
     ranks->tell_failure();  // a rank may fail alone, while the others wait for it
     throw;

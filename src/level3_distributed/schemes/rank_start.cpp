@@ -40,36 +40,12 @@ Facts from_text(const std::string& text) {
   return facts;
 }
 
-/// Between the ranks, in words that are the same on all; empty where there are none.
-std::string differences(const Facts& mine, Communicator& ranks) {
-  std::map<std::string, std::map<std::string, std::vector<int>>> by_name;
-  std::vector<Facts> all;
-  for (const auto& text : detail::gather_texts(ranks, to_text(mine))) {
-    all.push_back(from_text(text));
-  }
-  for (const auto& facts : all) {
-    for (const auto& [name, value] : facts) by_name[name];
-  }
-  std::string words;
-  for (auto& [name, by_value] : by_name) {
-    for (std::size_t r = 0; r < all.size(); ++r) {
-      const auto place = all[r].find(name);
-      by_value[place == all[r].end() ? "not set" : place->second].push_back(static_cast<int>(r));
-    }
-    if (by_value.size() == 1) continue;
-    words += fmt::format("{}{}: ", words.empty() ? "" : "; ", name);
-    bool first = true;
-    for (const auto& [value, who] : by_value) {
-      words += fmt::format("{}{} at rank {}", std::exchange(first, false) ? "" : ", ", value,
-                           fmt::join(who, ", "));
-    }
-  }
-  return words;
+std::string program_version() {
+  return fmt::format("{} ({})", D5_VERSION, detail::source_commit());
 }
 
 Facts facts_of(const Recipe& recipe) {
-  Facts facts{{"recipe", recipe.name()},
-              {"d5", fmt::format("{} ({})", D5_VERSION, detail::source_commit())}};
+  Facts facts{{"recipe", recipe.name()}, {"d5", program_version()}};
   for (const auto& [key, value] : recipe.values()) facts[key] = value.text;
   return facts;
 }
@@ -101,6 +77,40 @@ bool all_hold(bool here, Communicator& ranks) {
 
 }  // namespace
 
+std::string differing_facts(const std::map<std::string, std::string>& mine, Communicator& ranks) {
+  std::map<std::string, std::map<std::string, std::vector<int>>> by_name;
+  std::vector<Facts> all;
+  for (const auto& text : detail::gather_texts(ranks, to_text(mine))) {
+    all.push_back(from_text(text));
+  }
+  for (const auto& facts : all) {
+    for (const auto& [name, value] : facts) by_name[name];
+  }
+  std::string words;
+  for (auto& [name, by_value] : by_name) {
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      const auto place = all[r].find(name);
+      by_value[place == all[r].end() ? "not set" : place->second].push_back(static_cast<int>(r));
+    }
+    if (by_value.size() == 1) continue;
+    words += fmt::format("{}{}: ", words.empty() ? "" : "; ", name);
+    bool first = true;
+    for (const auto& [value, who] : by_value) {
+      words += fmt::format("{}{} at rank {}", std::exchange(first, false) ? "" : ", ", value,
+                           fmt::join(who, ", "));
+    }
+  }
+  return words;
+}
+
+void expect_same_start(std::map<std::string, std::string> options, Communicator& ranks) {
+  options["d5"] = program_version();
+  const std::string words = differing_facts(options, ranks);
+  if (words.empty()) return;
+  throw CommunicationError("the ranks were not started alike: " + words +
+                           "; give all ranks the same program and options");
+}
+
 struct StartComparison::Parts {
   Recipe recipe;
   SessionOptions session;
@@ -116,7 +126,7 @@ struct StartComparison::Parts {
     } catch (const std::exception& error) {
       facts["what it says"] = error.what();
     }
-    std::string words = differences(facts, *ranks);
+    std::string words = differing_facts(facts, *ranks);
     if (all_hold(alone != nullptr, *ranks)) {
       const std::string others = differences(alone->network(), *ranks);
       if (!others.empty()) words += (words.empty() ? "" : "; ") + others;
@@ -140,7 +150,7 @@ StartComparison::StartComparison(const Recipe& recipe, const SessionOptions& ses
 }
 
 void StartComparison::compare_recipes() const {
-  if (!differences(facts_of(parts_->recipe), *parts_->ranks).empty()) parts_->refuse();
+  if (!differing_facts(facts_of(parts_->recipe), *parts_->ranks).empty()) parts_->refuse();
 }
 
 void StartComparison::add_to(SessionOptions& session) const {
@@ -148,7 +158,7 @@ void StartComparison::add_to(SessionOptions& session) const {
   session.make_train_sampler = [parts = parts_, inner = std::move(session.make_train_sampler)](
                                    const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                    const Settings& sampling) {
-    if (!differences(facts_of(*data), *parts->ranks).empty()) parts->refuse();
+    if (!differing_facts(facts_of(*data), *parts->ranks).empty()) parts->refuse();
     return inner ? inner(entry, std::move(data), sampling) : entry.make(std::move(data), sampling);
   };
   session.make_executor = [parts = parts_, inner = std::move(session.make_executor)](

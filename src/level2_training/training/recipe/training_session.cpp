@@ -216,7 +216,12 @@ std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrup
       subject.events.push_back(&optimizer_->executor().events());
     }
   }
-  auto results = measure({subject}, choices, {.interrupt = interrupt});
+  // What ended the trainer may be another rank's.
+  Interrupt any_rank = interrupt;
+  any_rank.wished = [&] {
+    return trainer_->interrupted() || (interrupt.wished && interrupt.wished());
+  };
+  auto results = measure({subject}, choices, {.interrupt = any_rank});
   for (Measurement& result : results) {
     result.conditions["steps"] = std::to_string(trainer_->step());
     for (const auto& acceptable : recipe_.acceptable()) {
@@ -250,7 +255,7 @@ void TrainingSession::train(const Interrupt& interrupt) {
 
 void TrainingSession::save(const std::string& path) {
   const TestParameters lent(*optimizer_);
-  model_->learnt().save(path);
+  if (options_.writes_save) model_->learnt().save(path);
 }
 
 void judge(Measurement& result, const Recipe::Acceptable& acceptable) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/error.hpp"
+#include "d5/level2_training/step_modifier.hpp"
 #include "d5/level3_distributed/communicator_agreement.hpp"
 #include "level3_distributed/schemes/parameter_server/collected_gradients.hpp"
 #include "level3_distributed/schemes/parameter_server/served_optimizer.hpp"
@@ -39,6 +40,7 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
   ConsistentCentralized(std::shared_ptr<ThreeStepOptimizer> optimizer,
                         const std::shared_ptr<Communicator>& ranks, const Options& options)
       : ServedOptimizer(std::move(optimizer), ranks, of(options, ranks->size()), Rule::at_servers) {
+    refuse_evolution();
     detail::CollectedGradients::Parts parts{
         line(), roles(), shards(), *ranks, agreement(), nullptr, local().prepares_params()};
     if (roles().shards() > 1) {
@@ -70,6 +72,15 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
   }
 
  private:
+  void refuse_evolution() {
+    for (const auto& modifier : local().modifiers()) {
+      if (modifier->name() != "evolution") continue;
+      throw Unsupported(
+          "scheme consistent_centralized: evolution takes a step by losses alone, and a server has "
+          "no batch of its own; choose consistent_decentralized");
+    }
+  }
+
   static ServerRanks of(const Options& options, int ranks) {
     return {"consistent_centralized", ranks, options.shards, options.server};
   }

@@ -93,6 +93,12 @@ class Hogwild final : public DistributedOptimizer {
       throw Unsupported(
           "hogwild: simulated ranks have no parameters that all write; choose another scheme");
     }
+    if (!ranks.shares_nodes()) {
+      throw Unsupported(
+          "hogwild: ranks meet in memory, where no wire is modelled and no fault is injected; "
+          "leave "
+          "these out (wire, fault), or choose stale_synchronous");
+    }
     const int here = node_group(ranks)->size();
     if (here == ranks.size()) return NodeMemory::make(ranks, bytes);
     throw Unsupported(fmt::format(

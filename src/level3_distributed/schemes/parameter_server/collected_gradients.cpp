@@ -181,7 +181,10 @@ const ValueMap& CollectedGradients::answer(const Batch& batch) {
         break;
       case ServerWord::done:
         parts_.line.settle();
-        return *outputs;
+        if (outputs) return *outputs;
+        throw Unsupported(
+            "the step had no backpropagation, so that a worker has no outputs of its batch; choose "
+            "consistent_decentralized");
       default:
         throw CommunicationError("a server asked a worker for what is not of a step");
     }
