@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,15 @@ struct Parameter {
   std::string name;
   Tensor value;     ///< a slice of the network's parameter arena
   Tensor gradient;  ///< a slice of the gradient arena; written by backpropagation
+};
+
+/// Tensors of a file of which it is not plain whether they are parameters.
+struct ParameterNotes {
+  /// Parameters that Constant nodes held, or graphs that nodes hold.
+  std::set<std::string, std::less<>> lifted;
+  /// Why tensors that stand in the place of parameters are constants: "a buffer of the module that
+  /// was exported".
+  std::map<std::string, std::string, std::less<>> constants;
 };
 
 /// What one edit takes out of a network and puts into it.
@@ -57,7 +67,9 @@ class Network {
  public:
   explicit Network(std::string name);
   /// Floating-point initializers that some operator of the reference can differentiate, or does not
-  /// know, become parameters; the others stay constants (running statistics, scales, bounds).
+  /// know, become parameters; the others stay constants (running statistics, scales, bounds). So do
+  /// Constants in the place of a weight or a bias, which become initializers; `parameter_notes`
+  /// tells them, and what stays constant for what the file says of it (docs/level1.md).
   explicit Network(onnx::Model model);
   /// What a file says besides its model stays with the network, and is saved again.
   /// Throws: as `onnx::load`.
@@ -129,6 +141,8 @@ class Network {
   [[nodiscard]] std::vector<Parameter>& parameters();
   [[nodiscard]] Parameter& parameter(std::string_view name);
   [[nodiscard]] bool is_parameter(std::string_view name) const;
+  /// Of the file that it came from; a name in it may be gone by an edit.
+  [[nodiscard]] const ParameterNotes& parameter_notes() const;
   /// Moves parameters and gradients to arenas on `device`. Constants stay on the host.
   /// Throws: Unsupported for a device that nobody brought, MemoryError.
   void place(Device device);

@@ -7,9 +7,11 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
+#include "d5/onnx/file.hpp"
 #include "level1_network/graph/network_file.hpp"
 #include "level1_network/graph/network_state.hpp"
 #include "level1_network/graph/parameter_layout.hpp"
+#include "level1_network/graph/parameter_roles.hpp"
 #include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {
@@ -28,12 +30,17 @@ Network::Network(std::string name) : state_(std::make_shared<State>()) {
   (void)state_->import_opset("");
 }
 
-Network::Network(onnx::Model model) : state_(std::make_shared<State>()) {
+Network::Network(onnx::Model model) : Network(onnx::ModelFile{std::move(model)}) {}
+
+Network::Network(onnx::ModelFile file) : state_(std::make_shared<State>()) {
+  onnx::Model model = std::move(file.model);
   const NetworkNotes notes = take_notes(model);
+  ParameterRoles roles =
+      assign_roles(model.graph, model.producer_name, onnx::tensor_origins(model, file.remainder));
   state_->take_model(std::move(model));
-  for (std::string& name : trainable_initializers(graph())) {
-    state_->trainable.insert(std::move(name));
-  }
+  state_->remainder = std::move(file.remainder);
+  state_->trainable.insert(roles.trained.begin(), roles.trained.end());
+  state_->notes = std::move(roles.notes);
   for (const auto& [name, role] : notes.roles) state_->take_role(graph(), name, role);
   for (const auto& [constant, output] : notes.updates) {
     state_->trainable.erase(constant);
@@ -140,6 +147,7 @@ std::uint64_t Network::value_changes() const { return state_->value_changes; }
 void Network::values_changed() { ++state_->value_changes; }
 
 bool Network::is_parameter(std::string_view name) const { return state_->trainable.contains(name); }
+const ParameterNotes& Network::parameter_notes() const { return state_->notes; }
 
 Tensor Network::parameter_arena() {
   const auto& all = parameters();

@@ -152,6 +152,8 @@ void Network::rename(const std::string& tensor, const std::string& name) {
   rekey(graph.initializers);
   rekey(next.updates);
   if (next.trainable.erase(tensor) > 0) next.trainable.insert(name);
+  if (next.notes.lifted.erase(tensor) > 0) next.notes.lifted.insert(name);
+  rekey(next.notes.constants);
   next.edited();
   *state_ = std::move(next);
 }

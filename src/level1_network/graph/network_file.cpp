@@ -6,7 +6,7 @@
 #include "d5/level1_network/network.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/graph/network_state.hpp"
-#include "level1_network/graph/parameter_layout.hpp"
+#include "level1_network/graph/parameter_roles.hpp"
 #include "level1_network/nodes/output_types.hpp"
 
 namespace d5 {
@@ -51,10 +51,6 @@ onnx::Model model_to_write(const Network& network) {
 
 NetworkNotes take_notes(onnx::Model& model) {
   return {.updates = take_entries(model, kUpdate), .roles = take_entries(model, kRole)};
-}
-
-Network::Network(onnx::ModelFile file) : Network(std::move(file.model)) {
-  state_->remainder = std::move(file.remainder);
 }
 
 Network Network::load(const std::string& path) { return load(path, {}); }

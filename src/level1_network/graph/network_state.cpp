@@ -169,6 +169,7 @@ void Network::State::take_role(const onnx::Graph& graph, const std::string& name
   }
   if (parameter) {
     trainable.insert(name);
+    notes.constants.erase(name);
   } else {
     trainable.erase(name);
   }

@@ -21,6 +21,7 @@ struct Network::State {
   onnx::Remainder remainder;                   ///< of the file that it was loaded from
   std::set<std::string, std::less<>> tensors;  ///< every name that a node may read
   std::set<std::string, std::less<>> trainable;
+  ParameterNotes notes;
   std::map<std::string, std::string> updates;
   std::map<std::string, Tensor, std::less<>> fed;  ///< of inputs and of what nodes write
   std::vector<Parameter> parameters;

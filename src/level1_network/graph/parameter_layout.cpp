@@ -4,14 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
 
 #include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/onnx/visitor.hpp"
 #include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {
@@ -19,68 +14,6 @@ namespace d5 {
 bool may_be_trained(DType dtype) {
   return dtype == DType::float32 || dtype == DType::float64 || dtype == DType::float16 ||
          dtype == DType::bfloat16;
-}
-
-namespace {
-
-/// Adds those of `candidates` to `result` that a node of `graph` can be differentiated by.
-void add_trainable(const onnx::Graph& graph, const std::set<std::string>& candidates,
-                   const OperatorRegistry& registry, std::set<std::string>& result) {
-  for (const auto& node : graph.nodes) {
-    std::unique_ptr<Operator> op;
-    if (registry.has_operator(node)) {
-      try {
-        op = registry.make(node);
-      } catch (const Error&) {
-        continue;  // a node that cannot be made says so when the network is compiled
-      }
-    }
-    const auto differentiable = [&](std::size_t place) {
-      return !op || op->gradients().contains(place);
-    };
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (candidates.contains(node.inputs[i]) && differentiable(i)) result.insert(node.inputs[i]);
-    }
-    if (!differentiable(node.inputs.size())) continue;
-    for (const auto& [attribute, subgraph] : onnx::subgraphs(node)) {
-      std::set<std::string> captured;
-      for (auto& name : onnx::captured_names(*subgraph)) {
-        if (candidates.contains(name)) captured.insert(std::move(name));
-      }
-      add_trainable(*subgraph, captured, registry, result);
-    }
-  }
-}
-
-}  // namespace
-
-std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
-  std::set<std::string> candidates, result;
-  for (const auto& [name, tensor] : graph.initializers) {
-    if (may_be_trained(tensor.dtype())) candidates.insert(name);
-  }
-  add_trainable(graph, candidates, framework("reference").part<OperatorRegistry>(), result);
-  return {result.begin(), result.end()};
-}
-
-std::vector<Tensor> held_weights(const onnx::Node& node) {
-  std::vector<Tensor> result;
-  for (const auto& [attribute, graph] : onnx::subgraphs(node)) {
-    std::map<std::string, Tensor> known(graph->initializers.begin(), graph->initializers.end());
-    for (const auto& inner : graph->nodes) {
-      const auto* value = inner.op_type == "Constant" ? inner.attribute<Tensor>("value") : nullptr;
-      if (value && !inner.outputs.empty()) known[inner.outputs.front()] = *value;
-    }
-    std::set<std::string> candidates, weights;
-    for (const auto& [name, tensor] : known) {
-      if (may_be_trained(tensor.dtype())) candidates.insert(name);
-    }
-    add_trainable(*graph, candidates, framework("reference").part<OperatorRegistry>(), weights);
-    for (const auto& name : weights) result.push_back(known.at(name));
-    for (const auto& inner : graph->nodes)
-      std::ranges::move(held_weights(inner), std::back_inserter(result));
-  }
-  return result;
 }
 
 ParameterLayout lay_out_parameters(const onnx::Graph& graph, const std::vector<std::string>& names,

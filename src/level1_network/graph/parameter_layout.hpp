@@ -13,14 +13,6 @@ namespace d5 {
 /// Types in which a tensor can be trained.
 [[nodiscard]] bool may_be_trained(DType dtype);
 
-/// Initializers of a loaded graph that become parameters: of a type that may be trained, and read
-/// by an input that the reference's operator can differentiate (or by an operator it does not
-/// have).
-[[nodiscard]] std::vector<std::string> trainable_initializers(const onnx::Graph& graph);
-/// The weights in the graphs that `node` holds, and in those of their nodes: initializers and
-/// Constants that a node there can be differentiated by. They are no parameters of a network.
-[[nodiscard]] std::vector<Tensor> held_weights(const onnx::Node& node);
-
 struct ParameterLayout {
   std::vector<Parameter> parameters;
   Arena values, gradients;

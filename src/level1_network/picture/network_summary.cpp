@@ -10,7 +10,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/file.hpp"
-#include "level1_network/graph/parameter_layout.hpp"
+#include "level1_network/graph/held_weights.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/plan/resolve.hpp"
 #include "level1_network/source/fitting_sizes.hpp"

@@ -6,7 +6,8 @@
 
 #include "d5/core/results.hpp"
 #include "d5/level1_network/node_support.hpp"
-#include "level1_network/graph/parameter_layout.hpp"
+#include "level1_network/graph/held_weights.hpp"
+#include "level1_network/graph/parameter_words.hpp"
 
 namespace d5 {
 namespace {
@@ -90,11 +91,16 @@ TextTable facts_table(Network& network, const NetworkSummary& summary, const std
   table.add({"nodes", fmt::format("{}", summary.total.nodes)});
   std::size_t held = 0;
   for (const auto& node : network.graph().nodes) held += held_weights(node).size();
+  const std::size_t lifted = count_lifted(network);
   table.add(
       {"parameters",
-       fmt::format("{} tensors, {} elements, {}{}", network.parameters().size() + held,
+       fmt::format("{} tensors, {} elements, {}{}{}", network.parameters().size() + held,
                    summary.total.parameters, with_prefix(summary.total.parameter_bytes, "B"),
-                   held > 0 ? fmt::format("; {} of them in graphs that nodes hold", held) : "")});
+                   held > 0 ? fmt::format("; {} of them in graphs that nodes hold", held) : "",
+                   lifted > 0
+                       ? fmt::format("; {} of them from Constant nodes or nodes' graphs", lifted)
+                       : "")});
+  for (const auto& words : constant_words(network)) table.add({"constant", words});
   table.add({"FLOP, bytes", "of one forward run" + to_line(sizes)});
   const double flop = summary.total.cost.flop, parameters = summary.total.parameter_bytes;
   if (flop > 0 && parameters > 0) {

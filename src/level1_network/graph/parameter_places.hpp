@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "d5/onnx/model.hpp"
+
+namespace d5 {
+
+/// What a tensor that never changes is to the node that reads it.
+enum class ParameterPlace {
+  none,
+  term,   ///< a bias or scale where it is one at all: of Add, Mul, Sum, Concat
+  scale,  ///< of a normalization, which is 1 where a module has none
+  shift,  ///< of a normalization, which is 0 where a module has none
+  weight  ///< surely a parameter: a matrix, a kernel, a layer's bias
+};
+
+/// That of input `i`, by the operator's meaning. A custom operator's inputs are weights.
+[[nodiscard]] ParameterPlace parameter_place(const onnx::Node& node, std::size_t i,
+                                             const Tensor& value);
+
+/// Whether the operator is linear in one of its weights: a bias may follow it.
+[[nodiscard]] bool takes_a_bias(const onnx::Node& node);
+
+/// Whether all elements of a real tensor are `number`; false for one without elements.
+[[nodiscard]] bool is_filled_with(const Tensor& value, double number);
+/// Whether an element is so low that it takes part in nothing once it is added: that of a mask.
+[[nodiscard]] bool is_mask(const Tensor& value);
+
+}  // namespace d5

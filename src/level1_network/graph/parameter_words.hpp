@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/level1_network/network.hpp"
+
+namespace d5 {
+
+/// How many parameters Constant nodes held, or graphs that nodes hold.
+[[nodiscard]] std::size_t count_lifted(const Network& network);
+
+/// Tensors in the place of parameters that are none, a line a reason: "val_22, val_25: a number of
+/// the program that was exported".
+[[nodiscard]] std::vector<std::string> constant_words(const Network& network);
+
+}  // namespace d5
