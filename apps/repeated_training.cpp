@@ -89,7 +89,8 @@ int train_repeatedly(const TrainOptions& options, const Recipe& recipe, const Tr
                                                .out = speaks ? options.out : "",
                                                .resume = options.resume,
                                                .how = command_words(options),
-                                               .compare = !options.vary.empty()});
+                                               .compare = !options.vary.empty(),
+                                               .search = options.trials > 0});
   const int status = exit_status(done.records, options.if_unsupported);
   if (!speaks) return status;
   if (!options.pictures.empty()) draw(options, done.trainings);
@@ -97,6 +98,9 @@ int train_repeatedly(const TrainOptions& options, const Recipe& recipe, const Tr
   if (best && !options.quiet) say_best(variants, *best);
   if (!options.out.empty()) say_written(options);
   print(Results{environment(), done.records}, options);
+  if (is_for_people(options.format)) {
+    for (const auto& verdict : done.verdicts) fmt::print("{}\n", printable(verdict));
+  }
   if (options.make_reference && !interrupt.due()) {
     write_file(options.recipe, with_reference(recipe, done.joined.front()));
     if (!options.quiet) {

@@ -90,8 +90,13 @@ SessionOptions session_of(const TrainOptions& options, const std::string& word) 
   if (!options.pictures.empty()) session.metrics.emplace_back("dataset_latency");
   session.command_options = to_line(options.ranks) + to_line(options);
   session.observers = {std::make_shared<EpochProgress>()};
-  if (options.resume && std::filesystem::exists(options.checkpoint)) {
-    session.resume = options.checkpoint;
+  const bool resumes = options.resume && !options.checkpoint.empty();
+  const bool there = resumes && std::filesystem::exists(options.checkpoint);
+  if (there) session.resume = options.checkpoint;
+  const bool speaks = !options.quiet && (!is_launched() || world()->rank() == 0);
+  if (resumes && !there && speaks) {
+    fmt::print(stderr, "{}: no such checkpoint yet; training begins at step 0\n",
+               printable(options.checkpoint));
   }
   if (!options.quiet)
     session.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };

@@ -58,7 +58,9 @@ void bind_bench(py::module_& m) {
          const std::map<std::string, std::int64_t>& dims, const Anything& inputs, bool training,
          const std::vector<std::string>& metrics, int samples, std::uint64_t seed, bool profile,
          const std::vector<std::string>& transforms, const std::vector<std::string>& placement,
-         bool unjudged, double judge_seconds) {
+         bool unjudged, double judge_seconds, const std::string& loss) {
+        if (!loss.empty() && !training)
+          throw ValueError("loss is of training steps: training=True");
         NetworkBenchOptions options{.frameworks = frameworks,
                                     .metrics = {metrics.begin(), metrics.end()},
                                     .profile = profile,
@@ -77,7 +79,7 @@ void bind_bench(py::module_& m) {
           options.measuring.interrupt = interrupt;
           for (const std::int64_t size : sizes) {
             options.sizes.batch = size;
-            auto of_size = training ? bench_training_step(model.string(), options)
+            auto of_size = training ? bench_training_step(model.string(), options, loss)
                                     : bench_network(model.string(), options);
             std::ranges::move(of_size, std::back_inserter(results));
           }
@@ -92,8 +94,9 @@ void bind_bench(py::module_& m) {
       py::arg("samples") = 30, py::arg("seed") = 0, py::arg("profile") = false,
       py::arg("transforms") = std::vector<std::string>(),
       py::arg("placement") = std::vector<std::string>(), py::arg("unjudged") = false,
-      py::arg("judge_seconds") = MeasureOptions().judge_seconds,
-      "One network in several frameworks, interleaved: `d5 net bench`; with several sizes of batch "
+      py::arg("judge_seconds") = MeasureOptions().judge_seconds, py::arg("loss") = "",
+      "One network in several frameworks, interleaved: `d5 net bench`; `loss` is of training a "
+      "network that has none (\"cross_entropy\"); with several sizes of batch "
       "one after the other; `dims` are sizes of open dimensions by name, `inputs` as of "
       "run_network. With profile=True also what each operator type, layer and node takes "
       "(conditions 'by', 'operator', 'layer', 'node', 'direction'). Answers are judged before the "

@@ -10,8 +10,11 @@
 #include "apps/program.hpp"
 #include "apps/work_list.hpp"
 #include "d5/core/byte_count.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/size_range.hpp"
+#include "d5/level2_training/loss.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
 
 namespace d5::command {
@@ -26,6 +29,8 @@ constexpr const char* kNetBenchExamples =
                                                 how slow the slow runs are
   d5 net bench lenet --framework reference,torch --training
                                                 a training step with SGD too, side by side
+  d5 net bench model.onnx --training --loss cross_entropy
+                                                of a file, which has no loss of its own
   d5 net bench resnet-50 --framework all,auto   every framework, their own executors, and the mixture
   d5 net bench resnet-50 --profile --training   which operators cost most, forward and backward
   d5 net bench 'Gemm 64x512 512x{n} for n=16..1024*4' --framework all,auto --pivot framework
@@ -47,6 +52,7 @@ struct NetBenchOptions : app::OutputOptions,
                          app::ModelsArgument,
                          app::ListOptions {
   bool training = false;
+  std::string loss = {};  ///< of a network that comes with none
   bool profile = false;
   std::string batches = "1";
   std::vector<std::size_t> memory_limits = {};
@@ -54,22 +60,25 @@ struct NetBenchOptions : app::OutputOptions,
 };
 
 std::vector<Measurement> bench(const std::string& model, const NetworkBenchOptions& how,
-                               bool training) {
+                               const NetBenchOptions& asked) {
   auto results = bench_network(model, how);
-  if (!training || app::interrupted()) return results;
-  for (auto& result : bench_training_step(model, how)) results.push_back(std::move(result));
+  if (!asked.training || app::interrupted()) return results;
+  for (auto& result : bench_training_step(model, how, asked.loss))
+    results.push_back(std::move(result));
   return results;
 }
 
 std::vector<Measurement> plan_bench(const std::string& model, const NetworkBenchOptions& how,
-                                    bool training) {
+                                    const NetBenchOptions& asked) {
   auto records = plan_network(model, how);
-  if (!training) return records;
-  for (auto& record : plan_training_step(model, how)) records.push_back(std::move(record));
+  if (!asked.training) return records;
+  for (auto& record : plan_training_step(model, how, asked.loss))
+    records.push_back(std::move(record));
   return records;
 }
 
-WorkPiece piece(const std::string& model, const NetworkBenchOptions& how, bool training) {
+WorkPiece piece(const std::string& model, const NetworkBenchOptions& how,
+                const NetBenchOptions& asked) {
   WorkPiece work;
   work.record = detail::network_record(model, how.frameworks.front(), how.sizes, "inference");
   work.record.metric = "time";
@@ -78,20 +87,25 @@ WorkPiece piece(const std::string& model, const NetworkBenchOptions& how, bool t
   work.name = work.record.subject;
   if (how.sizes.batch != 1) work.name += fmt::format(", batch {}", how.sizes.batch);
   if (how.memory_limit > 0) work.name += ", memory " + byte_words(how.memory_limit);
-  const int passes = training ? 2 : 1;
+  const int passes = asked.training ? 2 : 1;
   work.samples = std::int64_t(how.frameworks.size()) * how.measuring.samples * passes;
   work.most_seconds = how.measuring.most_seconds * passes;
   work.run = [=](const std::function<void()>& sampled) {
     NetworkBenchOptions with_progress = how;
     with_progress.measuring.on_sample = sampled;
-    return bench(model, with_progress, training);
+    return bench(model, with_progress, asked);
   };
-  work.plan = [=] { return plan_bench(model, how, training); };
+  work.plan = [=] { return plan_bench(model, how, asked); };
   return work;
 }
 
 int run_net_bench(NetBenchOptions options) {
   app::apply(options, executor_words);
+  if (!options.loss.empty()) {
+    if (!options.training)
+      throw ValueError("net bench: --loss is of training steps: add --training");
+    (void)losses().at(entry_of_words("loss", options.loss).name);
+  }
   const NetworkBenchOptions how{.frameworks = options.frameworks,
                                 .sizes = app::sizes_of(options),
                                 .inputs = app::inputs_of(options),
@@ -116,7 +130,7 @@ int run_net_bench(NetBenchOptions options) {
         one.sizes = sizes[i];
         one.sizes.batch = batch;
         one.memory_limit = limit;
-        work.push_back(piece(models[i], one, options.training));
+        work.push_back(piece(models[i], one, options));
       }
     }
   }
@@ -140,6 +154,10 @@ void register_net_bench(app::Program& program) {
   app::add_transform_option(command, *options);
   app::add_list_options(command, *options);
   command.add_flag("--training", options->training, "time training steps too");
+  command
+      .add_option("--loss", options->loss,
+                  "loss that a network without one is trained on ('d5 list losses')")
+      ->option_text("NAME:KEY=VALUE...");
   command.add_flag("--profile", options->profile,
                    "which operator costs most: by type, by layer, by node");
   app::add_pivot_option(command, *options);

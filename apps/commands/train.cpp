@@ -35,7 +35,9 @@ constexpr const char* kTrainExamples =
   mpirun -np 2 d5 train mnist-lenet --vary distributed.all_reduce=ring,mpi --pictures DIR
 
 Ctrl-C ends training soon, and prints what was measured; twice: at once.
-Exit status 1: training failed, or missed what the recipe accepts.)";
+Exit status 1: training failed, changed no parameter, or missed what the recipe accepts.
+--vary and --trials compare: what the recipe accepts fails none of them, and all runs are
+made; exit status 1: one of them broke off.)";
 
 /// Whether a failure is training's, and no wrong use; whether training was interrupted.
 class TrainingWatch final : public TrainingEvent {
@@ -125,7 +127,8 @@ void register_train(app::Program& program) {
       ->required();
   command
       .add_option("--set", options->changes,
-                  "change a value of the recipe's mutable part; may be repeated")
+                  "change a value of the recipe's mutable part, or give an option that it does not "
+                  "write; may be repeated")
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
   command.add_option("--data", options->data, "folder of the data set")->option_text("DIR");

@@ -204,3 +204,32 @@ TEST_CASE("a recipe says how ranks work together, and the command line may chang
       run_with("", " --set distributed.bucket_byte=1 --distributed consistent_decentralized").err,
       Contains("did you mean bucket_bytes?"));
 }
+
+TEST_CASE("a network's file beside the recipe is found from anywhere, and its output by metrics") {
+  const TemporaryFolder folder, elsewhere;
+  REQUIRE(run_d5("net save lenet " + (folder / "net.onnx")).status == 0);
+  testing::write(folder / "own.yaml", R"(name: own
+fixed:
+  dataset: {name: mnist, subset: sample, train_samples: 64, test_samples: 50}
+mutable:
+  model: {file: net.onnx, loss: cross_entropy}
+  optimizer: {name: momentum, learning_rate: 0.02}
+)");
+  const std::string train = "train '" + (folder / "own.yaml") +
+                            "' --set training.most_batches=2 --set sampler.batch_size=16 ";
+  const auto run = run_d5(train + "--metrics time_to_accuracy:target=0.01");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.err, Contains("model.file: " + (folder / "net.onnx") + ", beside the recipe"));
+  CHECK_THAT(run.out, Contains("time_to_accuracy"));
+  const auto refused = run_d5(train + "--metrics time_to_accuracy:logits=scores");
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.err, Contains("time_to_accuracy") && Contains("logits"));
+  const auto idle = run_d5(train + "--set optimizer.learning_rate=0");
+  CHECK(idle.status == 1);
+  CHECK_THAT(idle.out + idle.err, Contains("learning rate is 0"));
+  const auto bench = run_d5("net bench '" + (folder / "net.onnx") +
+                            "' --training --loss cross_entropy --samples 3 --unjudged");
+  CHECK(bench.status == 0);
+  CHECK_THAT(bench.out, Contains("training step"));
+  CHECK(run_d5("net bench lenet --loss mse").status == 2);
+}

@@ -81,3 +81,22 @@ TEST_CASE("what does not go together is refused before anything is trained") {
   CHECK_THAT(refusal(" --make-reference --repeat 3"), Contains("10"));
   CHECK_THAT(refusal(" --make-reference --set training.seed=3"), Contains("--set"));
 }
+
+TEST_CASE("a comparison makes every run and prints its verdict, whatever the recipe accepts") {
+  const TrainingJob job({.training = "epochs: 1, most_batches: 2",
+                         .sections = "acceptable:\n  test_accuracy: {at_least: 0.999}\n"});
+  const auto run =
+      run_d5(job.train("runs.json") + " --vary optimizer.name=momentum,sgd --repeat 3");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("sgd against momentum: "));
+  const Results results = read_results(job / "runs.json");
+  CHECK(results.run->pieces.size() == 6);
+  const auto tested =
+      std::ranges::find(results.measurements, "test_accuracy", &Measurement::metric);
+  REQUIRE(tested != results.measurements.end());
+  CHECK(tested->conditions.at("accepted") == "at least 0.999, missed by 3 of 3 runs");
+  // By itself it is judged, and a second run that misses ends it.
+  const auto alone = run_d5(job.train("alone.json") + " --repeat 3");
+  CHECK(alone.status == 1);
+  CHECK(read_results(job / "alone.json").run->pieces.size() == 2);
+}

@@ -18,6 +18,10 @@ struct ClassificationNames {
   std::string label = "label";
   std::int64_t ignored = kAsLoss;  ///< class of targets that count nothing; kAsLoss: the loss's own
   void declare(OptionList& options);
+  /// Finds them in what `trainer` trains: the only output besides the loss, and the only field of
+  /// classes, where the usual names are missing. `who` asks. Throws: NotFound with what there is;
+  /// TypeError for a field that holds no classes.
+  void resolve(Trainer& trainer, const std::string& who);
 };
 
 /// How many rows of `scores` are largest at their label; the first of equal scores counts, and a
@@ -43,6 +47,7 @@ class TrainingAccuracy final : public TrainingMetric {
   [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
   [[nodiscard]] ValueMap state() const override;
   void restore(const ValueMap& state) override;
+  void resolve(Trainer& trainer) override { names_.resolve(trainer, name()); }
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
   void after_epoch(Trainer& trainer, std::int64_t epoch) override;
   void after_training(Trainer& trainer) override;
@@ -67,6 +72,7 @@ class TestAccuracy : public TrainingMetric {
   [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
   [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
   [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
+  void resolve(Trainer& trainer) override { names_.resolve(trainer, name()); }
   void before_test(Trainer& trainer) override;
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
   void after_test(Trainer& trainer) override;

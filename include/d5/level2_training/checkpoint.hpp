@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "d5/core/value.hpp"
@@ -16,6 +17,8 @@ struct Checkpoint {
   std::int64_t epoch = 0;  ///< that the next batch belongs to
   std::int64_t batch = 0;  ///< the next batch of that epoch
   std::int64_t step = 0;   ///< batches since the beginning
+  /// `TrainerOptions::settings`; none where the file does not say.
+  std::map<std::string, std::string> settings = {};
   std::int64_t ranks = 0;  ///< that have a part each of what was saved; 0: the file does not say
   /// "parameter/NAME", "constant/NAME", "optimizer/NAME", "metric/METRIC/NAME"
   ValueMap tensors = {};

@@ -23,6 +23,7 @@ class DatasetBias final : public TrainingMetric {
   [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::maximum}; }
   [[nodiscard]] Direction direction() const override { return Direction::neither; }
   void summarise(Measurement& result) const override;
+  void resolve(Trainer& trainer) override;
   /// Throws: ValueError for a label below 0 or above 1e6.
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
   void count(const Batch& batch);

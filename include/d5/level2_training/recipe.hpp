@@ -48,7 +48,7 @@ class Recipe {
   struct Value {
     std::string text;
     bool fixed = false;
-    int line = 0;
+    int line = 0;  ///< 0: `set` gave it
   };
   /// A bound on the number that stands for a metric's samples.
   struct Acceptable {
@@ -79,6 +79,10 @@ class Recipe {
   [[nodiscard]] const std::map<std::string, Value, std::less<>>& values() const { return values_; }
   [[nodiscard]] const std::vector<Acceptable>& acceptable() const { return acceptable_; }
 
+  /// What is accepted is said of results, and fails none: for runs that are compared.
+  void compare_only() { compared_ = true; }
+  [[nodiscard]] bool is_compared() const { return compared_; }
+
   [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
   /// What runs of it gave when it was written, a number a run, by metric.
   [[nodiscard]] const std::map<std::string, std::vector<double>, std::less<>>& reference() const {
@@ -88,23 +92,36 @@ class Recipe {
   [[nodiscard]] std::string text_with_reference(const std::string& metric,
                                                 const std::vector<double>& runs) const;
 
-  /// Changes a value of the mutable part, given as "key=value". Throws: ValueError for a key of the
-  /// fixed part, NotFound with the nearest key for any other.
+  /// Changes a value of the mutable part, given as "key=value", or gives one that the recipe leaves
+  /// at its default: any option of the section's entry, of a metric, of "training". A section that
+  /// is fixed whole keeps its defaults, too. Throws: ValueError for a key of the fixed part,
+  /// NotFound with the nearest key for any other.
   ///
   /// Another entry ("optimizer.name=adam") keeps those of the section's values that it has options
   /// for, and may come with its own: "optimizer.name=adam:learning_rate=0.001". The section
   /// "distributed" may be set where the recipe has none.
   void set(std::string_view assignment);
   /// The values below `section`, for the part that they configure, with file and line of each.
+  /// Names of files are those that `files` finds.
   [[nodiscard]] Settings section(std::string_view section) const;
+  /// A value that names a file or folder, and where that is.
+  struct File {
+    std::string key;   ///< "model.file"
+    std::string path;  ///< the text itself where nothing is found
+    enum class Place { beside_recipe, current_folder, nowhere } place = Place::nowhere;
+  };
+  /// The model's file and the data set's: beside the recipe's own file, or in the current folder.
+  /// What `set` gave is looked for in the current folder first.
+  [[nodiscard]] std::vector<File> files() const;
   /// The entry that `section` names ("optimizer": momentum), `usual` if it names none, and what is
   /// set for it.
   [[nodiscard]] EntryChoice choice(std::string_view section, std::string_view usual = "") const;
   [[nodiscard]] TrainingOptions training() const;
   /// The names below `section`: the metrics of "metrics".
   [[nodiscard]] std::vector<std::string> names_below(std::string_view section) const;
-  /// Changes with everything that changes a run, but not with how long it is, what is measured or
-  /// what is accepted: a checkpoint may be continued under the same checksum.
+  /// The values that change a run: neither how long it is, nor what is measured or accepted.
+  [[nodiscard]] std::map<std::string, std::string> identity() const;
+  /// Of these: a checkpoint may be continued under the same checksum.
   [[nodiscard]] std::string checksum() const;
   /// "d5 train FILE --set KEY=VALUE...": what runs it with all its changes.
   [[nodiscard]] CommandLine command() const;
@@ -114,11 +131,14 @@ class Recipe {
   std::map<std::string, Value, std::less<>> values_;
   void set_value(const std::string& key, const std::string& text);
   void choose(const std::string& section, const std::string& words);
+  void expect_settable(const std::string& key) const;
+  [[nodiscard]] std::vector<std::string> settable() const;
 
   std::vector<Acceptable> acceptable_;
   std::vector<Range> ranges_;
   std::map<std::string, std::vector<double>, std::less<>> reference_;
   std::vector<std::string> changes_;
+  bool compared_ = false;
 };
 
 /// Reads a recipe: a file, or the name of one that d5 carries ("mnist-lenet").

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,9 @@ struct TrainerOptions {
   std::int64_t checkpoints_kept = 1;
   std::int64_t ranks = 1;   ///< that train together; checkpoints tell it
   std::string recipe = {};  ///< what is trained, as a checksum: a checkpoint of another is refused
+  /// The same in words, by the names of settings: a refusal tells which of them differ.
+  std::map<std::string, std::string> settings = {};
+  std::optional<Network> whole = {};  ///< that the executor's network is a part of
 };
 
 /// What the trainer read from the clock around a batch. The observers are outside.
@@ -59,7 +64,8 @@ class Trainer {
   Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options = {});
 
   /// Trains to the end, from a checkpoint if one was resumed. Throws: NumericError on a loss that
-  /// is not a number (with epoch and batch), and what operators, data sets and observers throw.
+  /// is not a number (with epoch and batch), and where the steps changed no parameter; ValueError
+  /// for a network without parameters; what operators, data sets and observers throw.
   ///
   /// An interrupt ends it between two batches, and what is left is a checkpoint, if one was asked
   /// for, and `after_training`: no test run, no end of an epoch. Without a checkpoint, which needs
@@ -84,9 +90,14 @@ class Trainer {
 
   [[nodiscard]] Optimizer& optimizer() { return optimizer_; }
   [[nodiscard]] EventList& events() { return events_; }
-  [[nodiscard]] Sampler& train_sampler() { return train_; }
+  [[nodiscard]] Sampler& train_sampler() const { return train_; }
   [[nodiscard]] Sampler* test_sampler() { return test_; }
   [[nodiscard]] const TrainerOptions& options() const { return options_; }
+  /// The network that is trained, of which this rank may have a part.
+  [[nodiscard]] const Network& network() const;
+  [[nodiscard]] const std::string& loss() const { return optimizer_.loss(); }
+  /// As `RankAgreement` says.
+  [[nodiscard]] int ranks_of_model() const;
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
   [[nodiscard]] std::int64_t batch() const { return batch_; }  ///< the next of this epoch
   [[nodiscard]] std::int64_t step() const { return step_; }    ///< batches since the beginning

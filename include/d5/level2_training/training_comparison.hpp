@@ -24,6 +24,11 @@ struct ComparedTraining {
 [[nodiscard]] std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
                                                          const ComparedTraining& base);
 
+/// What `compare_trainings` found, in a sentence: "momentum against adamw: worse; test_accuracy
+/// lower; epoch_time undecided".
+[[nodiscard]] std::string verdict_of(const std::vector<Measurement>& comparison,
+                                     const std::string& subject, const std::string& base);
+
 /// Trains both recipes from several seeds, interleaved. Records: `join_runs` of each, then
 /// `compare_trainings`, then `reproducibility` of each: how many parameter elements differ in any
 /// bit when the first seed is trained once more; none may.

@@ -15,6 +15,10 @@ class Trainer;
 /// Hooks of a training run, on every rank, on the thread that trains.
 class TrainingEvent : public virtual Event {
  public:
+  /// Before the first step: finds the outputs and fields that its names mean, or refuses. Called
+  /// when a session is made, and when a run begins; a second call changes nothing.
+  /// Throws: NotFound with what there is.
+  virtual void resolve(Trainer& trainer) { (void)trainer; }
   virtual void before_training(Trainer& trainer) { (void)trainer; }
   virtual void after_training(Trainer& trainer) { (void)trainer; }
   /// Not again for an epoch that is resumed in its middle.

@@ -38,10 +38,12 @@ struct RepeatedRuns {
   std::vector<std::uint64_t> seeds;
   std::vector<std::vector<Measurement>> records = {};
   bool interrupted = false;
+  bool compared = false;  ///< with other trainings: what was not reached is a finding, no failure
 };
 
-/// Repeats trainings, interleaved: all from the first seed, all from the second one. Ends early
-/// where one of them has failed twice. Throws: ValueError for options out of range.
+/// Repeats trainings, interleaved: all from the first seed, all from the second one. One alone ends
+/// early where it has failed twice; of several all are made. Throws: ValueError for options out of
+/// range.
 [[nodiscard]] std::vector<RepeatedRuns> repeat_trainings(
     const std::vector<RepeatedTraining>& trainings, const RepetitionOptions& options);
 
@@ -50,7 +52,8 @@ struct RepeatedRuns {
 /// `converged`, the `mean` of these with Student's interval, and the `olympic_mean`.
 ///
 /// A run whose record failed has not converged: one among three or more makes the record
-/// mistrusted, a second one failed. Where it has no sample and less is better, its sample is
+/// mistrusted, a second one failed; of runs that are compared mistrusted, too, unless one of them
+/// broke off. Where it has no sample and less is better, its sample is
 /// infinite.
 ///
 /// Source: Mattson et al., "MLPerf Training Benchmark" (MLSys 2020): time to quality is a

@@ -72,7 +72,8 @@ struct SessionOptions {
 class TrainingSession {
  public:
   /// `interrupt` ends the opening of its data. Throws: what its parts throw; NotFound where a
-  /// recipe accepts a metric that is not measured; Interrupted.
+  /// recipe accepts a metric that is not measured, or a metric reads an output or a field that is
+  /// not there; Interrupted.
   explicit TrainingSession(const Recipe& recipe, SessionOptions options = {},
                            const Interrupt& interrupt = {});
   ~TrainingSession();
@@ -102,11 +103,13 @@ class TrainingSession {
   [[nodiscard]] ExecutorOptions execution() const;
   void make_trainer();
   void make_metrics();
+  void resolve_names();
   void share_tests();
+  [[nodiscard]] bool nothing_is_left() const;
   void train(const Interrupt& interrupt);
   [[nodiscard]] Measurement record() const;
   [[nodiscard]] std::string command() const;
-  [[nodiscard]] MetricChoice choice_of(const std::string& metric) const;
+  [[nodiscard]] MetricChoice choice_of(const std::string& metric, const Settings& asked) const;
 
   Recipe recipe_;
   SessionOptions options_;
@@ -124,7 +127,8 @@ class TrainingSession {
 /// Marks `result` failed, with the reason, if its number misses `acceptable`, which also says the
 /// statistic: what is judged is what is printed.
 void judge(Measurement& result, const Recipe::Acceptable& acceptable);
-/// Judges every record of a metric that the recipe accepts within a bound.
+/// Judges every record of a metric that the recipe accepts within a bound. Of a recipe that is only
+/// compared the condition "accepted" says which are missed, and none fails.
 void judge(std::vector<Measurement>& results, const Recipe& recipe);
 
 struct RecipeRun {

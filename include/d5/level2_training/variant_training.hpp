@@ -21,7 +21,8 @@ struct VariantTrainingOptions {
   std::string out = {};
   bool resume = false;   ///< runs that `out`, or its journal, holds are not trained again
   std::string how = {};  ///< what all runs share besides recipes; one that goes on must have it
-  bool compare = false;  ///< each with the first, too
+  bool compare = false;  ///< each with the first, too; none fails for what its recipe accepts
+  bool search = false;   ///< for the best: none fails for what its recipe accepts
 };
 
 /// Several trainings, each from several seeds.
@@ -29,10 +30,12 @@ struct TrainedVariants {
   std::vector<ComparedTraining> trainings = {};       ///< the runs of each
   std::vector<std::vector<Measurement>> joined = {};  ///< one record a metric of each, judged
   std::vector<Measurement> records = {};              ///< all of these, with comparisons
+  std::vector<std::string> verdicts = {};             ///< a sentence a comparison, `verdict_of`
 };
 
 /// Trains variants from several seeds, interleaved, and joins the runs of each; they are held
-/// against the recipe's reference, if it has one (`judge_convergence`). `out` gets every run's
+/// against the recipe's reference, if it has one (`judge_convergence`), unless they are compared.
+/// `out` gets every run's
 /// records, and behind them the joined ones.
 ///
 ///     const auto variants = vary(load_recipe("mnist-lenet-quick"), "optimizer.name=adam,lamb");

@@ -26,6 +26,7 @@ constexpr std::string_view kSumKey = "\"sha256\":\"";
 constexpr std::string_view kNoSum =
     "0000000000000000000000000000000000000000000000000000000000000000";
 constexpr std::string_view kFormat = "d5 checkpoint";
+constexpr std::string_view kSetting = "setting.";  // followed by its name
 
 class Reader {
  public:
@@ -125,8 +126,12 @@ class Reader {
                       .epoch = number(metadata, "epoch"),
                       .batch = number(metadata, "batch"),
                       .step = number(metadata, "step"),
+                      .settings = {},
                       .ranks = metadata.contains("ranks") ? number(metadata, "ranks") : 0,
                       .tensors = {}};
+    for (const auto& [key, value] : metadata) {
+      if (key.starts_with(kSetting)) result.settings[key.substr(kSetting.size())] = value;
+    }
     for (const auto& [name, desc, bytes] : file.tensors) {
       result.tensors[name] = tensor(desc, bytes);
     }
@@ -162,17 +167,20 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
   for (const auto& [name, value] : checkpoint.tensors) {
     names.push_back({name, {value.tensor().dtype(), value.tensor().shape()}});
   }
+  std::map<std::string, std::string> metadata = {{"format", std::string(kFormat)},
+                                                 {"version", std::to_string(Checkpoint::kVersion)},
+                                                 {"d5", D5_VERSION},
+                                                 {"recipe", checkpoint.recipe},
+                                                 {"epoch", std::to_string(checkpoint.epoch)},
+                                                 {"batch", std::to_string(checkpoint.batch)},
+                                                 {"step", std::to_string(checkpoint.step)},
+                                                 {"ranks", std::to_string(checkpoint.ranks)},
+                                                 {"sha256", std::string(kNoSum)}};
+  for (const auto& [name, value] : checkpoint.settings) {
+    metadata[std::string(kSetting) + name] = value;
+  }
   const std::string begin =
-      detail::safetensors_begin({{"format", std::string(kFormat)},
-                                 {"version", std::to_string(Checkpoint::kVersion)},
-                                 {"d5", D5_VERSION},
-                                 {"recipe", checkpoint.recipe},
-                                 {"epoch", std::to_string(checkpoint.epoch)},
-                                 {"batch", std::to_string(checkpoint.batch)},
-                                 {"step", std::to_string(checkpoint.step)},
-                                 {"ranks", std::to_string(checkpoint.ranks)},
-                                 {"sha256", std::string(kNoSum)}},
-                                names, fmt::format("checkpoint '{}'", printable(path)));
+      detail::safetensors_begin(metadata, names, fmt::format("checkpoint '{}'", printable(path)));
   ReplacedFile file(path);
   detail::Sha256 sum;
   const auto write = [&](std::string_view bytes) {

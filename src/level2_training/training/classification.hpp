@@ -22,5 +22,10 @@ struct RightTargets {
 [[nodiscard]] RightTargets count_targets(LossWeight& loss, const ClassificationNames& names,
                                          const Batch& batch, const ValueMap& outputs,
                                          const std::string& metric, std::int64_t k = 1);
+/// Makes `label` the field of classes in the training set: itself where it is there, or where it
+/// is the usual name the only field of integers that the network's answers are not made of.
+/// Throws: as `ClassificationNames::resolve`.
+void resolve_label(std::string& label, const Trainer& trainer, const std::string& who,
+                   const std::string& logits = {});
 
 }  // namespace d5::detail

@@ -22,7 +22,10 @@ std::vector<std::string> freeze(Network& network, const std::vector<std::string>
     const auto matches = [&](const std::string& name) {
       return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
     };
-    if (std::ranges::none_of(names, matches)) {
+    const auto& constants = network.parameter_notes().constants;
+    const bool is_constant = std::ranges::any_of(
+        constants, [&](const auto& constant) { return matches(constant.first); });
+    if (std::ranges::none_of(names, matches) && !is_constant) {
       throw_unknown_name(fmt::format("freeze in network '{}': no parameter matches the pattern",
                                      printable(network.name())),
                          pattern, names);

@@ -8,22 +8,41 @@
 
 #include "core/files/sha256.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/models.hpp"
+#include "d5/level2_training/accuracy.hpp"
 #include "d5/level2_training/frozen_parameters.hpp"
 #include "d5/level2_training/loss.hpp"
+#include "level1_network/graph/parameter_layout.hpp"
 #include "level2_training/data/storage/mapped_file.hpp"
 #include "level2_training/optimization/taken_options.hpp"
+#include "level2_training/training/changed_parameters.hpp"
 
 namespace d5::detail {
 namespace {
 
+constexpr const char *kAuto = "auto", *kNone = "none";  // words of `freeze`
+
 /// Of every model.
 struct TrainingOfModel {
-  std::string freeze;
+  std::string freeze = kAuto;
 
   void declare(OptionList& options) {
-    options.add("freeze", freeze, "patterns of parameters that stay as they are");
+    options.add("freeze", freeze,
+                "patterns of parameters that stay as they are; auto: what the exporting program "
+                "did not train, none: not even that");
+  }
+};
+
+/// What a built-in network calls its ends.
+struct EndOptions {
+  std::string loss = "loss", logits = "logits", label = "label";
+
+  void declare(OptionList& options) {
+    options.add("loss", loss, "output that is the loss");
+    options.add("logits", logits, "output with a score for each class");
+    options.add("label", label, "field of a batch with the right class");
   }
 };
 
@@ -82,15 +101,39 @@ void name_inputs(TrainedModel& model, const Settings& inputs, const Dataset& dat
   }
 }
 
+/// Throws: NotFound with the outputs that there are.
+void expect_output(const TrainedModel& model, const char* what, const std::string& name) {
+  const auto outputs = model.network.output_names();
+  if (std::ranges::find(outputs, name) != outputs.end()) return;
+  throw_unknown_name(fmt::format("network '{}': {}, an output,", printable(model.name), what), name,
+                     outputs);
+}
+
+/// Throws: NotFound for the name of neither a loss nor an output.
+void expect_loss(const TrainedModel& model, const std::string& name,
+                 const std::vector<std::string>& outputs) {
+  std::vector<std::string> known = losses().names();
+  if (std::ranges::find(known, name) != known.end()) return;
+  known.insert(known.end(), outputs.begin(), outputs.end());
+  throw_unknown_name(fmt::format("network '{}': loss that is appended, or output that is the loss,",
+                                 printable(model.name)),
+                     name, known);
+}
+
 void take_loss(TrainedModel& model, const FileOptions& options, const Dataset& data) {
   const auto outputs = model.network.output_names();
   const bool is_output = std::ranges::find(outputs, options.loss.name) != outputs.end();
   model.logits = options.logits;
   if (is_output) {
     model.loss = options.loss.name;
-    if (model.logits.empty()) model.logits = "logits";
+    if (model.logits.empty()) {
+      model.logits = ClassificationNames().logits;
+    } else {
+      expect_output(model, "logits", model.logits);
+    }
     return;
   }
+  expect_loss(model, options.loss.name, outputs);
   const Dataset::Field& label =
       field_of(data, options.label, fmt::format("loss {}: field", printable(options.loss.name)));
   LossEnds ends{.output = options.logits,
@@ -127,11 +170,12 @@ TrainedModel from_file(const Settings& settings, const Dataset& data) {
 TrainedModel built_in(EntryChoice choice, std::uint64_t seed) {
   const ModelEntry& builder = models().at(choice.name);
   // Names of the network's ends are the session's; the rest is the model's own.
+  const auto ends = take_options<EndOptions>(choice.settings);
   TrainedModel model{.network = Network(choice.name),
                      .name = choice.name,
-                     .loss = choice.settings.take("loss", "loss"),
-                     .logits = choice.settings.take("logits", "logits"),
-                     .label = choice.settings.take("label", "label")};
+                     .loss = ends.loss,
+                     .logits = ends.logits,
+                     .label = ends.label};
   builder.offer(choice.settings, "seed", seed);
   const bool is_asked = builder.has_option("with_loss") && !choice.settings.has("with_loss");
   builder.offer(choice.settings, "with_loss", true);
@@ -140,7 +184,43 @@ TrainedModel built_in(EntryChoice choice, std::uint64_t seed) {
   return model;
 }
 
+/// Constants that only `freeze: none` trains.
+std::vector<std::string> kept_constants(const Network& network) {
+  std::vector<std::string> names;
+  for (const auto& [name, why] : network.parameter_notes().constants) {
+    const auto place = network.graph().initializers.find(name);
+    const bool is_real =
+        place != network.graph().initializers.end() && may_be_trained(place->second.dtype());
+    if (is_real && !network.is_parameter(name)) names.push_back(name);
+  }
+  return names;
+}
+
+void take_frozen(TrainedModel& model, const std::string& text) {
+  auto patterns = patterns_in(text);
+  const auto takes = [&](const char* word) { return std::erase(patterns, word) > 0; };
+  const bool all = takes(kNone);
+  if (all && (takes(kAuto) || !patterns.empty())) {
+    throw ValueError(
+        fmt::format("model: freeze is '{}', expected none alone, or auto and patterns of names",
+                    printable(text)));
+  }
+  (void)takes(kAuto);
+  if (all) unfreeze(model.network, kept_constants(model.network));
+  model.frozen = freeze(model.network, patterns);
+}
+
 }  // namespace
+
+std::vector<Option> model_options(bool from_file) {
+  auto options = options_of<TrainingOfModel>();
+  const auto add = [&](const std::vector<Option>& more) {
+    options.insert(options.end(), more.begin(), more.end());
+  };
+  add(from_file ? options_of<FileOptions>() : options_of<EndOptions>());
+  options.push_back({.name = from_file ? "inputs" : "name", .type = "text"});
+  return options;
+}
 
 Network TrainedModel::learnt() const {
   Network result = appended.empty() ? network.copy() : without_loss(network, appended);
@@ -160,7 +240,9 @@ TrainedModel trained_model(const Recipe& recipe, const Dataset& data, const Init
     model.begun_with = {{.name = std::filesystem::path(init.path).filename().string(),
                          .sha256 = sha256(MappedFile(init.path).bytes())}};
   }
-  model.frozen = freeze(model.network, patterns_in(training.freeze));
+  expect_output(model, "loss", model.loss);
+  take_frozen(model, training.freeze);
+  expect_parameters(model.network);
   return model;
 }
 

@@ -34,6 +34,10 @@ struct TrainedModel {
   [[nodiscard]] Network learnt() const;
 };
 
+/// What may stand in the section "model": of a built-in network besides its own options, or of a
+/// file.
+[[nodiscard]] std::vector<Option> model_options(bool from_file);
+
 /// `batch` is what the training set gives. Throws: NotFound, ValueError, and what loading throws.
 [[nodiscard]] TrainedModel trained_model(const Recipe& recipe, const Dataset& data,
                                          const InitialValues& init);

@@ -14,6 +14,7 @@
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level2_training/network_feed.hpp"
 #include "level2_training/losses/parts/scalar_loss.hpp"
+#include "level2_training/training/changed_parameters.hpp"
 #include "level2_training/training/older_checkpoints.hpp"
 #include "level2_training/training/test_mean.hpp"
 
@@ -86,6 +87,13 @@ void Trainer::run(const Interrupt& interrupt) {
   restore_metrics();
   if (!watch_) watch_ = std::make_shared<detail::MachineWatch>();
   events_.collect(listeners_);
+  Network& trained = optimizer_.executor().network();
+  if (!optimizer_.agreement().any(!trained.parameters().empty())) {
+    detail::expect_parameters(network());
+  }
+  for (auto* event : listeners_) event->resolve(*this);
+  const detail::ChangedParameters changed(trained);
+  const std::int64_t first_step = step_;
   for (auto* event : listeners_) event->before_training(*this);
   interrupted_ = false;
   interrupt_ = interrupt;
@@ -104,7 +112,18 @@ void Trainer::run(const Interrupt& interrupt) {
   }
   interrupt_ = {};
   for (auto* event : listeners_) event->after_training(*this);
+  if (interrupted_ || step_ == first_step) return;
+  if (optimizer_.agreement().any(changed.any(trained))) return;
+  throw NumericError(fmt::format("{} steps changed none of the {} parameters of network '{}': {}",
+                                 step_ - first_step, trained.parameters().size(),
+                                 printable(network().name()), detail::why_unchanged(optimizer_)));
 }
+
+const Network& Trainer::network() const {
+  return options_.whole ? *options_.whole : optimizer_.executor().network();
+}
+
+int Trainer::ranks_of_model() const { return optimizer_.agreement().ranks_of_model(); }
 
 Trainer::Stop Trainer::run_epoch() {
   Span span("training", "epoch");

@@ -2,6 +2,7 @@
 // The trainer's state, to and from a checkpoint.
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -86,6 +87,27 @@ std::string first_difference(const ValueMap& wanted, const ValueMap& has) {
   return "";
 }
 
+/// "optimizer.learning_rate: 0.1 in the checkpoint, 0.01 here"; empty where one of both is not
+/// known.
+std::string differences(const std::map<std::string, std::string>& saved,
+                        const std::map<std::string, std::string>& here) {
+  if (saved.empty() || here.empty()) return "";
+  const auto word = [](const auto& settings, const std::string& name) {
+    const auto place = settings.find(name);
+    return place == settings.end() ? "not set" : printable(place->second);
+  };
+  std::map<std::string, std::string> all = saved;
+  all.insert(here.begin(), here.end());
+  std::string words;
+  for (const auto& [name, value] : all) {
+    const std::string then = word(saved, name), now = word(here, name);
+    if (then == now) continue;
+    words += fmt::format("{}{}: {} in the checkpoint, {} here", words.empty() ? "" : "; ",
+                         printable(name), then, now);
+  }
+  return words;
+}
+
 /// The entries of `tensors` that begin with `prefix`, without it.
 ValueMap below(const ValueMap& tensors, std::string_view prefix) {
   ValueMap result;
@@ -103,6 +125,7 @@ void Trainer::save_checkpoint(const std::string& path) {
                         .epoch = epoch_,
                         .batch = batch_,
                         .step = step_,
+                        .settings = options_.settings,
                         .ranks = options_.ranks,
                         .tensors = {}};
   Network& network = optimizer_.executor().network();
@@ -130,6 +153,13 @@ void Trainer::resume(const std::string& path) {
     throw FormatError(fmt::format("checkpoint '{}': {}", printable(path), what));
   };
   if (checkpoint.recipe != options_.recipe) {
+    const auto words = differences(checkpoint.settings, options_.settings);
+    if (!words.empty()) {
+      fail(
+          fmt::format("was begun with other settings: {}; resume with what it was begun with, or "
+                      "begin another",
+                      words));
+    }
     fail(fmt::format(
         "is of another recipe, of other settings{} or another model file: '{}', "
         "expected '{}'; resume with what it was begun with",

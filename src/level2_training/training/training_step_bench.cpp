@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/training_step_bench.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "d5/core/command_line.hpp"
+#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/transform_doubt.hpp"
+#include "d5/level2_training/loss.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "level1_network/validation/network_judge.hpp"
 #include "level1_network/validation/shared_drawing.hpp"
+#include "level2_training/training/changed_parameters.hpp"
 
 namespace d5 {
 namespace {
@@ -25,21 +32,38 @@ Settings training_wishes(const std::string& framework, const OpenSizes& sizes,
   return wishes;
 }
 
+/// Gives a network the loss that was asked for. Throws: ValueError for one that comes with a loss.
+Network with_loss(Network network, const std::string& loss) {
+  if (loss.empty()) return network;
+  if (!loss_of(network).empty()) {
+    throw ValueError(
+        fmt::format("network '{}' has an output 'loss' already, which is trained on; "
+                    "leave the loss {} out",
+                    printable(network.name()), printable(loss)));
+  }
+  const EntryChoice choice = entry_of_words("loss", loss);
+  const bool tells_classes = choice.name == "cross_entropy";
+  append_loss(network, choice.name, {.target_type = tells_classes ? DType::int64 : DType::float32},
+              choice.settings);
+  return network;
+}
+
 TrainingExecutor open_for_training(const std::string& model, const std::string& framework,
                                    const OpenSizes& sizes, const ExecutorOptions& execution,
-                                   const TransformChain& transforms, const GivenInputs& given) {
+                                   const TransformChain& transforms, const GivenInputs& given,
+                                   const std::string& asked) {
   const Settings wishes = training_wishes(framework, sizes, execution);
-  Network transformed = open_model(model, wishes, transforms);
+  Network transformed = with_loss(open_model(model, wishes, transforms), asked);
   if (kept_by(transforms) != Keeps::rounded) forget_doubt(transformed);  // judged here
   TrainingExecutor result{.executor = open_executor(framework, std::move(transformed), execution)};
   const Network& network = result.executor->network();
   result.loss = loss_of(network);
   if (result.loss.empty()) {
     throw Unsupported(
-        "the network has no scalar output 'loss' to train on; built-in ones have, and a file gets "
-        "one from Python: d5.append_loss(network, \"cross_entropy\"), "
-        "network.save(\"with_loss.onnx\")");
+        fmt::format("the network has no scalar output 'loss' to train on; give it one ({})",
+                    fmt::join(losses().names(), ", ")));
   }
+  detail::expect_parameters(network);
   result.inputs = network_inputs(model, *result.executor, sizes, given, execution.seed);
   return result;
 }
@@ -68,7 +92,8 @@ void add_updated(GraphExecutor& executor, const ValueMap& inputs, const std::str
 std::shared_ptr<NetworkJudge> step_judge(const std::string& model, const OpenSizes& sizes,
                                          const ExecutorOptions& execution,
                                          const TransformChain& transforms,
-                                         const MeasureOptions& measuring) {
+                                         const MeasureOptions& measuring,
+                                         const std::string& asked) {
   const std::string loss = "loss";
   BackwardBegin begin{.loss = loss};
   begin.then = [loss](GraphExecutor& executor, const ValueMap& inputs,
@@ -76,7 +101,9 @@ std::shared_ptr<NetworkJudge> step_judge(const std::string& model, const OpenSiz
     add_updated(executor, inputs, loss, answers);
   };
   return std::make_shared<NetworkJudge>(JudgedRun{
-      .open = opens_judged(model, training_wishes("reference", sizes, execution), transforms),
+      .open = [open =
+                   opens_judged(model, training_wishes("reference", sizes, execution), transforms),
+               asked] { return with_loss(open(), asked); },
       .begin = std::move(begin),
       .of = "training step",
       .seed = execution.seed,
@@ -88,10 +115,10 @@ Subject judged_subject(const std::string& model, const std::string& framework,
                        const OpenSizes& sizes, const ExecutorOptions& execution,
                        const TransformChain& transforms, const GivenInputs& given,
                        const Interrupt& interrupt, const std::shared_ptr<NetworkJudge>& judge,
-                       SharedDrawing& drawing) {
+                       SharedDrawing& drawing, const std::string& asked) {
   constexpr double kHardlyAny = 1e-12;
   auto [executor, loss, usual] =
-      open_for_training(model, framework, sizes, execution, transforms, given);
+      open_for_training(model, framework, sizes, execution, transforms, given, asked);
   const InterruptibleRuns interruptible(*executor, interrupt);
   NetworkInputs fed;
   with_advice(usual, [&, &executor = executor, &usual = usual] {
@@ -124,30 +151,35 @@ Subject training_step_subject(const std::string& model, const std::string& frame
                               const OpenSizes& sizes, const ExecutorOptions& execution,
                               const TransformChain& transforms, const Interrupt& interrupt) {
   SharedDrawing drawing;
-  return judged_subject(model, framework, sizes, execution, transforms, {}, interrupt,
-                        step_judge(model, sizes, execution, transforms, {.interrupt = interrupt}),
-                        drawing);
+  return judged_subject(
+      model, framework, sizes, execution, transforms, {}, interrupt,
+      step_judge(model, sizes, execution, transforms, {.interrupt = interrupt}, {}), drawing, {});
 }
 
 std::vector<Measurement> bench_training_step(const std::string& model,
-                                             const NetworkBenchOptions& options) {
+                                             const NetworkBenchOptions& options,
+                                             const std::string& loss) {
   const ExecutorOptions execution = detail::execution_of(options);
   const auto judge =
-      step_judge(model, options.sizes, execution, options.transforms, options.measuring);
+      step_judge(model, options.sizes, execution, options.transforms, options.measuring, loss);
+  CommandLine flags;
+  flags.flag("--training");
+  if (!loss.empty()) flags.option("--loss", loss);
   SharedDrawing drawing;
   return detail::bench_side_by_side(
-      model, options, "training step", " --training", [&](const std::string& framework) {
+      model, options, "training step", flags.text(), [&](const std::string& framework) {
         return judged_subject(model, framework, options.sizes, execution, options.transforms,
-                              options.inputs, options.measuring.interrupt, judge, drawing);
+                              options.inputs, options.measuring.interrupt, judge, drawing, loss);
       });
 }
 
 std::vector<Measurement> plan_training_step(const std::string& model,
-                                            const NetworkBenchOptions& options) {
+                                            const NetworkBenchOptions& options,
+                                            const std::string& asked) {
   return detail::plan_in_each(model, options, "training step", [&](const std::string& framework) {
     const auto [executor, loss, inputs] =
         open_for_training(model, framework, options.sizes, detail::execution_of(options),
-                          options.transforms, options.inputs);
+                          options.transforms, options.inputs, asked);
     const InterruptibleRuns interruptible(*executor, options.measuring.interrupt);
     executor->plan(inputs.values, loss);
   });

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/training_comparison.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 #include "core/results/inherited_doubt.hpp"
 #include "d5/core/ratio.hpp"
@@ -28,6 +32,19 @@ int difference(const Measurement& subject, const Measurement& base) {
   constexpr double kTail = 0.025;
   if (is_smaller_p_value(subject.samples, base.samples) < kTail) return -1;
   return is_smaller_p_value(base.samples, subject.samples) < kTail ? 1 : 0;
+}
+
+/// Who has runs without a number, of which no ratio is made; empty where all have one.
+std::string not_reached(const Measurement& a, const Measurement& b, const ComparedTraining& subject,
+                        const ComparedTraining& base) {
+  for (const auto& [record, name] : {std::pair{&a, subject.name}, std::pair{&b, base.name}}) {
+    const auto missing = std::ranges::count_if(
+        record->samples, [](double sample) { return !std::isfinite(sample); });
+    if (missing == 0) continue;
+    return fmt::format("{} of {} runs of {} have no {}", missing, record->samples.size(), name,
+                       record->metric);
+  }
+  return "";
 }
 
 /// A run and the one that was made again from the same seed.
@@ -74,6 +91,11 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
     for (const char* of_subject : {"mean", "mean_interval", "olympic_mean", "accepted"}) {
       ratio.conditions.erase(of_subject);
     }
+    if (const auto unmeasured = not_reached(*a, *b, subject, base); !unmeasured.empty()) {
+      ratio.samples.clear();
+      ratio.status = Status::skipped;
+      ratio.reason = unmeasured;
+    }
     const int sign = difference(*a, *b);
     ratio.conditions["verdict"] = sign == 0 ? "undecided" : sign > 0 ? "higher" : "lower";
     const bool more_is_better = a->direction == Direction::higher_is_better;
@@ -97,6 +119,20 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
   for (const auto& ratio : results) detail::inherit_doubt(verdict, ratio, ratio.metric);
   results.push_back(std::move(verdict));
   return results;
+}
+
+std::string verdict_of(const std::vector<Measurement>& comparison, const std::string& subject,
+                       const std::string& base) {
+  const Measurement* verdict = find(comparison, "trade_off");
+  const std::string who = fmt::format("{} against {}: ", subject, base);
+  if (!verdict) return who + "nothing that both measured can be compared";
+  std::string words = who + condition_of(*verdict, "verdict");
+  for (const Measurement& one : comparison) {
+    if (&one == verdict) continue;
+    const std::string metric = one.metric.substr(0, one.metric.rfind("_ratio"));
+    words += fmt::format("; {} {}", metric, condition_of(one, "verdict"));
+  }
+  return words;
 }
 
 std::vector<Measurement> test_training(const Recipe& subject, const Recipe& base,

@@ -25,6 +25,14 @@ std::string how_of(const std::vector<TrainingVariant>& variants, const std::stri
   return text;
 }
 
+/// What is compared is not judged by what its recipe accepts.
+std::vector<TrainingVariant> as_asked(std::vector<TrainingVariant> variants,
+                                      const VariantTrainingOptions& options) {
+  if (!options.compare && !options.search) return variants;
+  for (TrainingVariant& variant : variants) variant.recipe.compare_only();
+  return variants;
+}
+
 std::vector<RepeatedRuns> run_all(const std::vector<TrainingVariant>& variants,
                                   const TrainOnce& train, const RepetitionOptions& repetition,
                                   KeptRuns& kept) {
@@ -53,17 +61,23 @@ std::vector<RepeatedRuns> run_all(const std::vector<TrainingVariant>& variants,
 TrainedVariants train_variants(const std::vector<TrainingVariant>& variants, const TrainOnce& train,
                                const VariantTrainingOptions& options) {
   KeptRuns kept(options.out, how_of(variants, options.how), options.resume);
-  auto runs = run_all(variants, train, options.repetition, kept);
+  auto runs = run_all(as_asked(variants, options), train, options.repetition, kept);
   TrainedVariants done;
   const auto append = [&](const std::vector<Measurement>& records) {
     done.records.insert(done.records.end(), records.begin(), records.end());
   };
   for (std::size_t i = 0; i < variants.size(); ++i) {
     done.trainings.push_back({variants[i].name, std::move(runs[i])});
+    done.trainings[i].runs.compared = options.compare || options.search;
     done.joined.push_back(join_runs(done.trainings[i].runs));
-    judge_convergence(done.joined.back(), variants[i].recipe);
+    if (!done.trainings[i].runs.compared) {
+      judge_convergence(done.joined.back(), variants[i].recipe);
+    }
     append(done.joined.back());
-    if (options.compare && i > 0) append(compare_trainings(done.trainings[i], done.trainings[0]));
+    if (!options.compare || i == 0) continue;
+    const auto comparison = compare_trainings(done.trainings[i], done.trainings[0]);
+    done.verdicts.push_back(verdict_of(comparison, variants[i].name, variants[0].name));
+    append(comparison);
   }
   bool whole = true;
   std::vector<std::string> order;  // a variant's runs together

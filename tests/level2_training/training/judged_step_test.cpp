@@ -5,6 +5,7 @@
 #include "d5/level2_training/training_step_bench.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/level1_network/planted_faults.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 using Catch::Contains;
@@ -43,4 +44,33 @@ TEST_CASE("being judged changes no parameter") {
   // Judged twice, the second time by what was kept of the first: a changed weight would show.
   CHECK(subject.judge(Subject::Moment::before).is == Verdict::Is::right);
   CHECK(subject.judge(Subject::Moment::after).is == Verdict::Is::right);
+}
+
+TEST_CASE("a network of one's own is timed with the loss that is asked for") {
+  const testing::OwnCacheFolder cache;
+  const testing::TemporaryFolder folder;
+  Network network("own");
+  network.add_input("x", DType::float32, {"N", 5});
+  network.add_parameter("w", Tensor::of<float>({5, 2}, {1, 2, 3, 4, 5, -1, -2, -3, -4, -5}));
+  network.add_node("MatMul", {"x", "w"}, {"scores"});
+  network.add_output("scores");
+  const std::string file = folder / "own.onnx";
+  network.save(file);
+  NetworkBenchOptions options{
+      .sizes = {.batch = 3}, .metrics = {"time"}, .measuring = {.samples = 3}};
+  for (const char* loss : {"cross_entropy", "mse", "bce"}) {
+    CAPTURE(loss);
+    const auto records = bench_training_step(file, options, loss);
+    REQUIRE(records.size() == 1);
+    CAPTURE(records[0].reason);
+    CHECK(records[0].conditions.at("answers") == "right");
+    CHECK_THAT(records[0].command, Contains(" --training --loss " + std::string(loss)));
+    CHECK(plan_training_step(file, options, loss).front().status == Status::skipped);
+  }
+  const auto without = bench_training_step(file, options);
+  CHECK(without.front().status == Status::unsupported);
+  CHECK_THAT(without.front().reason, Contains("cross_entropy"));
+  const auto twice = bench_training_step("lenet", options, "cross_entropy");
+  CHECK(twice.front().status == Status::failed);
+  CHECK_THAT(twice.front().reason, Contains("'loss' already"));
 }

@@ -196,3 +196,31 @@ TEST_CASE("options out of range are refused") {
   CHECK_THROWS_AS(joined({1}, {.fewest = 1}), ValueError);
   CHECK_THROWS_AS(joined({1}, {.fewest = 5, .most = 4}), ValueError);
 }
+
+TEST_CASE("of several trainings all runs are made, whatever they reach") {
+  const auto never = scripted({-1, -1, -1, -1}), always = scripted({1, 2, 3, 4});
+  const auto alone = repeat_trainings({never}, {.runs = 4});
+  CHECK(alone[0].records.size() == 2);  // there is nothing to learn from more
+  const auto both = repeat_trainings({never, always}, {.runs = 4});
+  CHECK(both[0].records.size() == 4);
+  CHECK(both[1].records.size() == 4);
+}
+
+TEST_CASE("what runs that are compared do not reach is no failure, but a run that broke off is") {
+  auto runs = repeat_trainings({scripted({1, -1, -1})}, {.runs = 3}).front();
+  CHECK(join_runs(runs).front().status == Status::failed);
+  runs.compared = true;
+  CHECK(join_runs(runs).front().status == Status::mistrusted);
+  CHECK_THAT(join_runs(runs).front().reason, Catch::Contains("2 of 3 runs did not converge"));
+  for (Measurement& record : runs.records[1]) record.status = Status::failed;
+  CHECK(join_runs(runs).front().status == Status::failed);
+}
+
+TEST_CASE("how many of the compared runs miss what is accepted is told") {
+  RepeatedRuns runs{.seeds = {1, 2, 3}};
+  for (const char* words : {"at least 0.9", "at least 0.9, missed", "at least 0.9, missed"}) {
+    runs.records.push_back({{.metric = "test_accuracy", .samples = {0.8}}});
+    runs.records.back().front().conditions["accepted"] = words;
+  }
+  CHECK(join_runs(runs).front().conditions.at("accepted") == "at least 0.9, missed by 2 of 3 runs");
+}

@@ -159,14 +159,29 @@ TEST_CASE("a session resumes from its checkpoint, also with more epochs") {
   cut.set("training.most_batches=2");
   TrainingSession first(cut, {.checkpoint = file});
   (void)first.run();
-  TrainingSession second(longer, {.resume = file});
+  std::vector<std::string> said;
+  const auto say = [&](const std::string& line) { said.push_back(line); };
+  TrainingSession second(longer, {.resume = file, .say = say});
   const auto results = second.run();
+  const auto tells = [&](const std::string& words) {
+    return std::ranges::any_of(
+        said, [&](const auto& line) { return line.find(words) != std::string::npos; });
+  };
+  CHECK(tells(file + ": resumed after step 2, in epoch 1"));
+  CHECK_FALSE(tells("nothing is left"));
+  (void)TrainingSession(cut, {.resume = file, .say = say}).run();
+  CHECK(tells("resumed after step 2, in epoch 1; nothing is left to train"));
   CHECK(test::weights_of(second) == test::weights_of(whole));
   CHECK(test::record_of(results, "loss").samples.size() == 6);
 
   Recipe other = test::tiny_recipe();
   other.set("optimizer.learning_rate=0.01");
-  CHECK_THROWS_WITH(TrainingSession(other, {.resume = file}), Catch::Contains("another recipe"));
+  other.set("optimizer.nesterov=true");
+  CHECK_THROWS_WITH(
+      TrainingSession(other, {.resume = file}),
+      Catch::Contains("optimizer.learning_rate: 0.05 in the checkpoint, 0.01 here") &&
+          Catch::Contains("optimizer.nesterov: not set in the checkpoint, true here") &&
+          !Catch::Contains("training.seed"));
   CHECK_THROWS_AS(TrainingSession(test::tiny_recipe(), {.resume = file, .variant = "ranks=2"}),
                   FormatError);
 }

@@ -5,6 +5,7 @@
 #include <stop_token>
 
 #include "d5/core/error.hpp"
+#include "d5/level2_training/training_session.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;
@@ -83,4 +84,40 @@ TEST_CASE("the run that an interrupt cuts is not kept") {
       {.repetition = {.runs = 1, .interrupt = {.token = stop.get_token()}}, .out = out});
   CHECK(trained.runs.size() == 2);
   CHECK(read_results(out).run->pieces.size() == 1);
+}
+
+TEST_CASE("what is compared is not judged by what its recipe accepts, and says who is better") {
+  std::vector<bool> compared;
+  const auto train = [&](const TrainingVariant& variant) {
+    compared.push_back(variant.recipe.is_compared());
+    const double accuracy = variant.name == "adam" ? 0.9 : 0.5;
+    const auto seed = double(variant.recipe.training().seed);
+    std::vector<Measurement> records{{.subject = "fake",
+                                      .level = "training",
+                                      .metric = "test_accuracy",
+                                      .unit = "1",
+                                      .direction = Direction::higher_is_better,
+                                      .samples = {accuracy + 0.001 * seed}}};
+    judge(records, variant.recipe);
+    return records;
+  };
+  const auto bounded = Recipe::parse(
+      "name: b\nfixed:\n  dataset: {name: mnist}\n  model: {name: lenet}\nmutable:\n"
+      "  optimizer: {name: sgd}\n  training: {seed: 1}\nacceptable:\n"
+      "  test_accuracy: {at_least: 0.8}\n",
+      "b.yaml");
+  const auto variants = vary(bounded, "optimizer.name=adam,momentum");
+  const auto done = train_variants(variants, train, {.repetition = {.runs = 3}, .compare = true});
+  CHECK(compared == std::vector<bool>(6, true));
+  for (const Measurement& record : done.records) {
+    CAPTURE(record.metric, record.reason);
+    CHECK(record.status == Status::passed);
+  }
+  CHECK(done.joined[1].front().conditions.at("accepted") == "at least 0.8, missed by 3 of 3 runs");
+  REQUIRE(done.verdicts.size() == 1);
+  CHECK(done.verdicts[0] == "momentum against adam: worse; test_accuracy lower");
+  // Of a repetition alone it is an exam.
+  const auto exam = train_variants({variants[1]}, train, {.repetition = {.runs = 3}});
+  CHECK(exam.joined[0].front().status == Status::failed);
+  CHECK(exam.verdicts.empty());
 }

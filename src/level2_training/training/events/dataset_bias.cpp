@@ -4,10 +4,13 @@
 #include "d5/core/measurement.hpp"
 #include "d5/level2_training/dataset_metrics.hpp"
 #include "level2_training/training/class_counts.hpp"
+#include "level2_training/training/classification.hpp"
 
 namespace d5 {
 
 // While it counts, `samples_` holds the number of samples of each class.
+
+void DatasetBias::resolve(Trainer& trainer) { detail::resolve_label(label_, trainer, name()); }
 
 void DatasetBias::count(const Batch& batch) { detail::count_classes(batch, label_, samples_); }
 

@@ -8,6 +8,7 @@
 #include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_metric.hpp"
 #include "level2_training/training/class_counts.hpp"
+#include "level2_training/training/classification.hpp"
 
 namespace d5 {
 namespace {
@@ -31,6 +32,7 @@ class DatasetBiasPValue final : public TrainingMetric {
   [[nodiscard]] std::string unit() const override { return "1"; }
   [[nodiscard]] Quantity quantity() const override { return Quantity::other; }
   [[nodiscard]] Direction direction() const override { return Direction::neither; }
+  void resolve(Trainer& trainer) override { detail::resolve_label(label_, trainer, name()); }
   void before_epoch(Trainer&, std::int64_t) override { counts_.clear(); }
   void after_batch(Trainer&, const Batch& batch, const ValueMap&) override {
     detail::count_classes(batch, label_, counts_);

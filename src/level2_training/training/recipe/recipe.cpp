@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -14,10 +16,7 @@
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/sampler.hpp"
+#include "level2_training/training/recipe/recipe_options.hpp"
 
 namespace d5 {
 namespace {
@@ -26,22 +25,10 @@ constexpr const char* kCarriedRecipes = "recipes";
 
 constexpr std::string_view kOfRanks = "distributed.";
 
-/// The names of an entry's options; none where there is no such entry.
-std::set<std::string> options_of(const std::string& section, const std::string& name) {
-  std::set<std::string> names;
-  const auto add = [&](const auto& entry) {
-    for (const Option& option : entry.options()) names.insert(option.name);
-  };
-  try {
-    if (section == "optimizer") add(find_optimizer(name));
-    if (section == "sampler") add(samplers().at(name));
-    if (section == "model") add(models().at(name));
-    if (section == "dataset") add(datasets().at(name));
-  } catch (const Error&) {
-    names.clear();  // whoever opens it says why
-  }
-  return names;
-}
+/// Options that name what is read, by the sections' convention: a data set's own file or folder is
+/// called "data".
+constexpr std::array<const char*, 4> kFiles{"model.file", "dataset.data", "dataset.test",
+                                            "dataset.lists"};
 
 }  // namespace
 
@@ -67,15 +54,10 @@ void Recipe::set(std::string_view assignment) {
 }
 
 void Recipe::set_value(const std::string& key, const std::string& text) {
-  // A recipe need not say how ranks work together; whoever starts them may.
-  const bool of_ranks = key.starts_with(kOfRanks);
-  auto place = of_ranks ? values_.try_emplace(key).first : values_.find(key);
+  auto place = values_.find(key);
   if (place == values_.end()) {
-    std::vector<std::string> known;
-    for (const auto& [name, value] : values_) {
-      if (!value.fixed) known.push_back(name);
-    }
-    throw_unknown_name(fmt::format("recipe '{}': mutable value", printable(name_)), key, known);
+    expect_settable(key);
+    place = values_.try_emplace(key).first;
   }
   if (place->second.fixed) {
     throw ValueError(
@@ -88,6 +70,7 @@ void Recipe::set_value(const std::string& key, const std::string& text) {
   const bool names_section = key.ends_with(kName) && std::ranges::count(key, '.') == 1;
   if (!names_section) {
     place->second.text = text;
+    place->second.line = 0;
     return;
   }
   choose(key.substr(0, key.size() - kName.size()), text);
@@ -98,7 +81,8 @@ void Recipe::choose(const std::string& section, const std::string& words) {
   const EntryChoice chosen = entry_of_words(section, words);
   Value& name = values_.find(section + ".name")->second;
   const std::string before_name = name.text;
-  const auto before = options_of(section, name.text), now = options_of(section, chosen.name);
+  const auto before = detail::entry_options(section, name.text),
+             now = detail::entry_options(section, chosen.name);
   name.text = chosen.name;
   const std::string prefix = section + ".";
   if (section + "." == kOfRanks && before_name != chosen.name) {
@@ -127,6 +111,71 @@ void Recipe::choose(const std::string& section, const std::string& words) {
   }
 }
 
+std::vector<std::string> Recipe::settable() const {
+  std::vector<std::string> known;
+  for (const auto& [name, value] : values_) {
+    if (!value.fixed) known.push_back(name);
+  }
+  for (const std::string& section : detail::recipe_sections()) {
+    const auto place = values_.find(section + ".name");
+    const std::string name = place == values_.end() ? "" : place->second.text;
+    const bool is_file = section == "model" && values_.contains("model.file");
+    for (const auto& option : detail::section_options(section, is_file ? "file" : name)) {
+      const std::string key = section + "." + option;
+      if (!values_.contains(key)) known.push_back(key);
+    }
+  }
+  return known;
+}
+
+/// Of a key that the recipe does not write: an option of its section, or below one. What it says
+/// of ranks, and which metrics are more, is the user's.
+void Recipe::expect_settable(const std::string& key) const {
+  if (key.starts_with(kOfRanks)) return;
+  const auto known = settable();
+  const bool is_option = std::ranges::any_of(known, [&](const std::string& option) {
+    return key == option || key.starts_with(option + ".");
+  });
+  if (!is_option) {
+    throw_unknown_name(fmt::format("recipe '{}': value that may be set", printable(name_)), key,
+                       known);
+  }
+  const std::string section = key.substr(0, key.find('.') + 1);
+  const Value* first_fixed = nullptr;
+  for (const auto& [name, value] : values_) {
+    if (!name.starts_with(section) || section == "metrics.") continue;
+    if (!value.fixed) return;
+    if (!first_fixed) first_fixed = &value;
+  }
+  if (!first_fixed) return;
+  throw ValueError(fmt::format(
+      "recipe '{}': '{}' stays at its default, for all of its section is fixed ({}:{}), because "
+      "results with another value are not comparable; copy the recipe under another name to change "
+      "it",
+      printable(name_), printable(key), printable(file_), first_fixed->line));
+}
+
+std::vector<Recipe::File> Recipe::files() const {
+  namespace fs = std::filesystem;
+  std::vector<File> result;
+  for (const char* key : kFiles) {
+    const auto place = values_.find(key);
+    if (place == values_.end() || place->second.text.empty()) continue;
+    File& file = result.emplace_back(File{.key = key, .path = place->second.text});
+    const fs::path here = file.path, beside = fs::path(file_).parent_path() / here;
+    const auto take = [&](const fs::path& path, File::Place where) {
+      std::error_code unreadable;
+      if (file.place != File::Place::nowhere || !fs::exists(path, unreadable)) return;
+      file.path = path;
+      file.place = where;
+    };
+    if (place->second.line == 0) take(here, File::Place::current_folder);
+    take(beside, File::Place::beside_recipe);
+    take(here, File::Place::current_folder);
+  }
+  return result;
+}
+
 std::string Recipe::text_with_reference(const std::string& metric,
                                         const std::vector<double>& runs) const {
   std::string result;
@@ -146,8 +195,15 @@ Settings Recipe::section(std::string_view section) const {
   Settings below;
   for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
        ++it) {
-    below.set(it->first.substr(prefix.size()), it->second.text,
-              fmt::format("{}:{}", printable(file_), it->second.line));
+    const bool is_given = it->second.line == 0;  // by `set`, in no line of the file
+    below.set(
+        it->first.substr(prefix.size()), it->second.text,
+        is_given ? printable(it->first) : fmt::format("{}:{}", printable(file_), it->second.line));
+  }
+  for (const File& file : files()) {
+    if (file.place == File::Place::nowhere || !file.key.starts_with(prefix)) continue;
+    const std::string key = file.key.substr(prefix.size());
+    below.set(key, file.path, below.place_of(key));
   }
   return below;
 }
@@ -173,13 +229,21 @@ std::vector<std::string> Recipe::names_below(std::string_view section) const {
   return {names.begin(), names.end()};
 }
 
-std::string Recipe::checksum() const {
-  detail::Sha256 sum;
+std::map<std::string, std::string> Recipe::identity() const {
+  std::map<std::string, std::string> result;
   for (const auto& [key, value] : values_) {
     const bool is_length = key == "training.epochs" || key == "training.most_batches";
     if (is_length || key == "training.test_every" || key.starts_with("metrics.")) continue;
+    result[key] = value.text;
+  }
+  return result;
+}
+
+std::string Recipe::checksum() const {
+  detail::Sha256 sum;
+  for (const auto& [key, text] : identity()) {
     // Lengths keep neighbours apart.
-    sum.add(fmt::format("{} {}\n{} {}\n", key.size(), key, value.text.size(), value.text));
+    sum.add(fmt::format("{} {}\n{} {}\n", key.size(), key, text.size(), text));
   }
   return sum.digest();
 }

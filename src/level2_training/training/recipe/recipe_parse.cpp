@@ -3,23 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "core/text/yaml_tree.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level2_training/recipe.hpp"
+#include "level2_training/training/recipe/recipe_options.hpp"
 
 namespace d5 {
 namespace {
 
 using detail::YamlNode;
-
-/// What a recipe's parts may hold. What stands below them is known to the entry that is named
-/// there.
-constexpr std::array<const char*, 7> kSections{"dataset",     "model",    "sampler", "optimizer",
-                                               "distributed", "training", "metrics"};
 
 /// Throws NotFound if `name` is none of `known`.
 void expect_known(const std::string& file, int line, const std::string& kind,
@@ -85,7 +80,7 @@ void flatten(const std::string& file, const std::string& prefix, const YamlNode&
 void read_part(const std::string& file, const YamlNode& part, bool fixed,
                std::map<std::string, Recipe::Value, std::less<>>& into) {
   for (const auto& [name, node] : part.entries) {
-    expect_known(file, node.line, "section", name, {kSections.begin(), kSections.end()});
+    expect_known(file, node.line, "section", name, detail::recipe_sections());
     expect_map(file, name, node);
     for (const auto& [key, child] : node.entries) {
       if (name == "training" && child.kind != YamlNode::Kind::scalar) {

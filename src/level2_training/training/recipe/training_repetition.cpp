@@ -100,10 +100,18 @@ struct Joined {
   std::vector<const Measurement*> records;
   std::vector<double> samples, converged;
   std::vector<std::string> failures;
+  bool is_tolerated = false;  ///< whatever they are
 };
+
+/// Whether a run ended before it was done, as by a loss that is not a number.
+bool broke_off(const std::vector<Measurement>& records) {
+  return std::ranges::all_of(records,
+                             [](const Measurement& one) { return one.status == Status::failed; });
+}
 
 Joined join(const RepeatedRuns& runs, const Measurement& first) {
   Joined result;
+  result.is_tolerated = runs.compared && std::ranges::none_of(runs.records, broke_off);
   for (std::size_t run = 0; run < runs.records.size(); ++run) {
     const Measurement* record = find_like(runs.records[run], first);
     if (!record) continue;
@@ -136,10 +144,27 @@ void conclude(Measurement& result, const Joined& joined) {
   const std::string failures =
       fmt::format("{} of {} runs did not converge, {}", joined.failures.size(),
                   joined.records.size(), joined.failures.front());
-  const bool tolerated = joined.failures.size() <= kMostFailures && joined.records.size() >= 3;
+  const bool few = joined.failures.size() <= kMostFailures && joined.records.size() >= 3;
+  const bool tolerated = few || joined.is_tolerated;
   if (tolerated && result.status == Status::mistrusted) return mistrust(result, failures);
   result.status = tolerated ? Status::mistrusted : Status::failed;
   result.reason = failures;
+}
+
+/// "at least 0.9, missed by 2 of 3 runs": of runs that nothing judges.
+void count_missed(Measurement& result, const Joined& joined) {
+  constexpr std::string_view kMissed = ", missed";
+  std::string words;
+  std::size_t missed = 0;
+  for (const Measurement* record : joined.records) {
+    const auto place = record->conditions.find("accepted");
+    if (place == record->conditions.end() || !place->second.ends_with(kMissed)) continue;
+    words = place->second;
+    ++missed;
+  }
+  if (missed == 0) return;
+  result.conditions["accepted"] =
+      fmt::format("{} by {} of {} runs", words, missed, joined.records.size());
 }
 
 void describe(Measurement& result, const RepeatedRuns& runs, const Joined& joined) {
@@ -150,6 +175,7 @@ void describe(Measurement& result, const RepeatedRuns& runs, const Joined& joine
       return place == record->conditions.end() || place->second != condition.second;
     });
   }
+  count_missed(result, joined);
   const auto number = [](double value) { return fmt::format("{:.6g}", value); };
   auto& conditions = result.conditions;
   conditions["runs"] = std::to_string(joined.records.size());
@@ -191,7 +217,7 @@ std::vector<RepeatedRuns> repeat_trainings(const std::vector<RepeatedTraining>& 
       say_run(options, trainings[i].name, all[i]);
       hopeless |= std::ranges::count_if(all[i].records, has_failed) > kMostFailures;
     }
-    if (!hopeless) continue;
+    if (!hopeless || trainings.size() > 1) continue;  // a comparison is made of all
     if (options.say) options.say("a second run did not converge: no more are made");
     break;
   }

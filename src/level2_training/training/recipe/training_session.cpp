@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/files/sha256.hpp"
+#include "d5/core/entry_words.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
@@ -16,6 +18,7 @@
 #include "d5/level2_training/batch_step.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "level1_network/graph/transform_steps.hpp"
+#include "level1_network/graph/parameter_words.hpp"
 #include "level2_training/optimization/taken_options.hpp"
 #include "level2_training/training/epoch_report.hpp"
 #include "level2_training/training/trained_model.hpp"
@@ -48,6 +51,16 @@ void expect_alike(const DatasetPair& data) {
   }
 }
 
+/// Why the result is not accepted; empty where it is.
+std::string missed(const Measurement& result, const Recipe::Acceptable& acceptable) {
+  const std::string wanted = words_of(acceptable);
+  if (result.samples.empty()) return fmt::format("there is no sample, {} is accepted", wanted);
+  const double value = estimate(result).value;
+  const bool at_least = acceptable.bound == Recipe::Acceptable::Bound::at_least;
+  if (at_least ? value >= acceptable.value : value <= acceptable.value) return "";
+  return fmt::format("{} is not accepted: {} is", value, wanted);
+}
+
 /// Says what will be judged, and by which number.
 void announce(Measurement& result, const Recipe::Acceptable& acceptable) {
   result.conditions["accepted"] = words_of(acceptable);
@@ -65,6 +78,7 @@ TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options,
   make_trainer();
   make_metrics();
   share_tests();
+  resolve_names();
   if (!options_.resume.empty()) trainer_->resume(options_.resume);
 }
 
@@ -129,7 +143,12 @@ void TrainingSession::make_optimizer() {
 
 void TrainingSession::make_trainer() {
   std::string identity = recipe_.checksum() + "\n" + options_.variant;
-  for (const Artefact& artefact : model_->artefacts) identity += "\n" + artefact.sha256;
+  auto settings = recipe_.identity();
+  if (!options_.variant.empty()) settings["ranks"] = options_.variant;
+  for (const Artefact& artefact : model_->artefacts) {
+    identity += "\n" + artefact.sha256;
+    settings["content of " + artefact.name] = "SHA-256 " + artefact.sha256;
+  }
   trainer_ = std::make_unique<Trainer>(*optimizer_, *train_, test_.get(),
                                        TrainerOptions{.epochs = training_.epochs,
                                                       .most_batches = training_.most_batches,
@@ -138,7 +157,9 @@ void TrainingSession::make_trainer() {
                                                       .checkpoint_every = options_.checkpoint_every,
                                                       .checkpoints_kept = options_.checkpoints_kept,
                                                       .ranks = options_.ranks,
-                                                      .recipe = detail::sha256(identity)});
+                                                      .recipe = detail::sha256(identity),
+                                                      .settings = std::move(settings),
+                                                      .whole = model_->network});
   for (const auto& observer : options_.observers) trainer_->events().add(observer);
 }
 
@@ -155,11 +176,25 @@ void TrainingSession::make_metrics() {
     if (std::ranges::find(names, acceptable.metric) == names.end())
       names.push_back(acceptable.metric);
   }
-  for (const std::string& name : names) metrics_.push_back(choice_of(name).make());
+  std::map<std::string, Settings> asked;
   for (const MetricChoice& choice : options_.metrics) {
-    const bool there = std::ranges::find(names, choice.name()) != names.end();
-    if (!there || choice.name().empty()) metrics_.push_back(choice.make());
+    if (choice.name().empty()) {
+      metrics_.push_back(choice.make());
+      continue;
+    }
+    if (std::ranges::find(names, choice.name()) == names.end()) names.push_back(choice.name());
+    asked[choice.name()] = entry_of_words("metric", choice.to_line()).settings;
   }
+  for (const std::string& name : names) metrics_.push_back(choice_of(name, asked[name]).make());
+}
+
+/// Before anything is trained, not after hours of it.
+void TrainingSession::resolve_names() {
+  const auto resolve = [&](const auto& one) {
+    if (auto* event = dynamic_cast<TrainingEvent*>(one.get())) event->resolve(*trainer_);
+  };
+  std::ranges::for_each(metrics_, resolve);
+  std::ranges::for_each(options_.observers, resolve);
 }
 
 /// Ranks keep their parts of the test set unless somebody on any of them needs all of it.
@@ -174,11 +209,22 @@ void TrainingSession::share_tests() {
   if (optimizer_->agreement().any(mine)) test_->take_batches(0, 1);
 }
 
-/// With the settings of the recipe, and the model's names where the recipe gives no others.
-MetricChoice TrainingSession::choice_of(const std::string& metric) const {
+/// With the settings of the recipe, or what is asked in their place, and the model's names where
+/// neither gives others. Throws: ValueError for what the recipe fixes.
+MetricChoice TrainingSession::choice_of(const std::string& metric, const Settings& asked) const {
   const MetricEntry& entry = metrics().at(metric);
   Settings settings(fmt::format("{}: metric {}", printable(recipe_.file()), metric),
                     recipe_.section("metrics." + metric).values());
+  for (const auto& [name, text] : asked.values()) {
+    const auto written = recipe_.values().find(fmt::format("metrics.{}.{}", metric, name));
+    const bool is_fixed = written != recipe_.values().end() && written->second.fixed;
+    if (is_fixed && written->second.text != text) {
+      throw ValueError(fmt::format("{}:{}: {} of metric {} is fixed at {}, and {} was asked for",
+                                   printable(recipe_.file()), written->second.line, printable(name),
+                                   metric, printable(written->second.text), printable(text)));
+    }
+    settings.set(name, text);
+  }
   entry.offer(settings, "logits", model_->logits);
   entry.offer(settings, "label", model_->label);
   return {metric, std::move(settings)};
@@ -199,6 +245,25 @@ std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrup
     if (const std::string why = optimizer_->loss_weight().assumption(); !why.empty()) {
       options_.say(fmt::format("loss '{}' is taken for a mean over samples: {}",
                                printable(model_->loss), printable(why)));
+    }
+    for (const Recipe::File& file : recipe_.files()) {
+      if (file.place == Recipe::File::Place::nowhere) continue;
+      options_.say(fmt::format("{}: {}, {}", file.key, printable(file.path),
+                               file.place == Recipe::File::Place::beside_recipe
+                                   ? "beside the recipe"
+                                   : "in the current folder"));
+    }
+    if (const auto lifted = count_lifted(model_->network); lifted > 0) {
+      options_.say(fmt::format("{}: {} parameters are from Constant nodes or nodes' graphs",
+                               printable(model_->name), lifted));
+    }
+    for (const auto& words : constant_words(model_->network)) {
+      options_.say(fmt::format("{}: constant: {}", printable(model_->name), printable(words)));
+    }
+    if (!options_.resume.empty()) {
+      options_.say(fmt::format("{}: resumed after step {}, in epoch {}{}",
+                               printable(options_.resume), trainer_->step(), trainer_->epoch() + 1,
+                               nothing_is_left() ? "; nothing is left to train" : ""));
     }
     if (!options_.init.path.empty()) {
       options_.say(fmt::format("{}: {}", printable(options_.init.path), to_string(model_->taken)));
@@ -231,6 +296,11 @@ std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrup
   return results;
 }
 
+bool TrainingSession::nothing_is_left() const {
+  return trainer_->epoch() >= training_.epochs ||
+         (training_.most_batches > 0 && trainer_->step() >= training_.most_batches);
+}
+
 /// The run itself. What is said of an epoch comes after the metrics have seen it.
 void TrainingSession::train(const Interrupt& interrupt) {
   std::shared_ptr<Event> report;
@@ -260,24 +330,23 @@ void TrainingSession::save(const std::string& path) {
 
 void judge(Measurement& result, const Recipe::Acceptable& acceptable) {
   announce(result, acceptable);
-  const std::string wanted = words_of(acceptable);
   if (result.status == Status::failed) return;  // its reason says more
-  if (result.samples.empty()) {
-    result.status = Status::failed;
-    result.reason = fmt::format("there is no sample, {} is accepted", wanted);
-    return;
-  }
-  const double value = estimate(result).value;
-  const bool at_least = acceptable.bound == Recipe::Acceptable::Bound::at_least;
-  if (at_least ? value >= acceptable.value : value <= acceptable.value) return;
+  const std::string miss = missed(result, acceptable);
+  if (miss.empty()) return;
   result.status = Status::failed;
-  result.reason = fmt::format("{} is not accepted: {} is", value, wanted);
+  result.reason = miss;
 }
 
 void judge(std::vector<Measurement>& results, const Recipe& recipe) {
   for (auto& result : results) {
     for (const auto& acceptable : recipe.acceptable()) {
-      if (acceptable.metric == result.metric) judge(result, acceptable);
+      if (acceptable.metric != result.metric) continue;
+      if (!recipe.is_compared()) {
+        judge(result, acceptable);
+        continue;
+      }
+      announce(result, acceptable);
+      if (!missed(result, acceptable).empty()) result.conditions["accepted"] += ", missed";
     }
   }
 }

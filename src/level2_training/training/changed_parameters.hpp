@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "d5/level2_training/optimizer.hpp"
+
+namespace d5::detail {
+
+/// Throws: ValueError for a network without parameters, in which a step changes nothing. The
+/// message tells what stays constant and why.
+void expect_parameters(const Network& network);
+
+/// Whether training changes what it trains.
+class ChangedParameters {
+ public:
+  /// Remembers a digest of each parameter of a network.
+  explicit ChangedParameters(Network& network) : before_(digests(network)) {}
+  /// Whether one has another value since. One whose memory holds no numbers counts as changed.
+  [[nodiscard]] bool any(Network& network) const;
+
+ private:
+  static std::vector<std::uint64_t> digests(Network& network);
+  std::vector<std::uint64_t> before_;
+};
+
+/// Why steps may have changed nothing: a learning rate of 0, gradients of 0.
+[[nodiscard]] std::string why_unchanged(Optimizer& optimizer);
+
+}  // namespace d5::detail
