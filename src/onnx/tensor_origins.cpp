@@ -2,6 +2,7 @@
 #include "onnx/tensor_origins.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "onnx/remainder.hpp"
@@ -37,12 +38,14 @@ bool is_generated(std::string_view name) {
          name.find_first_not_of("0123456789", kPrefix.size()) == std::string_view::npos;
 }
 
-/// Whether all names in "['conv.weight', 'val_3']" are.
-bool are_generated(std::string_view list) {
+/// Whether all names in "['conv.weight', 'val_3']" are, but for tensors that a run computes, of
+/// which a constant can only have the shape.
+bool are_generated(std::string_view list, const std::set<std::string, std::less<>>& computed) {
   for (std::size_t begin = list.find('\''); begin != std::string_view::npos;) {
     const std::size_t end = list.find('\'', begin + 1);
     if (end == std::string_view::npos) return false;
-    if (!is_generated(list.substr(begin + 1, end - begin - 1))) return false;
+    const std::string_view name = list.substr(begin + 1, end - begin - 1);
+    if (!is_generated(name) && !computed.contains(name)) return false;
     begin = list.find('\'', end + 1);
   }
   return true;
@@ -57,6 +60,11 @@ TensorOrigins tensor_origins(const Model& model, const Remainder& remainder) {
   };
   TensorOrigins origins;
   if (std::ranges::none_of(metadata, tells)) return origins;
+  std::set<std::string, std::less<>> computed;
+  for (const auto& input : model.graph.inputs) computed.insert(input.name);
+  for (const auto& node : model.graph.nodes) {
+    computed.insert(node.outputs.begin(), node.outputs.end());
+  }
   for (const auto& [name, value] : model.graph.initializers) {
     const auto place = metadata.find(name);
     const auto text = [&](std::string_view key) -> const std::string* {
@@ -68,7 +76,7 @@ TensorOrigins tensor_origins(const Model& model, const Remainder& remainder) {
       if (*kind == "PARAMETER") origins[name] = TensorOrigin::parameter;
       if (*kind == "BUFFER" || *kind == "CONSTANT_TENSOR") origins[name] = TensorOrigin::buffer;
     } else if (const std::string* folded = text(kFoldedFrom)) {
-      if (are_generated(*folded)) origins[name] = TensorOrigin::number;
+      if (are_generated(*folded, computed)) origins[name] = TensorOrigin::number;
     } else if (is_generated(name)) {
       origins[name] = TensorOrigin::number;
     }

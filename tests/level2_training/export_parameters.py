@@ -45,7 +45,20 @@ class Groups(nn.Module):
         self.body = nn.Sequential(
             nn.Conv2d(3, 8, 3, padding=1), nn.GroupNorm(2, 8), nn.ReLU(),
             nn.Conv2d(8, 8, 3, padding=1), nn.GroupNorm(4, 8, affine=False), nn.PReLU(8),
-            nn.InstanceNorm2d(8), nn.Conv2d(8, 8, 1), nn.InstanceNorm2d(8, affine=True), nn.SiLU())
+            nn.Conv2d(8, 8, 1), nn.InstanceNorm2d(8, affine=True), nn.SiLU())
+        self.score = nn.Linear(8, 4)
+
+    def forward(self, x):
+        return self.score(self.body(x).amax((2, 3)))
+
+
+class Instances(nn.Module):
+    """A normalization without parameters, whose ones and zeros are the exporter's alone. In a file of
+    Constants they may be what training begins with."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.InstanceNorm2d(8), nn.SiLU())
         self.score = nn.Linear(8, 4)
 
     def forward(self, x):
@@ -84,9 +97,12 @@ def matrices():
     return nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 4))
 
 
-# Network: how it is made, the shape of its input, and what only the module knows to be a buffer.
-NETWORKS = {"groups": (Groups, (5, 3, 6, 6), []), "buffers": (Buffers, (5, 6), ["mean", "place"]),
-            "one": (One, (5, 6), []), "matrices": (matrices, (5, 6), [])}
+# Network: how it is made, the shape of its input, what only the module knows to be a buffer, and
+# whether its parameters are known as Constants.
+NETWORKS = {"groups": (Groups, (5, 3, 6, 6), [], True),
+            "instances": (Instances, (5, 3, 6, 6), [], False),
+            "buffers": (Buffers, (5, 6), ["mean", "place"], False),
+            "one": (One, (5, 6), [], True), "matrices": (matrices, (5, 6), [], True)}
 
 
 def make(name):
@@ -207,7 +223,7 @@ def main(*names):
             path = str(pathlib.Path(folder) / f"{name}.onnx")
             traced(network, data[0][0], path)
             failures += judge(f"{name}, traced", path, network, data, buffers)
-            if not buffers:
+            if NETWORKS[name][3]:
                 for hold in HOLDERS:
                     again = str(pathlib.Path(folder) / f"{name}.{hold.__name__}.onnx")
                     as_constants(path, hold, again)

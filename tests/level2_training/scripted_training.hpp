@@ -18,7 +18,10 @@ struct ScriptedTraining {
       : optimizer(optimizers().at("sgd").make(
             std::make_unique<ScriptedExecutor>(
                 std::vector<std::pair<std::string, Tensor>>{{"w", Tensor::of<double>({1}, {1})}},
-                [losses](Network&, std::int64_t step) { return losses.at(std::size_t(step)); }),
+                [losses](Network& network, std::int64_t step) {
+                  network.parameter("w").gradient.span<double>()[0] = 1;
+                  return losses.at(std::size_t(step));
+                }),
             "loss", Settings("sgd"))),
         train(points_sampler(6, 2)),
         trainer(*optimizer, *train, nullptr, options) {}

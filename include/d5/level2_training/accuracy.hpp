@@ -72,7 +72,9 @@ class TestAccuracy : public TrainingMetric {
   [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
   [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
   [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
-  void resolve(Trainer& trainer) override { names_.resolve(trainer, name()); }
+  void resolve(Trainer& trainer) override { resolve_for(name(), trainer); }
+  /// For a metric that reads this one.
+  void resolve_for(const std::string& who, Trainer& trainer) { names_.resolve(trainer, who); }
   void before_test(Trainer& trainer) override;
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
   void after_test(Trainer& trainer) override;
@@ -98,6 +100,7 @@ class TimeToAccuracy final : public TrainingMetric {
   [[nodiscard]] ValueMap state() const override;
   void restore(const ValueMap& state) override;
   void before_training(Trainer& trainer) override;
+  void resolve(Trainer& trainer) override { accuracy_.resolve_for(name(), trainer); }
   void before_test(Trainer& trainer) override { accuracy_.before_test(trainer); }
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
     accuracy_.after_test_batch(trainer, batch, outputs);

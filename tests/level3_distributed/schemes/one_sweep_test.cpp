@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/error.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_metric.hpp"
@@ -112,7 +113,10 @@ std::vector<double> norms_of(Optimizer& optimizer) {
   Trainer trainer(optimizer, *data, nullptr);
   const auto norm = std::dynamic_pointer_cast<TrainingMetric>(metrics().at("gradient_norm").make());
   trainer.events().add(norm);
-  trainer.run();
+  try {
+    trainer.run();
+  } catch (const NumericError&) {  // parameters that stand still are no training
+  }
   return norm->samples();
 }
 

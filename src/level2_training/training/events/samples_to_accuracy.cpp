@@ -40,7 +40,7 @@ class SamplesToAccuracy final : public TrainingMetric {
     result.reason = fmt::format("accuracy {} was not reached with {} samples; the best was {}",
                                 target_, seen_, best_);
   }
-  void resolve(Trainer& trainer) override { accuracy_.resolve(trainer); }
+  void resolve(Trainer& trainer) override { accuracy_.resolve_for(name(), trainer); }
   void after_batch(Trainer&, const Batch& batch, const ValueMap&) override {
     seen_ += batch.global_size > 0 ? batch.global_size : batch.size;
   }
