@@ -67,8 +67,8 @@ struct RepeatedRuns {
                                                        RepetitionOptions options = {},
                                                        const SessionOptions& session = {});
 
-/// `recipe` with another seed. Throws: ValueError where its seed is fixed, NotFound where it has
-/// none.
+/// `recipe` with another seed. Throws: ValueError where its seed, or all of its "training", is
+/// fixed.
 [[nodiscard]] Recipe with_seed(Recipe recipe, std::uint64_t seed);
 
 }  // namespace d5
