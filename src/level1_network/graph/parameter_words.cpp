@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <map>
 
+#include "d5/core/error.hpp"
+
 namespace d5 {
 
 std::size_t count_lifted(const Network& network) {
@@ -19,7 +21,7 @@ std::vector<std::string> constant_words(const Network& network) {
   constexpr std::size_t kMost = 4;
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const auto& [name, why] : network.parameter_notes().constants) {
-    if (!network.is_parameter(name)) by_reason[why].push_back(name);
+    if (!network.is_parameter(name)) by_reason[why].push_back(printable(name));
   }
   std::vector<std::string> lines;
   for (auto& [why, names] : by_reason) {

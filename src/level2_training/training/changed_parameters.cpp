@@ -45,7 +45,7 @@ void expect_parameters(const Network& network) {
   if (any) return;
   std::string kept;
   for (const auto& words : constant_words(network)) {
-    kept += fmt::format("; constant: {}", printable(words));
+    kept += fmt::format("; constant: {}", words);
   }
   throw ValueError(fmt::format(
       "network '{}' has no parameters, so that training would change nothing{}; 'd5 net show' "

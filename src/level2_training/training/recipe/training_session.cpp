@@ -189,7 +189,7 @@ std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrup
                                printable(model_->name), lifted));
     }
     for (const auto& words : constant_words(model_->network)) {
-      options_.say(fmt::format("{}: constant: {}", printable(model_->name), printable(words)));
+      options_.say(fmt::format("{}: constant: {}", printable(model_->name), words));
     }
     if (!options_.resume.empty()) {
       options_.say(fmt::format("{}: resumed after step {}, in epoch {}{}",
