@@ -9,7 +9,7 @@
 #include "d5/core/error.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/decorators/call_watch.hpp"
-#include "level3_distributed/decorators/common_end.hpp"
+#include "level3_distributed/decorators/joint_end.hpp"
 #include "level3_distributed/decorators/kept_until_exit.hpp"
 #include "level3_distributed/decorators/node_calls.hpp"
 
@@ -96,20 +96,20 @@ CallTimeout::~CallTimeout() = default;
 void CallTimeout::tell_failure() { watch_->tell_failure(); }
 void CallTimeout::forget_failures() { watch_->forget_failures(); }
 
-void CallTimeout::answer_end() { watch_->common_end().hear(); }
+void CallTimeout::answer_end() { watch_->joint_end().hear(); }
 
 bool CallTimeout::end_together(bool wishes) {
   /// Until all others told their next place.
   class AllTold final : public Request {
    public:
-    explicit AllTold(detail::CommonEnd& end) : end_(end) {}
+    explicit AllTold(detail::JointEnd& end) : end_(end) {}
     void wait() override {}
     bool done() override { return end_.all_told(); }
 
    private:
-    detail::CommonEnd& end_;
+    detail::JointEnd& end_;
   };
-  detail::CommonEnd& end = watch_->common_end();
+  detail::JointEnd& end = watch_->joint_end();
   if (!end.arrive(wishes)) {
     watched({.kind = CallKind::receive}, std::make_unique<AllTold>(end))->wait();
   }

@@ -11,7 +11,7 @@
 #include "d5/core/duration.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/training_step.hpp"
-#include "level3_distributed/decorators/common_end.hpp"
+#include "level3_distributed/decorators/joint_end.hpp"
 #include "level3_distributed/decorators/kept_until_exit.hpp"
 
 namespace d5::detail {
@@ -59,7 +59,7 @@ CallWatch::CallWatch(Communicator& group, std::shared_ptr<Communicator> notices,
       notices_(std::move(notices)),
       options_(options),
       all_(std::move(all)),
-      end_(all_ ? nullptr : std::make_unique<CommonEnd>(notices_)) {
+      end_(all_ ? nullptr : std::make_unique<JointEnd>(notices_)) {
   progressed();
 }
 
@@ -84,7 +84,7 @@ void CallWatch::looked(const WatchedCall& call) {
   const auto pause = now - std::exchange(last_look_, now);
   if (now - last_end_heard_ >= kBetweenListening) {
     last_end_heard_ = now;
-    common_end().hear();
+    joint_end().hear();
   }
   if (pause > kLongestPause) return;  // it computed, or was stopped itself
   waited_ += pause;

@@ -12,7 +12,7 @@
 
 namespace d5::detail {
 
-class CommonEnd;
+class JointEnd;
 
 /// What a rank may wait in.
 struct WatchedCall {
@@ -38,7 +38,7 @@ class CallWatch {
   /// As `CallTimeout::tell_failure`.
   void tell_failure();
   /// Of the outermost group.
-  [[nodiscard]] CommonEnd& common_end() { return all_ ? all_->common_end() : *end_; }
+  [[nodiscard]] JointEnd& joint_end() { return all_ ? all_->joint_end() : *end_; }
   void forget_failures() {
     ++failures_forgotten_;
     first_failed_ = -1;
@@ -64,7 +64,7 @@ class CallWatch {
   std::shared_ptr<Communicator> notices_;
   const CallTimeoutOptions& options_;
   std::shared_ptr<CallWatch> all_;
-  std::unique_ptr<CommonEnd> end_;  // null in a group
+  std::unique_ptr<JointEnd> end_;  // null in a group
   std::chrono::steady_clock::time_point last_look_, last_end_heard_;
   Time waited_{0}, next_notice_{0}, last_listened_{0}, next_report_{0};
   bool listening_ = false;

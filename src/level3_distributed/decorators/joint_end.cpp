@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level3_distributed/decorators/common_end.hpp"
+#include "level3_distributed/decorators/joint_end.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,21 +14,21 @@ constexpr int kEndTag = 2;  // of those of `CallWatch`
 }  // namespace
 
 /// A receive is under way all the time: it outlives this, with its tensor.
-struct CommonEnd::Ear {
+struct JointEnd::Ear {
   std::shared_ptr<Communicator> from;
   Tensor place = Tensor::zeros(DType::int64, {1});
   std::unique_ptr<Request> request = {};
 };
 
-CommonEnd::CommonEnd(std::shared_ptr<Communicator> notices)
+JointEnd::JointEnd(std::shared_ptr<Communicator> notices)
     : notices_(std::move(notices)), ear_(std::make_shared<Ear>(Ear{.from = notices_})) {}
 
-CommonEnd::~CommonEnd() {
+JointEnd::~JointEnd() {
   keep_until_exit(std::move(ear_));
   for (auto& request : sent_) keep_until_exit(std::move(request));
 }
 
-bool CommonEnd::arrive(bool wishes) {
+bool JointEnd::arrive(bool wishes) {
   ++places_;
   at_place_ = true;
   hear();
@@ -36,17 +36,17 @@ bool CommonEnd::arrive(bool wishes) {
   return !told_ || all_told();
 }
 
-bool CommonEnd::all_told() {
+bool JointEnd::all_told() {
   hear();
   return heard_ == notices_->size() - 1;
 }
 
-bool CommonEnd::leave() {
+bool JointEnd::leave() {
   at_place_ = false;
   return told_ && places_ >= last_;
 }
 
-void CommonEnd::hear() {
+void JointEnd::hear() {
   while (heard_ < notices_->size() - 1) {
     if (!ear_->request) ear_->request = ear_->from->start_receive(ear_->place, kAnyRank, kEndTag);
     if (!ear_->request->done()) return;
@@ -57,7 +57,7 @@ void CommonEnd::hear() {
   }
 }
 
-void CommonEnd::tell() {
+void JointEnd::tell() {
   if (std::exchange(told_, true)) return;
   const std::int64_t next = at_place_ ? places_ : places_ + 1;
   last_ = std::max(last_, next);

@@ -15,13 +15,13 @@ namespace d5::detail {
 ///
 /// Nobody waits for what others do between two places: they answer while they wait. So ranks that
 /// step together and ranks that run apart end alike.
-class CommonEnd {
+class JointEnd {
  public:
   /// `notices`: all ranks, with nobody else's messages of this tag.
-  explicit CommonEnd(std::shared_ptr<Communicator> notices);
-  ~CommonEnd();
-  CommonEnd(const CommonEnd&) = delete;
-  CommonEnd& operator=(const CommonEnd&) = delete;
+  explicit JointEnd(std::shared_ptr<Communicator> notices);
+  ~JointEnd();
+  JointEnd(const JointEnd&) = delete;
+  JointEnd& operator=(const JointEnd&) = delete;
 
   /// Comes to the next place: whether it may be left, because nobody wishes the end or all places
   /// are known. Otherwise wait for `all_told`.
