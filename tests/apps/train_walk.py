@@ -153,6 +153,9 @@ REFUSED = [
     ("consistent_centralized|pipeline|tensor_parallel", "evolution", "evolution"),
     ("(?!consistent_|.*_centralized|hogwild|stale|pipeline|tensor).*|consistent_neighbors",
      "schedule-free|lookahead", "other"),
+    (".*exchange=compressed:exchange.compressor=sign", ".*", "set error_feedback: false"),
+    (".*one_bit_adam:exchange.compressor=(bfloat16|float16|power_sgd|random_k|sign|terngrad)", ".*",
+     "has no messages that each rank adds for itself"),
     ("d2", "momentum|adam|make-reference", "defined for plain gradient descent"),
     ("pipeline|tensor_parallel", "sam", "all gradients on each rank"),
     ("tensor_parallel", "bfloat16|float16", "no two linear layers"),
@@ -215,7 +218,7 @@ class Walk:
         place.mkdir()
         name, *settings = re.split(r":(?=[\w.]+=)", scheme)
         fills = {"SCHEME": ", ".join([name, *(part.replace("=", ": ", 1) for part in settings)]),
-                 "RULE": "adam" if "one_bit_adam" in scheme else "sgd", "MODIFIERS": "", "TRAINING": "", "METRICS": ""}
+                 "RULE": "frozen_adam" if "one_bit_adam" in scheme else "sgd", "MODIFIERS": "", "TRAINING": "", "METRICS": ""}
         fills.update({key: value for key, value in case.recipe.items() if key in fills})
         text = RECIPE
         for key, value in fills.items():
@@ -398,7 +401,8 @@ def covering(every):
 def refusal(scheme, case):
     """The words that are expected, where it is refused."""
     for schemes_, cases, words in REFUSED:
-        if re.fullmatch(schemes_, scheme.split(":")[0]) and re.fullmatch(cases, case.name):
+        alike = re.fullmatch(schemes_, scheme) or re.fullmatch(schemes_, scheme.split(":")[0])
+        if alike and re.fullmatch(cases, case.name):
             return words
     return ""
 
