@@ -29,18 +29,36 @@ void check_count(const Field& field, std::int64_t expected, const TensorProto& p
                           to_string(tensor.desc()), expected));
 }
 
-/// Copies entries that are wider in the file than in memory; each must be in `T`'s range.
+/// An entry of a field that is wider than an element, as `T`. One of `T`'s bits, but not in its
+/// range (200 of int8, -1 of uint8), is what its bits are, as ONNX Runtime and NumPy read it;
+/// `is_odd` tells of it. Throws: FormatError for one that has more bits.
+template <class T, class Entry>
+T narrowed(Entry entry, int index, const TensorProto& proto, const Source& source, bool& is_odd) {
+  using Signed = std::make_signed_t<T>;
+  using Unsigned = std::make_unsigned_t<T>;
+  if (!std::in_range<Signed>(entry) && !std::in_range<Unsigned>(entry)) {
+    source.fail(fmt::format("{}: entry {} of its data is {}, more than the {} bits of {}",
+                            who(proto), index, entry, 8 * sizeof(T),
+                            name_of(DType(proto.data_type()))));
+  }
+  is_odd = is_odd || !std::in_range<T>(entry);
+  return static_cast<T>(entry);
+}
+
+void tell_odd(bool is_odd, const TensorProto& proto, const Source& source) {
+  if (!is_odd) return;
+  source.note(fmt::format("{} has data outside the range of {}, which are read as its bits",
+                          who(proto), name_of(DType(proto.data_type()))));
+}
+
+/// Copies entries that are wider in the file than in memory.
 template <class T, class Field>
 void narrow(const Field& field, Tensor& tensor, const TensorProto& proto, const Source& source) {
   check_count(field, tensor.elements(), proto, tensor, source);
   auto* to = static_cast<T*>(tensor.raw());
-  for (int i = 0; i < field.size(); ++i) {
-    if (!std::in_range<T>(field[i])) {
-      source.fail(fmt::format("{}: element {} is {}, outside the range of {}", who(proto), i,
-                              field[i], name_of(tensor.dtype())));
-    }
-    to[i] = static_cast<T>(field[i]);
-  }
+  bool is_odd = false;
+  for (int i = 0; i < field.size(); ++i) to[i] = narrowed<T>(field[i], i, proto, source, is_odd);
+  tell_odd(is_odd, proto, source);
 }
 
 /// Interleaved numbers, `per_element` of them an element.
@@ -58,13 +76,11 @@ void read_bytes(Tensor& tensor, const TensorProto& proto, const Source& source) 
   check_count(field, std::int64_t(file_bytes(tensor.dtype(), tensor.elements())), proto, tensor,
               source);
   std::vector<std::uint8_t> bytes(std::size_t(field.size()));
+  bool is_odd = false;
   for (int i = 0; i < field.size(); ++i) {
-    if (field[i] < 0 || field[i] > 255) {
-      source.fail(fmt::format("{}: entry {} of its data is {}, expected the bits of a byte",
-                              who(proto), i, field[i]));
-    }
-    bytes[std::size_t(i)] = std::uint8_t(field[i]);
+    bytes[std::size_t(i)] = narrowed<std::uint8_t>(field[i], i, proto, source, is_odd);
   }
+  tell_odd(is_odd, proto, source);
   unpack(bytes, tensor);
 }
 

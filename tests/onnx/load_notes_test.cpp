@@ -199,6 +199,30 @@ TEST_CASE("initializers that nothing can read, or that say the same again, are l
   }
 }
 
+TEST_CASE("entries outside the range of their type are its bits") {  // numpy_helper.to_array
+  const Notes notes;
+  auto message = relu_message();
+  auto& tensor = add_weights(message, {2});
+  const auto read = [&](TensorProto::DataType type, int entry) {
+    tensor.set_data_type(type);
+    tensor.clear_int32_data();
+    tensor.add_int32_data(1);
+    tensor.add_int32_data(entry);
+    return parse_message(message).graph.initializers.at("w");
+  };
+  CHECK(read(TensorProto::INT8, 200).span<std::int8_t>()[1] == -56);
+  CHECK(read(TensorProto::UINT8, -1).span<std::uint8_t>()[1] == 255);
+  CHECK(read(TensorProto::INT16, 40000).span<std::int16_t>()[1] == -25536);
+  CHECK(read(TensorProto::UINT16, -1).span<std::uint16_t>()[1] == 65535);
+  REQUIRE(notes.all().size() == 4);
+  CHECK_THAT(notes.all()[0], Contains("'w'") && Contains("int8"));
+  CHECK(read(TensorProto::INT8, -128).span<std::int8_t>()[1] == -128);
+  CHECK(notes.all().size() == 4);
+  CHECK_THROWS_AS(read(TensorProto::INT8, 256), FormatError);
+  CHECK_THROWS_AS(read(TensorProto::UINT8, -129), FormatError);
+  CHECK_THROWS_AS(read(TensorProto::UINT16, 65536), FormatError);
+}
+
 TEST_CASE("an IR version that is older than what the file holds is read as the newer one") {
   const Notes notes;
   auto message = relu_message();

@@ -38,6 +38,19 @@ std::vector<std::string> without_rank(std::vector<std::string> inputs, const Ope
   return inputs;
 }
 
+/// The channels that the convolution of an input has weights for; 0 where there is none.
+std::int64_t channels_of(const Network& network, const std::string& input) {
+  for (const auto& node : network.graph().nodes) {
+    if (node.op_type != "Conv" || !node.has_input(1) || node.inputs[0] != input) continue;
+    const auto weights = network.graph().initializers.find(node.inputs[1]);
+    if (weights == network.graph().initializers.end()) continue;
+    const auto* group = node.attribute<std::int64_t>("group");
+    return weights->second.shape().rank() > 1 ? weights->second.shape()[1] * (group ? *group : 1)
+                                              : 0;
+  }
+  return 0;
+}
+
 /// `sizes` with a rank for all `inputs`, the batch first, and the sizes that go through the
 /// network. Nothing where none do: then `sizes` stay as they are, and the inputs unknown.
 std::optional<OpenSizes> with_rank(const Network& network, const OpenSizes& sizes,
@@ -48,10 +61,12 @@ std::optional<OpenSizes> with_rank(const Network& network, const OpenSizes& size
   for (const std::size_t rank : kRanks) {
     auto& [tried, inner] = trials.emplace_back(sizes, std::vector<std::string>());
     for (const auto& input : inputs) {
+      const std::int64_t channels = rank > 2 ? channels_of(network, input) : 0;
       for (std::size_t axis = 0; axis < rank; ++axis) {
         const std::string name = axis_name(input, axis);
-        tried.by_name[name] = axis == 0 ? sizes.batch : 1;
-        if (axis > 0 || rank == 1) inner.push_back(name);
+        const bool is_known = axis == 1 && channels > 0;
+        tried.by_name[name] = axis == 0 ? sizes.batch : is_known ? channels : 1;
+        if ((axis > 0 || rank == 1) && !is_known) inner.push_back(name);
       }
     }
     if (SizeTrial(network, tried).refusal().empty()) return tried;
