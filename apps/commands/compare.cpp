@@ -25,7 +25,7 @@ constexpr const char* kCompareExamples =
   d5 compare old.json new.json --fail-above 1.05
                                                 exit status 0 where nothing can be 5% worse, 1 where
                                                 something surely is, 3 where it cannot tell
-  d5 compare old.json new.json --metrics batch_time --fail-above 1.05
+  d5 compare old.json new.json --only batch_time --fail-above 1.05
                                                 of two trainings, what was timed often enough to judge
   d5 compare "Gemm 64x64 64x64" "MatMul 64x64 64x64"
                                                 two operators, run now, interleaved
@@ -42,6 +42,7 @@ struct CompareOptions : app::OutputOptions, app::RunOptions {
   int retries = 0;
   std::int64_t batch = 1;
   MeasureOptions measuring;
+  std::vector<std::string> only;  ///< metrics of results files
 };
 
 bool is_results_file(const std::string& word) {
@@ -69,7 +70,7 @@ int report(const std::vector<GateFinding>& findings, double limit) {
 
 int show_files(const CompareOptions& options) {
   const ComparedFiles both = compare_files(
-      options.a, options.b, {.metrics = options.metrics, .fail_above = options.fail_above});
+      options.a, options.b, {.metrics = options.only, .fail_above = options.fail_above});
   if (!options.quiet) {
     for (const auto& note : notes_of(both)) app::say("note: " + note);
   }
@@ -103,13 +104,16 @@ int run_subjects(const CompareOptions& options) {
 void refuse_options_of_subjects(const CLI::App& command) {
   for (const auto* option : command.get_options()) {
     const std::string name = option->get_name();
-    const bool of_files = !name.starts_with("--") || name == "--fail-above" ||
-                          name == "--metrics" || name == "--format" || name == "--quiet";
+    const bool of_files = !name.starts_with("--") || name == "--fail-above" || name == "--only" ||
+                          name == "--format" || name == "--quiet";
     if (option->count() == 0 || of_files) continue;
     throw ValueError(
         name == "--out"
             ? "compare: a comparison of files is derived, and no record of its own; to keep it, "
               "use --format json > FILE"
+        : name == "--metrics"
+            ? "compare: --metrics measures more of subjects that run now; of results files --only "
+              "says which metrics to compare"
             : fmt::format("compare: {} is of subjects that run now, but A and B are results files",
                           name));
   }
@@ -130,6 +134,11 @@ void check_usage(const CLI::App& command, const CompareOptions& options) {
                     printable(a_is_file ? options.b : options.a)));
   }
   if (a_is_file) return refuse_options_of_subjects(command);
+  if (!options.only.empty()) {
+    throw ValueError(
+        "compare: --only chooses metrics of results files; --metrics says what else to measure of "
+        "subjects");
+  }
   const bool batch_given = command.get_option("--batch")->count() > 0;
   if (batch_given && !is_network(options.a) && !is_network(options.b)) {
     throw ValueError("compare: --batch is of networks; the shapes of an operator say its own");
@@ -170,8 +179,10 @@ void register_compare(app::Program& program) {
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
   app::add_metrics_option(command, *options);
-  command.get_option("--metrics")
-      ->description("measure these too ('d5 list metrics'); of results files, compare these alone");
+  command.add_option("--only", options->only, "compare these metrics alone, of results files")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("A,B,...");
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);
 }

@@ -53,7 +53,7 @@ TEST_CASE("compare finds the ratio of two results files, and fails above a limit
   CHECK(nlohmann::json::parse(same.out).at(0).at("verdict") == "same within noise");
 }
 
-TEST_CASE("of files --metrics says what is compared, and what a gate judges") {
+TEST_CASE("of files --only says what is compared, and what a gate judges") {
   const TemporaryFolder folder;
   Measurement once = timed("reference", {3}), batches = timed("reference", around(1.0));
   batches.metric = "batch_time";
@@ -62,11 +62,11 @@ TEST_CASE("of files --metrics says what is compared, and what a gate judges") {
       "compare " + (folder / "a.json") + " " + (folder / "a.json") + " --fail-above 1.05";
   const auto all = run_d5(files);
   CHECK(all.status == 3);  // a time that was taken once
-  CHECK_THAT(all.err, Contains("--metrics batch_time"));
-  const auto chosen = run_d5(files + " --metrics batch_time");
+  CHECK_THAT(all.err, Contains("--only batch_time"));
+  const auto chosen = run_d5(files + " --only batch_time");
   CHECK(chosen.status == 0);
   CHECK_THAT(chosen.out, Contains("batch_time") && !Contains(" time "));
-  const auto unknown = run_d5(files + " --metrics batch_tim");
+  const auto unknown = run_d5(files + " --only batch_tim");
   CHECK(unknown.status == 2);
   CHECK_THAT(unknown.err, Contains("did you mean batch_time"));
 }

@@ -36,7 +36,7 @@ void judge_interval(GateFinding& finding, const Interval& worse, double limit,
     finding.reason = fmt::format(
         "too few samples for an interval: {}; take 30 or more, or of a run that is timed once "
         "judge "
-        "what it measured often (--metrics batch_time)",
+        "what it measured often (--only batch_time)",
         samples);
   } else if (worse.low > limit) {
     finding.answer = Answer::broken;
