@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations that have attributes or a second input, and tests of single elements.
+#include <ATen/ops/_prelu_kernel.h>
 #include <ATen/ops/celu.h>
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/elu.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/hardshrink.h>
+#include <ATen/ops/hardsigmoid.h>
 #include <ATen/ops/isinf.h>
 #include <ATen/ops/isneginf.h>
 #include <ATen/ops/isposinf.h>
@@ -11,6 +14,7 @@
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softplus.h>
+#include <ATen/ops/softshrink.h>
 #include <ATen/ops/threshold.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
@@ -49,11 +53,26 @@ at::Tensor swish(const at::Tensor& x, double alpha) {
 /// Beyond it exp(-x) is nothing beside x, even in double.
 constexpr double kSoftplusIsLinear = 40;
 
-constexpr auto shrink = [](const nodes::Shrink& view) {
-  return [lambd = view.lambd(), bias = view.bias()](const at::Tensor& x) {
+/// Torch has those that keep what is beyond, and those that move it to 0 without a step.
+constexpr auto shrink = [](const nodes::Shrink& view) -> Function {
+  const float lambd = view.lambd(), bias = view.bias();
+  if (bias == 0) return [lambd](const at::Tensor& x) { return at::hardshrink(x, lambd); };
+  if (bias == lambd && lambd > 0) {
+    return [lambd](const at::Tensor& x) { return at::softshrink(x, lambd); };
+  }
+  return [lambd, bias](const at::Tensor& x) {
     const at::Tensor above = at::where(x > lambd, x - bias, at::zeros_like(x));
     return at::where(x < -lambd, x + bias, above);
   };
+};
+
+/// Torch has the one that ends at -3 and 3.
+constexpr auto hard_sigmoid = [](const nodes::HardSigmoid& view) -> Function {
+  const float alpha = view.alpha(), beta = view.beta();
+  if (alpha == 1.0f / 6 && beta == 0.5f) {
+    return [](const at::Tensor& x) { return at::hardsigmoid(x); };
+  }
+  return [alpha, beta](const at::Tensor& x) { return at::clamp(x * alpha + beta, 0, 1); };
 };
 
 constexpr auto is_inf = [](const nodes::IsInf& view) -> Function {
@@ -64,7 +83,7 @@ constexpr auto is_inf = [](const nodes::IsInf& view) -> Function {
   return [](const at::Tensor& x) { return at::zeros_like(x, at::kBool); };
 };
 
-/// y = x, or slope x below zero.
+/// y = x, or slope x below zero. Torch's own takes reals alone; at 0 its gradient is the slope's.
 class PRelu final : public TorchKernel {
   using View = nodes::PRelu;
 
@@ -78,7 +97,9 @@ class PRelu final : public TorchKernel {
 
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor& x = inputs[View::In::X];
-    results[0] = at::where(x < 0, inputs[View::In::slope].reshape(sizes_) * x, x);
+    const at::Tensor slope = inputs[View::In::slope].reshape(sizes_);
+    results[0] =
+        x.is_floating_point() ? at::_prelu_kernel(x, slope) : at::where(x < 0, slope * x, x);
   }
 
  private:
@@ -135,10 +156,7 @@ void register_activation(OperatorRegistry& registry) {
   add_activation<nodes::Gelu>(registry, [](const nodes::Gelu& view) {
     return [kind = view.approximate()](const Tensor& x) { return at::gelu(x, kind); };
   });
-  add_activation<nodes::HardSigmoid>(registry, [](const nodes::HardSigmoid& view) {
-    return
-        [a = view.alpha(), b = view.beta()](const Tensor& x) { return at::clamp(x * a + b, 0, 1); };
-  });
+  add_activation<nodes::HardSigmoid>(registry, hard_sigmoid);
   add_activation<nodes::LeakyRelu>(registry, [](const nodes::LeakyRelu& view) {
     return [a = view.alpha()](const Tensor& x) { return at::leaky_relu(x, a); };
   });

@@ -58,7 +58,8 @@ class AveragePool final : public TorchKernel {
 
  private:
   /// What torch's pooling cannot do: sums of windows, divided by how many elements count in each.
-  at::Tensor by_convolution(const at::Tensor& x) const {
+  at::Tensor by_convolution(const at::Tensor& small) const {
+    const at::Tensor x = widened(small);  // its sums are larger than its means
     at::DimVector ones_shape = {1, 1}, mask_shape = {1, 1};
     ones_shape.append(window_.kernel.begin(), window_.kernel.end());
     mask_shape.append(x.sizes().begin() + 2, x.sizes().end());
@@ -86,7 +87,7 @@ class AveragePool final : public TorchKernel {
     at::DimVector shape(y.sizes().begin(), y.sizes().end());
     shape[0] = x.size(0);
     shape[1] = x.size(1);
-    return y.reshape(shape);
+    return y.reshape(shape).to(small.scalar_type());
   }
 
   bool count_padding_;

@@ -28,31 +28,34 @@ class BatchNormalization final : public TorchKernel {
       : TorchKernel(context),
         epsilon_(View(node()).epsilon()),
         momentum_(View(node()).momentum()),
+        type_(at::toOpMathType(scalar_type(context.dtype(In::X)))),
         training_(View(node()).training_mode() != 0),
         saves_(training_ && context.wants_backward()) {
+    for (const std::size_t i : {In::scale, In::B, In::input_mean, In::input_var}) {
+      converts_ = converts_ || scalar_type(context.dtype(i)) != type_;
+    }
     const Shape& x = context.shape(In::X);
     const double n = double(x.elements()) / double(context.shape(In::scale).elements());
     population_factor_ = n > 1 ? (n - 1) / n : 0;
     if (!saves_) return;
-    context.save(context.input(In::scale));
-    context.save(context.input(In::scale));
+    const TensorDesc statistics{dtype_of_scalar(type_), context.shape(In::scale)};
+    context.save(statistics);
+    context.save(statistics);
   }
 
   void call(Inputs in, Results results, const Random&) const override {
+    const at::Tensor scale = wide(in[In::scale]), bias = wide(in[In::B]);
     if (!training_) {
       results[0] =
-          std::get<0>(at::native_batch_norm(in[In::X], in[In::scale], in[In::B], in[In::input_mean],
-                                            in[In::input_var], false, 0, epsilon_));
+          std::get<0>(at::native_batch_norm(in[In::X], scale, bias, wide(in[In::input_mean]),
+                                            wide(in[In::input_var]), false, 0, epsilon_));
       return;
     }
-    const at::Tensor mean = at::zeros_like(in[In::input_mean]), variance = at::zeros_like(mean);
-    results[0] = std::get<0>(at::native_batch_norm(in[In::X], in[In::scale], in[In::B], mean,
-                                                   variance, true, kBatchOnly, epsilon_));
-    if (results.size() > 1) results[1] = in[In::input_mean] * momentum_ + mean * (1 - momentum_);
-    if (results.size() > 2) {
-      results[2] =
-          in[In::input_var] * momentum_ + variance * ((1 - momentum_) * population_factor_);
-    }
+    const at::Tensor mean = at::zeros_like(scale), variance = at::zeros_like(scale);
+    results[0] = std::get<0>(
+        at::native_batch_norm(in[In::X], scale, bias, mean, variance, true, kBatchOnly, epsilon_));
+    if (results.size() > 1) results[1] = running(in[In::input_mean], mean, 1);
+    if (results.size() > 2) results[2] = running(in[In::input_var], variance, population_factor_);
   }
 
   KernelTraits traits() const override {
@@ -63,31 +66,29 @@ class BatchNormalization final : public TorchKernel {
  protected:
   void run(OpContext& context) override {
     const at::Tensor& x = in(context, In::X);
-    const at::Tensor& scale = in(context, In::scale);
+    const at::Tensor scale = wide(in(context, In::scale)), bias = wide(in(context, In::B));
     if (!mean_.defined()) {
       for (auto* buffer : {&mean_, &inverse_deviation_, &batch_mean_, &batch_variance_}) {
         *buffer = at::empty_like(scale);
       }
     }
     if (!training_) {
-      at::native_batch_norm_out(out(context, 0), mean_, inverse_deviation_, x, scale,
-                                in(context, In::B), in(context, In::input_mean),
-                                in(context, In::input_var), false, 0, epsilon_);
+      at::native_batch_norm_out(out(context, 0), mean_, inverse_deviation_, x, scale, bias,
+                                wide(in(context, In::input_mean)), wide(in(context, In::input_var)),
+                                false, 0, epsilon_);
       return;
     }
     at::native_batch_norm_out(out(context, 0), saves_ ? saved(context, 0) : mean_,
-                              saves_ ? saved(context, 1) : inverse_deviation_, x, scale,
-                              in(context, In::B), batch_mean_.zero_(), batch_variance_.zero_(),
-                              true, kBatchOnly, epsilon_);
+                              saves_ ? saved(context, 1) : inverse_deviation_, x, scale, bias,
+                              batch_mean_.zero_(), batch_variance_.zero_(), true, kBatchOnly,
+                              epsilon_);
     if (context.wants_output(View::Out::running_mean)) {
-      at::Tensor& y = out(context, View::Out::running_mean);
-      y.copy_(in(context, In::input_mean)).mul_(momentum_).add_(batch_mean_, 1 - momentum_);
+      out(context, View::Out::running_mean)
+          .copy_(running(in(context, In::input_mean), batch_mean_, 1));
     }
     if (context.wants_output(View::Out::running_var)) {
-      at::Tensor& y = out(context, View::Out::running_var);
-      y.copy_(in(context, In::input_var))
-          .mul_(momentum_)
-          .add_(batch_variance_, (1 - momentum_) * population_factor_);
+      out(context, View::Out::running_var)
+          .copy_(running(in(context, In::input_var), batch_variance_, population_factor_));
     }
   }
 
@@ -97,8 +98,8 @@ class BatchNormalization final : public TorchKernel {
       saved_mean = saved(context, 0);
       saved_inverse = saved(context, 1);
     } else {
-      mean = in(context, In::input_mean);
-      variance = in(context, In::input_var);
+      mean = wide(in(context, In::input_mean));
+      variance = wide(in(context, In::input_var));
       if (context.wants_grad(3) || context.wants_grad(4)) {
         return TorchKernel::differentiate(context);
       }
@@ -110,7 +111,7 @@ class BatchNormalization final : public TorchKernel {
       memory.offer(wanted[i] ? grad_in(context, i) : at::Tensor());
     }
     const auto [dx, dscale, dbias] = at::native_batch_norm_backward(
-        grad_out(context, 0), in(context, In::X), in(context, In::scale), mean, variance,
+        grad_out(context, 0), in(context, In::X), wide(in(context, In::scale)), mean, variance,
         saved_mean, saved_inverse, training_, epsilon_, wanted);
     memory.deliver({dx, dscale, dbias});
   }
@@ -118,9 +119,21 @@ class BatchNormalization final : public TorchKernel {
  private:
   /// Torch's running statistics then hold those of this batch alone.
   static constexpr double kBatchOnly = 1;
+
+  /// Statistics as torch computes them: the variance of small floats is beyond them.
+  at::Tensor wide(const at::Tensor& x) const { return converts_ ? x.to(type_) : x; }
+  /// A running statistic after the batch, of which there is `share`.
+  at::Tensor running(const at::Tensor& before, const at::Tensor& batch, double share) const {
+    const at::Tensor kept = wide(before) * momentum_;
+    const at::Tensor y = share == 0 ? kept : at::add(kept, batch, (1 - momentum_) * share);
+    return converts_ ? y.to(before.scalar_type()) : y;
+  }
+
   double epsilon_, momentum_;
+  at::ScalarType type_;  ///< of the statistics
+  bool converts_ = false;
   bool training_, saves_;
-  /// Torch's running variance is the sample's (n - 1), ONNX's is the population's (n).
+  /// Torch's running variance is the sample's (n - 1), ONNX's is the population's (n): 0 of one.
   double population_factor_;
   at::Tensor mean_, inverse_deviation_, batch_mean_, batch_variance_;
 };

@@ -6,8 +6,10 @@
 #include <ATen/ops/argmin.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/mean.h>
+#include <ATen/ops/movedim.h>
 #include <ATen/ops/prod.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/sum.h>
@@ -23,7 +25,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The reduction of `x` over `dims`, which are not empty; dimensions stay, with size 1.
+/// The reduction of `x` over `dims`, which are not empty; of its sizes those of 1 are left open.
 struct Function {
   at::Tensor (*call)(const at::Tensor& x, at::IntArrayRef dims);
   /// The same of real numbers, at least one, into `y`; `keep`: dimensions stay.
@@ -42,9 +44,11 @@ at::Tensor mean(const at::Tensor& x, at::IntArrayRef dims) {
   return at::div(sum(x, dims), at::scalar_tensor(count, x.options()), "trunc");
 }
 at::Tensor product(const at::Tensor& x, at::IntArrayRef dims) {
-  at::Tensor y = x;
-  for (auto dim : dims) y = at::prod(y, dim, true, x.scalar_type());
-  return y;
+  if (dims.size() == 1) return at::prod(x, dims[0], true, x.scalar_type());
+  // One product of all: those of single dimensions overflow where it does not.
+  Sizes last(dims.size());
+  std::iota(last.begin(), last.end(), -std::int64_t(dims.size()));
+  return at::prod(at::movedim(x, dims, last).flatten(last.front()), -1, false, x.scalar_type());
 }
 
 /// The largest (smallest) element; of none, the smallest (largest) there is.
@@ -83,13 +87,21 @@ at::Tensor smallest(const at::Tensor& x, at::IntArrayRef dims) {
   return x.numel() == 0 ? of_none(x, dims, false) : at::amin(x, dims, true);
 }
 
-at::Tensor l1(const at::Tensor& x, at::IntArrayRef dims) { return sum(x.abs(), dims); }
-at::Tensor sum_square(const at::Tensor& x, at::IntArrayRef dims) { return sum(x * x, dims); }
+at::Tensor l1(const at::Tensor& x, at::IntArrayRef dims) {
+  if (!x.is_floating_point()) return sum(x.abs(), dims);
+  return at::linalg_vector_norm(x, 1, dims, true);
+}
+/// The squares of integers as double, which holds their sum.
 at::Tensor l2(const at::Tensor& x, at::IntArrayRef dims) {
-  return sum_square(x, dims).sqrt().to(x.scalar_type());
+  if (x.is_floating_point()) return at::linalg_vector_norm(x, 2, dims, true);
+  return at::linalg_vector_norm(x.to(at::kDouble), 2, dims, true).to(x.scalar_type());
+}
+at::Tensor sum_square(const at::Tensor& x, at::IntArrayRef dims) {
+  const at::Tensor wide = widened(x);
+  return sum(wide * wide, dims).to(x.scalar_type());
 }
 at::Tensor log_sum(const at::Tensor& x, at::IntArrayRef dims) {
-  return sum(x, dims).log().to(x.scalar_type());
+  return sum(widened(x), dims).log().to(x.scalar_type());
 }
 at::Tensor log_sum_exp(const at::Tensor& x, at::IntArrayRef dims) {
   return at::logsumexp(x, dims, true).to(x.scalar_type());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalization of rows by their own statistics. Small floats are normalized as float.
+#include <ATen/ops/addcmul.h>
 #include <ATen/ops/group_norm.h>
+#include <ATen/ops/instance_norm.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/native_layer_norm.h>
 #include <ATen/ops/ones_like.h>
@@ -123,19 +125,28 @@ class RMSNormalization final : public TorchKernel {
   at::ScalarType type_;
 };
 
-/// Groups of channels; InstanceNormalization has one channel in each.
+/// Groups of channels.
 class GroupNormalization final : public TorchKernel {
- public:
-  GroupNormalization(const PlanContext& context, bool single)
-      : TorchKernel(context),
-        channels_(context.shape(0)[1]),
-        groups_(single ? channels_ : nodes::GroupNormalization(node()).num_groups()),
-        epsilon_(nodes::GroupNormalization(node()).epsilon()),
-        type_(scalar_type(context.output(0).dtype)) {}
+  using View = nodes::GroupNormalization;
 
+ public:
+  explicit GroupNormalization(const PlanContext& context)
+      : TorchKernel(context),
+        channels_(context.shape(View::In::X)[1]),
+        groups_(View(node()).num_groups()),
+        of_channel_(context.shape(View::In::X).rank() - 1, 1),
+        epsilon_(View(node()).epsilon()),
+        type_(scalar_type(context.output(0).dtype)) {
+    of_channel_.front() = channels_;
+  }
+
+  /// Torch's function subtracts the mean before it multiplies, unless it is given scale and bias:
+  /// then it computes x a + b, which cancels where the mean is large.
   void call(Inputs inputs, Results results, const Random&) const override {
-    results[0] = at::group_norm(widened(inputs[0]), groups_, of_channels(inputs[1]),
-                                of_channels(inputs[2]), epsilon_)
+    const at::Tensor plain =
+        at::group_norm(widened(inputs[View::In::X]), groups_, {}, {}, epsilon_);
+    results[0] = at::addcmul(of_channels(inputs[View::In::bias]), plain,
+                             of_channels(inputs[View::In::scale]))
                      .to(type_);
   }
 
@@ -143,13 +154,35 @@ class GroupNormalization final : public TorchKernel {
   /// Before opset 21 each group had one.
   at::Tensor of_channels(const at::Tensor& scale) const {
     const at::Tensor list = widened(scale).reshape({-1});
-    if (list.size(0) == channels_) return list;
-    return at::repeat_interleave(list, channels_ / groups_);
+    return (list.size(0) == channels_ ? list : at::repeat_interleave(list, channels_ / groups_))
+        .view(of_channel_);
   }
 
   std::int64_t channels_, groups_;
+  Sizes of_channel_;
   double epsilon_;
   at::ScalarType type_;
+};
+
+/// Each channel of each sample by itself.
+class InstanceNormalization final : public TorchKernel {
+  using View = nodes::InstanceNormalization;
+
+ public:
+  explicit InstanceNormalization(const PlanContext& context)
+      : TorchKernel(context), epsilon_(View(node()).epsilon()) {}
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    const at::Tensor& x = inputs[View::In::input];
+    results[0] = at::instance_norm(widened(x), widened(inputs[View::In::scale]),
+                                   widened(inputs[View::In::B]), /*running_mean=*/{},
+                                   /*running_var=*/{}, /*use_input_stats=*/true, /*momentum=*/0,
+                                   epsilon_, /*cudnn_enabled=*/false)
+                     .to(x.scalar_type());
+  }
+
+ private:
+  double epsilon_;
 };
 
 /// A line of zeros stays one.
@@ -202,8 +235,8 @@ class MeanVarianceNormalization final : public TorchKernel {
 void register_row_normalization(OperatorRegistry& registry) {
   add<LayerNormalization, nodes::LayerNormalization>(registry, computes_some);
   add<RMSNormalization, nodes::RMSNormalization>(registry, computes_some);
-  add<GroupNormalization, nodes::GroupNormalization>(registry, computes_some, /*single=*/false);
-  add<GroupNormalization, nodes::InstanceNormalization>(registry, computes_some, /*single=*/true);
+  add<GroupNormalization, nodes::GroupNormalization>(registry, computes_some);
+  add<InstanceNormalization, nodes::InstanceNormalization>(registry, computes_some);
   add<LpNormalization, nodes::LpNormalization>(registry, computes_some);
   add<MeanVarianceNormalization, nodes::MeanVarianceNormalization>(registry, computes_some);
 }

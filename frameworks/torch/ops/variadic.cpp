@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sum, Mean, Max and Min of any number of tensors, with broadcasting.
 #include <ATen/ops/add.h>
+#include <ATen/ops/broadcast_tensors.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/maximum.h>
+#include <ATen/ops/mean.h>
 #include <ATen/ops/minimum.h>
+#include <ATen/ops/stack.h>
 
 #include "d5/onnx/nodes.hpp"
 #include "torch_binary.hpp"
@@ -24,13 +27,20 @@ class Fold final : public TorchKernel {
         function_(function),
         count_(context.input_count()),
         mean_(mean),
+        stacks_(mean && count_ > 1 && is_small(scalar_type(context.dtype(0)))),
         in_result_(count_ == 1 ||
                    broadcast(context.shape(0), context.shape(1)) == context.output(0).shape),
         sums_(sums_of(context)) {
-    in_result_ = in_result_ && (count_ == 1 || function.takes(scalar_type(context.dtype(0))));
+    in_result_ =
+        in_result_ && !stacks_ && (count_ == 1 || function.takes(scalar_type(context.dtype(0))));
   }
 
   void call(Inputs inputs, Results results, const Random&) const override {
+    if (stacks_) {
+      const at::TensorList all(inputs.data(), inputs.size());
+      results[0] = at::mean(at::stack(at::broadcast_tensors(all)), 0);
+      return;
+    }
     // A single input is copied: an output that is an input would not be differentiable by itself.
     at::Tensor y = count_ == 1 ? inputs[0].clone() : function_(inputs[0], inputs[1]);
     for (std::size_t i = 2; i < count_; ++i) y = function_(y, inputs[i]);
@@ -56,10 +66,10 @@ class Fold final : public TorchKernel {
 
   void differentiate(GradContext& context) override {
     if (function_.gradient != Gradient::sum) return TorchKernel::differentiate(context);
+    const at::Tensor& dy = grad_out(context, 0);
+    const at::Tensor share = mean_ ? at::div(dy, double(count_)) : dy;
     for (std::size_t i = 0; i < count_; ++i) {
-      if (!context.wants_grad(i)) continue;
-      sums_[i].write(grad_in(context, i), grad_out(context, 0));
-      if (mean_) grad_in(context, i).div_(double(count_));
+      if (context.wants_grad(i)) sums_[i].write(grad_in(context, i), share);
     }
   }
 
@@ -67,8 +77,11 @@ class Fold final : public TorchKernel {
   BinaryFunction function_;
   std::size_t count_;
   bool mean_;
+  bool stacks_;     ///< small floats, whose sum overflows where their mean does not
   bool in_result_;  ///< the first two fill the result's shape: the rest is added there
   std::vector<Summed> sums_;
+
+  static bool is_small(at::ScalarType type) { return at::toOpMathType(type) != type; }
 };
 
 /// A row of the table.
