@@ -46,8 +46,8 @@ at::Tensor mean(const at::Tensor& x, at::IntArrayRef dims) {
 at::Tensor product(const at::Tensor& x, at::IntArrayRef dims) {
   if (dims.size() == 1) return at::prod(x, dims[0], true, x.scalar_type());
   // One product of all: those of single dimensions overflow where it does not.
-  Sizes last(dims.size());
-  std::iota(last.begin(), last.end(), -std::int64_t(dims.size()));
+  at::DimVector last;
+  for (auto i = -std::int64_t(dims.size()); i < 0; ++i) last.push_back(i);
   return at::prod(at::movedim(x, dims, last).flatten(last.front()), -1, false, x.scalar_type());
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalization of rows by their own statistics. Small floats are normalized as float.
-#include <ATen/ops/addcmul.h>
 #include <ATen/ops/group_norm.h>
 #include <ATen/ops/instance_norm.h>
 #include <ATen/ops/linalg_vector_norm.h>
@@ -15,6 +14,7 @@
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/ScalarType.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "d5/level0_ops/row_scale.hpp"
@@ -125,7 +125,9 @@ class RMSNormalization final : public TorchKernel {
   at::ScalarType type_;
 };
 
-/// Groups of channels.
+/// Groups of channels. Given scale and bias, torch's function computes x a + b, which cancels where
+/// the mean is large; without them it subtracts first. A module without them is exported with ones
+/// and zeros.
 class GroupNormalization final : public TorchKernel {
   using View = nodes::GroupNormalization;
 
@@ -134,19 +136,16 @@ class GroupNormalization final : public TorchKernel {
       : TorchKernel(context),
         channels_(context.shape(View::In::X)[1]),
         groups_(View(node()).num_groups()),
-        of_channel_(context.shape(View::In::X).rank() - 1, 1),
         epsilon_(View(node()).epsilon()),
-        type_(scalar_type(context.output(0).dtype)) {
-    of_channel_.front() = channels_;
-  }
+        type_(scalar_type(context.output(0).dtype)) {}
 
-  /// Torch's function subtracts the mean before it multiplies, unless it is given scale and bias:
-  /// then it computes x a + b, which cancels where the mean is large.
   void call(Inputs inputs, Results results, const Random&) const override {
-    const at::Tensor plain =
-        at::group_norm(widened(inputs[View::In::X]), groups_, {}, {}, epsilon_);
-    results[0] = at::addcmul(of_channels(inputs[View::In::bias]), plain,
-                             of_channels(inputs[View::In::scale]))
+    const at::Tensor x = widened(inputs[View::In::X]);
+    const at::Tensor scale = of_channels(inputs[View::In::scale]),
+                     bias = of_channels(inputs[View::In::bias]);
+    const bool plain = is_all(scale, 1) && is_all(bias, 0);
+    results[0] = (plain ? at::group_norm(x, groups_, {}, {}, epsilon_)
+                        : at::group_norm(x, groups_, scale, bias, epsilon_))
                      .to(type_);
   }
 
@@ -154,12 +153,20 @@ class GroupNormalization final : public TorchKernel {
   /// Before opset 21 each group had one.
   at::Tensor of_channels(const at::Tensor& scale) const {
     const at::Tensor list = widened(scale).reshape({-1});
-    return (list.size(0) == channels_ ? list : at::repeat_interleave(list, channels_ / groups_))
-        .view(of_channel_);
+    if (list.size(0) == channels_) return list;
+    return at::repeat_interleave(list, channels_ / groups_);
+  }
+  /// No where it has a gradient: a module without has none.
+  static bool is_all(const at::Tensor& list, double value) {
+    if (list.requires_grad() || !list.is_cpu()) return false;
+    const auto all = [&](const auto* x) {
+      return std::all_of(x, x + list.numel(), [&](auto one) { return one == value; });
+    };
+    return list.scalar_type() == at::kDouble ? all(list.const_data_ptr<double>())
+                                             : all(list.const_data_ptr<float>());
   }
 
   std::int64_t channels_, groups_;
-  Sizes of_channel_;
   double epsilon_;
   at::ScalarType type_;
 };
