@@ -91,14 +91,14 @@ at::Tensor l1(const at::Tensor& x, at::IntArrayRef dims) {
   if (!x.is_floating_point()) return sum(x.abs(), dims);
   return at::linalg_vector_norm(x, 1, dims, true);
 }
-/// The squares of integers as double, which holds their sum.
-at::Tensor l2(const at::Tensor& x, at::IntArrayRef dims) {
-  if (x.is_floating_point()) return at::linalg_vector_norm(x, 2, dims, true);
-  return at::linalg_vector_norm(x.to(at::kDouble), 2, dims, true).to(x.scalar_type());
-}
 at::Tensor sum_square(const at::Tensor& x, at::IntArrayRef dims) {
   const at::Tensor wide = widened(x);
   return sum(wide * wide, dims).to(x.scalar_type());
+}
+/// Torch's norms are of reals alone.
+at::Tensor l2(const at::Tensor& x, at::IntArrayRef dims) {
+  if (x.is_floating_point()) return at::linalg_vector_norm(x, 2, dims, true);
+  return sum_square(x, dims).sqrt().to(x.scalar_type());
 }
 at::Tensor log_sum(const at::Tensor& x, at::IntArrayRef dims) {
   return sum(widened(x), dims).log().to(x.scalar_type());
