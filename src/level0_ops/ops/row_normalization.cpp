@@ -187,8 +187,8 @@ class RowNormalizationKernel final : public Kernel {
       const T* from = x + r * rows_.count;
       const Statistics s = statistics(from);
       for (std::int64_t i = 0; i < rows_.count; ++i) {
-          y[r * rows_.count + i] = T(s.of(from[i]) * double(scale[scale_.at(r, i)]) +
-                                     (bias ? double(bias[bias_.at(r, i)]) : 0));
+        y[r * rows_.count + i] = T(s.of(from[i]) * double(scale[scale_.at(r, i)]) +
+                                   (bias ? double(bias[bias_.at(r, i)]) : 0));
       }
       if (context.wants_output(1)) context.output(1).template data<T>()[r] = T(s.mean);
       if (context.wants_output(2)) context.output(2).template data<T>()[r] = T(s.inverse);

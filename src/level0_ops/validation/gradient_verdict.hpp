@@ -70,7 +70,8 @@ class GradientVerdict {
                                       "give inputs",
                                       no_numbers, count));
     } else if (compared_ == 0 && places_.empty()) {
-      mistrust_uncompared(record, condition_of(record, "tensor"), "there is nothing to differ: give inputs");
+      mistrust_uncompared(record, condition_of(record, "tensor"),
+                          "there is nothing to differ: give inputs");
     } else if (compared_ == 0) {
       record.status = Status::skipped;
       record.samples.clear();

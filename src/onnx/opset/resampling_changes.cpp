@@ -57,7 +57,8 @@ void convert_upsample(OpsetStep& step, Node node) {
   step.add(std::move(node));
 }
 
-/// In mode "nearest", an axis that grows takes the element before, and one that shrinks the one behind.
+/// In mode "nearest", an axis that grows takes the element before, and one that shrinks the one
+/// behind.
 void convert_resize(OpsetStep& step, Node node) {
   const std::string scales = node.inputs.at(1);
   if (filter_of(node) != "nearest") return add_resize(step, std::move(node), scales, "floor");
