@@ -3,11 +3,13 @@
 #include "d5/level1_network/network.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 
+namespace parameter_roles {
+
 using namespace subgraphs;
+using d5::Network;
+using subgraphs::node;
 
 namespace {
-
-using d5::Network;
 
 Tensor floats(const d5::Shape& shape, float first = 0.5, float step = 0.25) {
   Tensor result = Tensor::empty(DType::float32, shape);
@@ -192,3 +194,5 @@ TEST_CASE("weights that are integers stay constants, and are named") {
   CHECK_THAT(network.parameter_notes().constants.at("q"),
              Catch::Contains("int8 behind DequantizeLinear"));
 }
+
+}  // namespace parameter_roles

@@ -22,7 +22,7 @@ Network of_opset(const Network& network, int opset) {
   return other;
 }
 
-std::vector<float> answers(const Network& network, const ValueMap& inputs) {
+std::vector<float> numbers_of(const Network& network, const ValueMap& inputs) {
   const auto executor = make_executor(network);
   const Tensor y = executor->inference(inputs).at("y").tensor();
   return {y.span<float>().begin(), y.span<float>().end()};
@@ -47,11 +47,11 @@ TEST_CASE("resized pixels of opset 10 begin where the image begins") {
     const auto steps = apply_transforms(network, {{"opset", {{"version", opset}}}});
     CHECK(steps.at(0).report.left.empty());
     CHECK(doubt_of(network).empty());
-    CHECK(answers(written(network), inputs) == std::vector<float>{0, 0.5F, 1, 1});
+    CHECK(numbers_of(written(network), inputs) == std::vector<float>{0, 0.5F, 1, 1});
   }
   Network shrunk = resized("nearest", {1, 1, 0.5F});
   (void)applied(shrunk, {"opset"});
-  CHECK(answers(shrunk, inputs) == std::vector<float>{0});
+  CHECK(numbers_of(shrunk, inputs) == std::vector<float>{0});
 }
 
 TEST_CASE("what only a run tells is refused with the node, where the meaning depends on it") {
@@ -76,7 +76,7 @@ TEST_CASE("a Hardmax of opset 12 chooses one of all that lies behind its axis") 
   Network old = of_opset(network, 12);
   (void)apply_transforms(old, {{"opset"}});
   CHECK(doubt_of(old).empty());
-  CHECK(answers(old, {{"x", Tensor::of<float>({1, 2, 2}, {1, 2, 4, 3})}}) ==
+  CHECK(numbers_of(old, {{"x", Tensor::of<float>({1, 2, 2}, {1, 2, 4, 3})}}) ==
         std::vector<float>{0, 0, 1, 0});
 }
 
