@@ -34,9 +34,9 @@ struct Contest {
 /// framework has that subject's name.
 bool is_framework(const std::string& base) {
   const std::string name = base.substr(0, base.find_first_of(":+"));
-  return name == "auto" || std::ranges::any_of(frameworks(), [&](const FrameworkInfo& one) {
-           return one.name == name;
-         });
+  return name == "auto" || name == "reference" ||
+         std::ranges::any_of(frameworks(),
+                             [&](const FrameworkInfo& one) { return one.name == name; });
 }
 
 std::vector<Contest> contests_in(const std::vector<Measurement>& measurements) {

@@ -85,8 +85,7 @@ TEST_CASE("norms of answers that say nothing are mistrusted, too") {
 TEST_CASE("gradients that are NaN on both sides are mistrusted") {
   const auto sqrt = test_gradient(parse_case("Sqrt {-1,-2}"), "reference");
   CHECK(sqrt.at(0).status == Status::mistrusted);
-  CHECK_THAT(sqrt.at(0).reason, Contains("NaN or infinite in 2 of 4 places") ||
-                                    Contains("NaN or infinite in 4 of 4 places"));
+  CHECK_THAT(sqrt.at(0).reason, Contains("NaN or infinite in 2 of 2 places"));
   CHECK(test_gradient(parse_case("Relu 0x3"), "reference").at(0).status == Status::mistrusted);
   CHECK(test_gradient(parse_case("Floor 3%0.4"), "reference").at(0).status == Status::passed);
 }
