@@ -22,8 +22,8 @@ struct LongBatch final : TrainingEvent {
   }
 };
 
-struct Run {
-  explicit Run(TrainerOptions options)
+struct TimedTraining {
+  explicit TimedTraining(TrainerOptions options)
       : optimizer(test::points_optimizer("sgd")),
         train(samplers().at("ordered").make(test::points(40), {{"batch_size", 10}})),
         trainer(*optimizer, *train, nullptr, std::move(options)) {
@@ -39,16 +39,16 @@ struct Run {
 
 TEST_CASE("reasons to mistrust samples go with them, through checkpoint after checkpoint") {
   const testing::TemporaryFolder folder;
-  Run first({.epochs = 1, .checkpoint = folder / "c"});
+  TimedTraining first({.epochs = 1, .checkpoint = folder / "c"});
   first.times->doubt("other work kept 3.0 of 2 processors busy");
   first.times->doubt("a name with a \x1b in it");
   first.trainer.run();
   CHECK(read_checkpoint(folder / "c").tensors.contains("metric/batch_time/doubts"));
 
-  Run second({.epochs = 2, .checkpoint = folder / "c"});
+  TimedTraining second({.epochs = 2, .checkpoint = folder / "c"});
   second.trainer.resume(folder / "c");
   second.trainer.run();
-  Run third({.epochs = 2});
+  TimedTraining third({.epochs = 2});
   third.trainer.resume(folder / "c");
   third.trainer.run();  // nothing is left to train
   CHECK(third.times->samples().size() == 8);
@@ -59,10 +59,10 @@ TEST_CASE("reasons to mistrust samples go with them, through checkpoint after ch
 
 TEST_CASE("a metric that is added later has no doubts of the others") {
   const testing::TemporaryFolder folder;
-  Run first({.epochs = 1, .checkpoint = folder / "c"});
+  TimedTraining first({.epochs = 1, .checkpoint = folder / "c"});
   first.times->doubt("other work");
   first.trainer.run();
-  Run second({.epochs = 1});
+  TimedTraining second({.epochs = 1});
   const auto epochs = std::make_shared<EpochTime>();
   second.trainer.events().add(epochs);
   second.trainer.resume(folder / "c");
@@ -75,11 +75,11 @@ TEST_CASE("what the machine did before a checkpoint is doubted after it") {
   const testing::TemporaryFolder folder;
   {
     const testing::BusyProcessors others;
-    Run first({.epochs = 1, .checkpoint = folder / "c"});
+    TimedTraining first({.epochs = 1, .checkpoint = folder / "c"});
     first.trainer.events().add(std::make_shared<LongBatch>());
     first.trainer.run();
   }
-  Run second({.epochs = 1});
+  TimedTraining second({.epochs = 1});
   second.trainer.resume(folder / "c");
   second.trainer.run();
   REQUIRE_FALSE(second.times->doubts().empty());

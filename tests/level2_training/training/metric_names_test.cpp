@@ -38,7 +38,7 @@ std::string digits_file(const testing::TemporaryFolder& folder, const std::strin
   return file;
 }
 
-Recipe recipe_of(const std::string& model, const std::string& rest = "") {
+Recipe recipe_of_metrics(const std::string& model, const std::string& rest = "") {
   return Recipe::parse(R"(name: own
 fixed:
   dataset: {name: mnist, subset: sample, train_samples: 64, test_samples: 50}
@@ -56,7 +56,7 @@ mutable:
 TEST_CASE("a metric that is asked for reads the network's only output, whatever its name") {
   const testing::TemporaryFolder folder;
   const Recipe recipe =
-      recipe_of("file: " + digits_file(folder, "digit_scores") + ", loss: cross_entropy");
+      recipe_of_metrics("file: " + digits_file(folder, "digit_scores") + ", loss: cross_entropy");
   for (const char* metric :
        {"time_to_accuracy:target=0.05", "samples_to_accuracy:target=0.05", "top_k_accuracy:k=10",
         "training_accuracy:every=1", "test_accuracy", "dataset_bias"}) {
@@ -74,7 +74,8 @@ TEST_CASE("a metric that is asked for reads the network's only output, whatever 
 TEST_CASE("a name that stands for nothing is refused before the first step, with what there is") {
   const testing::TemporaryFolder folder;
   const std::string file = digits_file(folder, "digit_scores", true);
-  const Recipe recipe = recipe_of("file: " + file + ", loss: cross_entropy, logits: digit_scores");
+  const Recipe recipe =
+      recipe_of_metrics("file: " + file + ", loss: cross_entropy, logits: digit_scores");
   const auto make = [&](const char* metric) { TrainingSession(recipe, {.metrics = {metric}}); };
   CHECK_THROWS_AS(make("time_to_accuracy:logits=score"), NotFound);
   CHECK_THROWS_WITH(make("time_to_accuracy:logits=score"),
@@ -83,11 +84,12 @@ TEST_CASE("a name that stands for nothing is refused before the first step, with
   CHECK_THROWS_WITH(make("dataset_bias:label=class"), Contains("image, label"));
   CHECK_THROWS_AS(make("test_accuracy:label=image"), TypeError);
   CHECK_NOTHROW(make("test_accuracy:logits=shares"));
-  CHECK_THROWS_WITH(TrainingSession(recipe_of("file: " + file + ", loss: crossentropy")),
+  CHECK_THROWS_WITH(TrainingSession(recipe_of_metrics("file: " + file + ", loss: crossentropy")),
                     Contains("cross_entropy") && Contains("shares"));
-  CHECK_THROWS_WITH(TrainingSession(recipe_of("file: " + file + ", loss: shares, logits: score")),
-                    Contains("digit_scores, shares"));
-  CHECK_THROWS_WITH(TrainingSession(recipe_of("name: lenet, loss: los")), Contains("loss"));
+  CHECK_THROWS_WITH(
+      TrainingSession(recipe_of_metrics("file: " + file + ", loss: shares, logits: score")),
+      Contains("digit_scores, shares"));
+  CHECK_THROWS_WITH(TrainingSession(recipe_of_metrics("name: lenet, loss: los")), Contains("loss"));
 }
 
 TEST_CASE("in code a metric finds the only output and the only field of classes") {
@@ -125,8 +127,9 @@ TEST_CASE("what is asked of a metric goes before what the recipe says, unless it
     return test::record_of(session.run(), "time_to_accuracy").conditions.at("target");
   };
   const std::string metrics = "  metrics: {time_to_accuracy: {target: 0.99}}\n";
-  CHECK(target(recipe_of("name: lenet", metrics), "time_to_accuracy:target=0.01") == "0.01");
-  CHECK(target(recipe_of("name: lenet", metrics), "time_to_accuracy") == "0.99");
+  CHECK(target(recipe_of_metrics("name: lenet", metrics), "time_to_accuracy:target=0.01") ==
+        "0.01");
+  CHECK(target(recipe_of_metrics("name: lenet", metrics), "time_to_accuracy") == "0.99");
   Recipe fixed = Recipe::parse(
       "name: f\nfixed:\n  dataset: {name: mnist, subset: sample}\n  model: {name: lenet}\n"
       "  optimizer: {name: sgd}\n  metrics: {time_to_accuracy: {target: 0.5}}\n",

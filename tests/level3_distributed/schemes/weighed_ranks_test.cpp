@@ -22,7 +22,7 @@ namespace {
 
 // All is float64: sums in another order differ in some last digits.
 constexpr double kRounding = 1e-11, kRate = 0.5;
-constexpr std::int64_t kBatch = 8, kSamples = 17;  // the last batch has one sample
+constexpr std::int64_t kBatch = 8, kWeighedSamples = 17;  // the last batch has one sample
 constexpr int kEpochs = 2;
 
 struct Scheme {
@@ -50,7 +50,7 @@ std::vector<Scheme> consistent_schemes() {
 
 /// Of the first batch samples 0 to 3 do not count: of two ranks or more one has none that does.
 WeighedSamples samples_for(const WeighedClasses& model) {
-  WeighedSamples samples(kSamples, model.ignored, 21, 0, 4);
+  WeighedSamples samples(kWeighedSamples, model.ignored, 21, 0, 4);
   samples.labels.back() = model.ignored == 2 ? 0 : 2;
   return samples;
 }
@@ -95,8 +95,8 @@ void check_close(const std::vector<double>& given, const std::vector<double>& ex
 std::vector<double> losses_of(const WeighedClasses& model, const WeighedSamples& samples) {
   std::vector<double> losses, w = model.first;
   for (int epoch = 0; epoch < kEpochs; ++epoch) {
-    for (std::int64_t first = 0; first < kSamples; first += kBatch) {
-      const auto part = samples.part(first, std::min(kBatch, kSamples - first));
+    for (std::int64_t first = 0; first < kWeighedSamples; first += kBatch) {
+      const auto part = samples.part(first, std::min(kBatch, kWeighedSamples - first));
       const auto answer = model.answer(w, part.x, part.labels);
       losses.push_back(answer.loss);
       for (std::size_t i = 0; i < w.size(); ++i) w[i] -= kRate * answer.gradient[i];
@@ -192,7 +192,7 @@ TEST_CASE("ranks without samples, or with none that counts, poison no scheme") {
 
 TEST_CASE("a batch in which nothing counts on any rank ends training on all") {
   const WeighedClasses model{.ignored = -100};
-  const WeighedSamples samples(kSamples, -100, 3, 0, kSamples);
+  const WeighedSamples samples(kWeighedSamples, -100, 3, 0, kWeighedSamples);
   CHECK_THROWS_WITH(weighed_training(model, {"consistent_decentralized"}, samples),
                     Catch::Contains("nothing"));
 }
