@@ -88,6 +88,7 @@ class Forgetful(d5.Optimizer):
 
     def update_rule(self, gradient, parameter, index):
         self.steps += 1
+        parameter.value.numpy()[...] -= np.float32(0.01) * gradient.numpy()
 
     def state(self):
         return {"steps": np.array(self.steps)}

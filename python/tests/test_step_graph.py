@@ -111,7 +111,8 @@ def test_what_is_no_step_is_refused(tmp_path):
     refuse(lambda infos: infos[0].update_binding.append(infos[0].update_binding[0]),
            d5.FormatError, "twice")
     refuse(lambda infos: infos.append(infos[0]), d5.Unsupported, "several")
-    refuse(lambda infos: infos[0].algorithm.node.pop(0), d5.FormatError, "checker")
+    refuse(lambda infos: infos[0].algorithm.node.pop(0), d5.FormatError,
+           "written by none of its nodes")
     refuse(lambda infos: infos[0].ClearField("algorithm"), d5.FormatError, "no training")
 
 

@@ -128,7 +128,7 @@ TEST_CASE("the command of every record of a run runs it again") {
   INFO(arguments);
   const auto run = run_d5(arguments + " --quiet --out " + (folder / "first.json"));
   INFO(run.err);
-  REQUIRE(run.status < 2);  // 1: so few samples pass no gate
+  REQUIRE((run.status < 2 || run.status == 3));  // 3: a gate cannot tell by so few samples
   check_commands(folder / "first.json", folder);
 }
 

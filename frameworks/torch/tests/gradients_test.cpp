@@ -9,6 +9,7 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "tests/level0_ops/case_tables.hpp"
+#include "tests/level0_ops/run_case.hpp"
 
 using namespace d5;
 
@@ -41,7 +42,8 @@ TEST_CASE("torch's gradients are the slopes of its forward, but for the exceptio
       for (const auto& record : test_gradient(op_case, "torch")) {
         INFO(record.subject << ": " << record.reason);
         if (varies && record.status == Status::failed) continue;
-        CHECK(record.status == expected);
+        const bool agrees_on_nothing = expected == Status::passed && agrees(record);
+        CHECK((record.status == expected || agrees_on_nothing));
         passed += record.status == Status::passed ? 1 : 0;
       }
     }

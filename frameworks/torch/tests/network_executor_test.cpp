@@ -5,6 +5,7 @@
 #include "d5/core/random.hpp"
 #include "d5/level1_network/level1_network.hpp"
 #include "frameworks/torch/tests/own_executor.hpp"
+#include "tests/level0_ops/run_case.hpp"
 
 using namespace d5;
 using d5::test::own_executor;
@@ -26,7 +27,7 @@ void check_executor(const std::vector<Measurement>& records) {
   REQUIRE_FALSE(records.empty());
   for (const auto& record : records) {
     INFO(record.subject << ": " << record.reason);
-    CHECK(record.status == Status::passed);
+    CHECK(agrees(record));
   }
 }
 
@@ -190,6 +191,7 @@ TEST_CASE("gradients arrive whole where several tensors fit one place") {
   for (int run = 0; run < 3; ++run) {
     check_executor(
         test_executor_backprop(*subject, *reference, inputs, "loss", kExecutorTolerance));
+    (void)reference->inference_and_backprop(inputs, "loss");  // its last run was on others
     CHECK(
         compare_values(subject->gradient("x"), reference->gradient("x"), kExecutorTolerance).equal);
   }

@@ -80,7 +80,7 @@ std::string sentence_of(const std::string& first, const std::string& second,
   const Interval interval = ratio.interval;
   if (!(interval.low > 1) && !(interval.high < 1)) {
     const bool known = interval.low <= interval.high;
-    return fmt::format("{} and {} are equally fast as far as this tells: time ratio {:.3g}{}",
+    return fmt::format("{} and {} are equally fast as far as this tells: ratio of times {:.3g}{}",
                        second, first, ratio.value,
                        known ? fmt::format(" [{:.3g}, {:.3g}]", interval.low, interval.high) : "");
   }

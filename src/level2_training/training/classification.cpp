@@ -105,6 +105,7 @@ void resolve_label(std::string& label, const Trainer& trainer, const std::string
     return field.desc.dtype == DType::int64 || field.desc.dtype == DType::int32;
   };
   const auto& fields = trainer.train_sampler().dataset().fields();
+  if (fields.empty()) return;  // what a sampler without a data set gives is seen with its batches
   const auto place = std::ranges::find(fields, label, &Dataset::Field::name);
   if (place != fields.end()) {
     if (holds_classes(*place)) return;
