@@ -95,7 +95,7 @@ TEST_CASE("a system that answers otherwise when it is timed is caught") {
 TEST_CASE("whoever compares answers says what is the same") {
   const auto clock = std::make_shared<VirtualLoadClock>();
   AuditedSystem lying(clock, 1);
-  lying.honest = 150;
+  lying.honest = 250;
   AuditOptions options;
   options.run.clock = clock;
   options.same = [](auto, auto) { return true; };
