@@ -66,8 +66,9 @@ struct Race {
 
 /// Before the first round.
 constexpr std::size_t kUntimed = 3;
-/// Of the first, which judges the others where the reference has no such operators.
-constexpr std::size_t kJudging = 3;
+/// Of the first, which judges the others where the reference has no such operators: three for what
+/// rounding does, and one on other inputs, which move its output.
+constexpr std::size_t kJudging = 4;
 /// Of the winner, which is judged once more.
 constexpr std::size_t kAfter = 1;
 
