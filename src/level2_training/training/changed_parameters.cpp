@@ -36,6 +36,19 @@ bool is_zero(const Tensor& tensor) {
   return bytes.find_first_not_of('\0') == std::string_view::npos;
 }
 
+/// A learning rate of 0, gradients of 0.
+std::string why_unchanged(Optimizer& optimizer) {
+  const HyperParameters& numbers = optimizer.hyper_parameters();
+  const auto names = numbers.names();
+  const bool has_rate = std::ranges::find(names, "learning_rate") != names.end();
+  if (has_rate && numbers.at("learning_rate") == 0) return "the learning rate is 0";
+  const bool no_gradient = std::ranges::all_of(
+      optimizer.executor().network().parameters(),
+      [](const Parameter& one) { return is_phantom(one.gradient) || is_zero(one.gradient); });
+  if (no_gradient) return "their gradients are 0: the loss does not depend on them";
+  return "the steps were left out, or are too small for the parameters' type";
+}
+
 }  // namespace
 
 void expect_parameters(const Network& network) {
@@ -70,16 +83,14 @@ std::vector<std::uint64_t> ChangedParameters::digests(Network& network) {
   return result;
 }
 
-std::string why_unchanged(Optimizer& optimizer) {
-  const HyperParameters& numbers = optimizer.hyper_parameters();
-  const auto names = numbers.names();
-  const bool has_rate = std::ranges::find(names, "learning_rate") != names.end();
-  if (has_rate && numbers.at("learning_rate") == 0) return "the learning rate is 0";
-  const bool no_gradient = std::ranges::all_of(
-      optimizer.executor().network().parameters(),
-      [](const Parameter& one) { return is_phantom(one.gradient) || is_zero(one.gradient); });
-  if (no_gradient) return "their gradients are 0: the loss does not depend on them";
-  return "the steps were left out, or are too small for the parameters' type";
+void ChangedParameters::expect_any(Optimizer& optimizer, std::int64_t steps) const {
+  Network& network = optimizer.executor().network();
+  const bool mine = steps == 0 || any(network);
+  RankAgreement& ranks = optimizer.agreement();
+  if (ranks.ranks_of_model() == 1 ? mine : ranks.any(mine)) return;
+  throw NumericError(fmt::format("{} steps changed none of the {} parameters of network '{}': {}",
+                                 steps, network.parameters().size(), printable(network.name()),
+                                 why_unchanged(optimizer)));
 }
 
 }  // namespace d5::detail

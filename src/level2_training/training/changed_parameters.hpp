@@ -20,13 +20,13 @@ class ChangedParameters {
   explicit ChangedParameters(Network& network) : before_(digests(network)) {}
   /// Whether one has another value since. One whose memory holds no numbers counts as changed.
   [[nodiscard]] bool any(Network& network) const;
+  /// Of the optimizer's network, on some rank that holds a part of it. Throws: NumericError, which
+  /// says why `steps` may have changed nothing.
+  void expect_any(Optimizer& optimizer, std::int64_t steps) const;
 
  private:
   static std::vector<std::uint64_t> digests(Network& network);
   std::vector<std::uint64_t> before_;
 };
-
-/// Why steps may have changed nothing: a learning rate of 0, gradients of 0.
-[[nodiscard]] std::string why_unchanged(Optimizer& optimizer);
 
 }  // namespace d5::detail

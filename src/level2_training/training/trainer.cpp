@@ -87,11 +87,8 @@ void Trainer::run(const Interrupt& interrupt) {
   restore_metrics();
   if (!watch_) watch_ = std::make_shared<detail::MachineWatch>();
   events_.collect(listeners_);
-  Network& trained = optimizer_.executor().network();
   if (ranks_of_model() == 1) detail::expect_parameters(network());
   for (auto* event : listeners_) event->resolve(*this);
-  const detail::ChangedParameters changed(trained);
-  const std::int64_t first_step = step_;
   for (auto* event : listeners_) event->before_training(*this);
   interrupted_ = false;
   interrupt_ = interrupt;
@@ -110,13 +107,6 @@ void Trainer::run(const Interrupt& interrupt) {
   }
   interrupt_ = {};
   for (auto* event : listeners_) event->after_training(*this);
-  if (interrupted_) return;
-  const bool stepped = step_ > first_step;
-  const bool mine = !stepped || changed.any(trained);
-  if (ranks_of_model() == 1 ? mine : optimizer_.agreement().any(mine)) return;
-  throw NumericError(fmt::format("{} steps changed none of the {} parameters of network '{}': {}",
-                                 step_ - first_step, trained.parameters().size(),
-                                 printable(network().name()), detail::why_unchanged(optimizer_)));
 }
 
 const Network& Trainer::network() const {

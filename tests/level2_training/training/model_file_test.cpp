@@ -199,7 +199,7 @@ TEST_CASE("a checkpoint of another file is refused") {
   other.feed("norm.bias", Tensor::of<float>({4}, {1, 2, 3, 4}));
   other.save(file.path);
   CHECK_THROWS_WITH(TrainingSession(recipe_of(file.model()), {.resume = file.folder / "c"}),
-                    Catch::Contains("another recipe"));
+                    Catch::Contains("content of net.onnx"));
 }
 
 TEST_CASE("a session begins with a file's values, frozen ones too, and says which") {
@@ -214,7 +214,9 @@ TEST_CASE("a session begins with a file's values, frozen ones too, and says whic
     CHECK(values(second.network(), name) == values(first.network(), name));
   }
   const auto results = second.run();
-  CHECK_THAT(said.at(1), Catch::Contains("6 tensors taken"));
+  CHECK(std::ranges::count_if(said, [](const std::string& line) {
+          return line.find("6 tensors taken") != std::string::npos;
+        }) == 1);
   const auto& artefacts = named(results, "loss").artefacts;
   CHECK(std::ranges::count(artefacts, "trained.onnx", &Artefact::name) == 1);
 }

@@ -126,7 +126,7 @@ TEST_CASE("unknown names and settings are refused before anything runs") {
   };
   CHECK_THROWS_WITH(complain("optimizer.name", "momentun"), Catch::Contains("momentum"));
   CHECK_THROWS_WITH(complain("optimizer.learning_rate", "fast"),
-                    Catch::Contains("tiny.yaml") && Catch::Contains("fast"));
+                    Catch::Contains("optimizer.learning_rate") && Catch::Contains("fast"));
   CHECK_THROWS_AS(complain("sampler.batch_size", "0"), ValueError);
   CHECK_THROWS_AS(complain("training.epochs", "-1"), ValueError);
   CHECK_THROWS_WITH(

@@ -5,6 +5,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level2_training/frozen_parameters.hpp"
 #include "d5/level2_training/trainer.hpp"
+#include "level2_training/training/changed_parameters.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/level2_training/tiny_recipe.hpp"
 
@@ -19,7 +20,9 @@ std::int64_t train(const Network& network, const Settings& settings = {{"learnin
   const auto optimizer = optimizers().at("sgd").make(make_executor(network), "loss", settings);
   const auto sampler = test::points_sampler(30, 10);
   Trainer trainer(*optimizer, *sampler, nullptr, std::move(options));
+  const detail::ChangedParameters changed(optimizer->executor().network());
   trainer.run();
+  changed.expect_any(*optimizer, trainer.step());  // as sessions do
   return trainer.step();
 }
 

@@ -280,7 +280,7 @@ TEST_CASE("ranks of several nodes share no memory to train in, and are all told 
   const auto apart = std::make_shared<WireModel>(world(), WireOptions{.bytes_per_second = 1e12});
   CHECK_THROWS_AS(scheme_of("hogwild", {}, rule_of("sgd"), apart), Unsupported);
   CHECK_THROWS_WITH(scheme_of("hogwild", {}, rule_of("sgd"), apart),
-                    Catch::Contains("choose asynchronous_neighbors or stale_synchronous"));
+                    Catch::Contains("leave these out (wire, fault), or choose stale_synchronous"));
   world()->barrier();
 }
 

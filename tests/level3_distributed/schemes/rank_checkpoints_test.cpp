@@ -93,7 +93,12 @@ void check_same(const std::vector<Measurement>& results, const std::vector<Measu
 }
 
 void check_same_parts(const std::string& file, const std::string& expected) {
-  const Checkpoint mine = read_checkpoint(part(file)), its = read_checkpoint(part(expected));
+  Checkpoint mine = read_checkpoint(part(file)), its = read_checkpoint(part(expected));
+  // What the machine did meanwhile is another thing each time.
+  for (Checkpoint* one : {&mine, &its}) {
+    std::erase_if(one->tensors,
+                  [](const auto& tensor) { return tensor.first.ends_with("/doubts"); });
+  }
   CHECK(mine.step == its.step);
   REQUIRE(mine.tensors.size() == its.tensors.size());
   for (const auto& [name, value] : its.tensors) {

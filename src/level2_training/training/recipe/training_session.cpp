@@ -18,6 +18,7 @@
 #include "level1_network/graph/parameter_words.hpp"
 #include "level1_network/graph/transform_steps.hpp"
 #include "level2_training/optimization/taken_options.hpp"
+#include "level2_training/training/changed_parameters.hpp"
 #include "level2_training/training/epoch_report.hpp"
 #include "level2_training/training/trained_model.hpp"
 
@@ -238,12 +239,15 @@ void TrainingSession::train(const Interrupt& interrupt) {
   if (options_.say) report = std::make_shared<detail::EpochReport>(options_.say, metrics_);
   EventList& events = trainer_->events();
   if (report) events.add(report);
+  const detail::ChangedParameters changed(optimizer_->executor().network());
+  const std::int64_t first_step = trainer_->step();
   try {
     if (options_.run_trainer) {
       options_.run_trainer(*trainer_, interrupt);
     } else {
       trainer_->run(interrupt);
     }
+    if (!trainer_->interrupted()) changed.expect_any(*optimizer_, trainer_->step() - first_step);
   } catch (const std::exception& error) {
     failure_ = std::current_exception();
     if (options_.say) options_.say(error.what());
