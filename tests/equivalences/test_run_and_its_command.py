@@ -19,7 +19,7 @@ RUNS = {
 }
 
 # What was found or what the machine did, no setting: it may differ from run to run.
-FOUND = {"repetitions", "answers", "judge", "judged on", "error", "bound", "tolerance", "p", "others", "share of the run", "clock seconds taken off"}
+FOUND = {"repetitions", "answers", "judge", "judged on", "error", "bound", "tolerance", "p", "others", "share of the run", "rank test p", "clock seconds taken off"}
 
 
 def key_of(record):

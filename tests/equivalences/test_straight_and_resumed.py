@@ -20,7 +20,7 @@ def learnt(records):
 @pytest.mark.parametrize("optimizer", ("momentum", "adam"))
 @pytest.mark.parametrize("ranks", (1, 2))
 def test_pieces(d5, draw, ranks, optimizer):
-    words = ["train", "mnist-lenet-quick", "--set", f"optimizer={{name: {optimizer}, learning_rate: 0.005}}"]
+    words = ["train", "mnist-lenet-quick", "--set", f"optimizer.name={optimizer}:learning_rate=0.005"]
     words += ["--set", "training.most_batches=6", "--threads", 1, "--ranks", ranks]
     some = (0, 1)
     straight = d5.records(*words, "--set", f"training.epochs={EPOCHS}", "--save", "straight.onnx", status=some)

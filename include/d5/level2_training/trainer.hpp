@@ -64,8 +64,8 @@ class Trainer {
   Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options = {});
 
   /// Trains to the end, from a checkpoint if one was resumed. Throws: NumericError on a loss that
-  /// is not a number (with epoch and batch), and where the steps changed no parameter; ValueError
-  /// for a network without parameters; what operators, data sets and observers throw.
+  /// is not a number, with epoch and batch; ValueError for a network without parameters; what
+  /// operators, data sets and observers throw. That steps changed nothing is a session's to say.
   ///
   /// An interrupt ends it between two batches, and what is left is a checkpoint, if one was asked
   /// for, and `after_training`: no test run, no end of an epoch. Without a checkpoint, which needs
