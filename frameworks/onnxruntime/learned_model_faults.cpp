@@ -17,7 +17,7 @@ namespace ml = onnx::nodes::ml;
 using Integers = std::vector<std::int64_t>;
 
 template <class T>
-std::size_t size_of(const std::optional<std::vector<T>>& list) {
+std::size_t count_in(const std::optional<std::vector<T>>& list) {
   return list ? list->size() : 0;
 }
 
@@ -103,11 +103,11 @@ std::string of_two_classes(const ml::TreeEnsembleClassifier& view, std::int64_t 
 std::string in_tree_classifier(const KnownNode& known) {
   const ml::TreeEnsembleClassifier view(known.node);
   const std::size_t labels =
-      std::max(size_of(view.classlabels_int64s()), size_of(view.classlabels_strings()));
+      std::max(count_in(view.classlabels_int64s()), count_in(view.classlabels_strings()));
   const bool is_signed = has_negative(view.class_weights(), view.class_weights_as_tensor());
   const auto base_tensor = view.base_values_as_tensor();
   const std::size_t bases =
-      size_of(view.base_values()) + std::size_t(base_tensor ? base_tensor->elements() : 0);
+      count_in(view.base_values()) + std::size_t(base_tensor ? base_tensor->elements() : 0);
   const Integers ids = view.class_ids().value_or(Integers{});
   if (labels == 2 && !ids.empty()) {
     const bool is_one = std::ranges::all_of(ids, [&](auto id) { return id == ids[0]; });
@@ -137,15 +137,15 @@ std::string in_tree_ensemble(const KnownNode& known) {
 std::string in_linear_classifier(const KnownNode& known) {
   const ml::LinearClassifier view(known.node);
   const std::string transform = view.post_transform();
-  const auto labels =
-      std::int64_t(std::max(size_of(view.classlabels_ints()), size_of(view.classlabels_strings())));
+  const auto labels = std::int64_t(
+      std::max(count_in(view.classlabels_ints()), count_in(view.classlabels_strings())));
   const onnx::Type x = known.type(0);
   const auto* features = x.dims.empty() ? nullptr : std::get_if<std::int64_t>(&x.dims.back());
   const auto* coefficients = known.node.attribute<std::vector<float>>("coefficients");
   // Where the features are not known, there is an intercept a score.
   const bool has_one_score =
       labels == 2 && (features && coefficients ? std::int64_t(coefficients->size()) == *features
-                                               : size_of(view.intercepts()) == 1);
+                                               : count_in(view.intercepts()) == 1);
   if (has_one_score && transform != "LOGISTIC") {
     return "two classes of one score s, which it makes 1 - s and s, not -s and s";
   }
@@ -163,7 +163,7 @@ std::string in_svm_classifier(const KnownNode& known) {
   const Integers counts = view.vectors_per_class().value_or(Integers{});
   const bool is_linear = std::ranges::all_of(counts, [](auto count) { return count == 0; });
   if (is_linear) return transform == "SOFTMAX_ZERO" ? kSeparateZeros : "";
-  const bool has_one_score = counts.size() == 2 && size_of(view.prob_a()) == 0;
+  const bool has_one_score = counts.size() == 2 && count_in(view.prob_a()) == 0;
   return has_one_score && !is_one_of(transform, {"NONE", "LOGISTIC"})
              ? "the post_transform of two classes that have one score, which it leaves out"
              : "";

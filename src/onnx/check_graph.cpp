@@ -42,13 +42,13 @@ class Scope {
   std::unordered_set<std::string_view> names_;
 };
 
-std::string who(const ::onnx::NodeProto& node) {
+std::string name_in(const ::onnx::NodeProto& node) {
   const bool named = !node.name().empty() || node.output().empty();
   return fmt::format("{} '{}'", printable(node.op_type()),
                      printable(named ? node.name() : node.output(0)));
 }
 
-std::string shown(const std::string& domain) {
+std::string domain_words(const std::string& domain) {
   return domain.empty() ? "ai.onnx" : printable(domain);
 }
 
@@ -146,7 +146,7 @@ class GraphCheck {
         if (output.empty()) continue;
         if (scope.has(output)) {
           source_.fail(fmt::format("{} writes '{}', which is there already: a name is given once",
-                                   who(node), printable(output)));
+                                   name_in(node), printable(output)));
         }
         scope.add(output);
       }
@@ -158,29 +158,29 @@ class GraphCheck {
     const bool is_written = std::ranges::any_of(nodes, [&](const auto& other) {
       return std::ranges::find(other.output(), input) != other.output().end();
     });
-    source_.fail(fmt::format("{} reads '{}', {}", who(node), printable(input),
+    source_.fail(fmt::format("{} reads '{}', {}", name_in(node), printable(input),
                              is_written
                                  ? "which a node writes that waits for it: they form a cycle"
                                  : "which is no input, no initializer, and what no node writes"));
   }
 
   void check(const ::onnx::NodeProto& node, const Scope& scope, const Opsets& opsets) const {
-    if (node.op_type().empty()) source_.fail(fmt::format("node {} has no operator", who(node)));
+    if (node.op_type().empty()) source_.fail(fmt::format("node {} has no operator", name_in(node)));
     if (node.input().empty() && node.output().empty()) {
-      source_.fail(fmt::format("{} has neither inputs nor outputs", who(node)));
+      source_.fail(fmt::format("{} has neither inputs nor outputs", name_in(node)));
     }
     const auto version = opsets.find(node.domain());
     if (version == opsets.end()) {
       source_.fail(fmt::format(
           "{}: the model imports no version of {}, and its operators mean different things in "
           "each; name the one that it was made for: onnx.helper.make_opsetid(\"{}\", VERSION)",
-          who(node), shown(node.domain()), printable(node.domain())));
+          name_in(node), domain_words(node.domain()), printable(node.domain())));
     }
     std::set<std::string_view> names;
     for (const auto& attribute : node.attribute()) {
       if (!names.insert(attribute.name()).second) {
-        source_.fail(
-            fmt::format("{}: attribute {} is there twice", who(node), printable(attribute.name())));
+        source_.fail(fmt::format("{}: attribute {} is there twice", name_in(node),
+                                 printable(attribute.name())));
       }
       check(node, attribute, scope, opsets);
     }
@@ -192,14 +192,14 @@ class GraphCheck {
     const auto* schema = registry->GetSchema(node.op_type(), version, node.domain());
     if (!schema) {
       if (!is_complete(node.domain())) return;  // whoever runs it knows it, or says so
-      source_.fail(fmt::format("{}: opset {} of {} has no such operator", who(node), version,
-                               shown(node.domain())));
+      source_.fail(fmt::format("{}: opset {} of {} has no such operator", name_in(node), version,
+                               domain_words(node.domain())));
     }
     if (schema->Deprecated()) schema = &mended(node, *schema, version);
     try {
       schema->Verify(node);
     } catch (const std::exception& error) {
-      source_.fail(who(node) + " is not as ONNX has it", error);
+      source_.fail(name_in(node) + " is not as ONNX has it", error);
     }
   }
 
@@ -212,13 +212,13 @@ class GraphCheck {
         registry->GetSchema(node.op_type(), schema.since_version() - 1, node.domain());
     const auto* after = registry->GetSchema(node.op_type(), kNewestOpset, node.domain());
     if (before || !after || after->Deprecated()) {
-      source_.fail(fmt::format("{}: opset {} of {} has it no more", who(node), version,
-                               shown(node.domain())));
+      source_.fail(fmt::format("{}: opset {} of {} has it no more", name_in(node), version,
+                               domain_words(node.domain())));
     }
     source_.note(
         fmt::format("{} is of opset {}, whose definition ONNX took back for that of opset {}; it "
                     "is run as opset {} had it",
-                    who(node), version, after->since_version(), version));
+                    name_in(node), version, after->since_version(), version));
     return *after;
   }
 
@@ -226,7 +226,7 @@ class GraphCheck {
              const Opsets& opsets) const {
     const auto fail = [&](const std::string& what) {
       source_.fail(
-          fmt::format("{}: attribute '{}' {}", who(node), printable(attribute.name()), what));
+          fmt::format("{}: attribute '{}' {}", name_in(node), printable(attribute.name()), what));
     };
     if (attribute.name().empty()) fail("has no name");
     if (model_.ir_version() >= 2 && !attribute.has_type()) fail("has no type");

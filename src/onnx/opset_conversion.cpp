@@ -66,7 +66,7 @@ void collect_names(const Graph& graph, ConversionNames& names) {
   }
 }
 
-Type type_of(const Tensor& value) {
+Type tensor_type(const Tensor& value) {
   Type type;
   type.kind = ValueKind::tensor;
   type.dtype = value.dtype();
@@ -86,7 +86,7 @@ class GraphConversion {
     }
     for (const auto& [name, value] : graph.initializers) {
       scope_.values[name] = value;
-      scope_.types[name] = type_of(value);
+      scope_.types[name] = tensor_type(value);
     }
   }
 
@@ -146,7 +146,7 @@ Model without_weights(const Model& model) {
   std::erase_if(light.graph.initializers, [&](const auto& item) {
     const auto& [name, value] = item;
     if (value.elements() <= kMostChecked) return false;
-    light.graph.inputs.push_back({name, type_of(value)});
+    light.graph.inputs.push_back({name, tensor_type(value)});
     return true;
   });
   return light;

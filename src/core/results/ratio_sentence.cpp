@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-Estimate ratio_of(std::span<const JudgedRatio> ratios) {
+Estimate joint_ratio(std::span<const JudgedRatio> ratios) {
   if (ratios.size() > 1) return summarise_ratios(ratios).mean;
   return {ratios.front().ratio, ratios.front().interval, 0.95};
 }
@@ -21,7 +21,7 @@ Estimate ratio_of(std::span<const JudgedRatio> ratios) {
 struct Rival {
   std::string name, base;
   std::vector<JudgedRatio> ratios = {};
-  [[nodiscard]] Estimate ratio() const { return ratio_of(ratios); }
+  [[nodiscard]] Estimate ratio() const { return joint_ratio(ratios); }
 };
 
 /// What is compared under the same circumstances.
@@ -102,7 +102,7 @@ std::string ratio_sentence(const std::string& first, const std::string& second,
   const RatioSummary all = summarise_ratios(ratios);
   std::string text;
   if (ratios.size() == 1 || ratios.size() >= kFewestForMeanInterval) {
-    text = sentence_of(a, b, ratio_of(ratios));
+    text = sentence_of(a, b, joint_ratio(ratios));
     if (ratios.size() > 1) text += fmt::format(" (geometric mean of {} {})", ratios.size(), noun);
   } else {
     text = fmt::format("{} is faster than {} in {} of {} {} and slower in {}", b, a, all.faster,

@@ -26,8 +26,8 @@ constexpr double kMostFlop = 1e10, kMostRoundedFlop = 2e8, kPartOfSeveralDraws =
 
 double most_flop(Keeps keeps) { return keeps == Keeps::rounded ? kMostRoundedFlop : kMostFlop; }
 
-constexpr double kMostBytes = 1e9;  ///< of weights, which a trial has three times
-constexpr std::uint64_t kDraws = 3;
+constexpr double kMostWeightBytes = 1e9;  ///< of weights, which a trial has three times
+constexpr std::uint64_t kTrialDraws = 3;
 
 OpenSizes sizes_of(const Settings& wishes) {
   return {.batch = std::int64_t(wishes.natural("batch", 1))};
@@ -71,7 +71,7 @@ class Trial {
       return fmt::format("no inputs can be drawn for it: {}", error.what());
     }
     const std::uint64_t draws =
-        flop(fed.sizes) < kPartOfSeveralDraws * most_flop(keeps_) ? kDraws : 1;
+        flop(fed.sizes) < kPartOfSeveralDraws * most_flop(keeps_) ? kTrialDraws : 1;
     for (std::uint64_t draw = 0; draw < draws; ++draw) {
       if (draw > 0 && fed.made.empty()) break;
       judge(draw == 0 ? fed.values : drawn_again(after_, fed, seed_ + draw));
@@ -184,9 +184,9 @@ class Trial {
 std::string trial_obstacle(const Network& network, Keeps keeps, const Settings& wishes) {
   if (talks_to_ranks(network)) return "its nodes talk to other ranks";
   const double bytes = bytes_of_weights(network);
-  if (bytes > kMostBytes) {
+  if (bytes > kMostWeightBytes) {
     return fmt::format("its weights take {:.3g} bytes, and networks of up to {:.0e} are tried out",
-                       bytes, kMostBytes);
+                       bytes, kMostWeightBytes);
   }
   try {
     const OpenSizes sizes = network_sizes("", network, sizes_of(wishes));

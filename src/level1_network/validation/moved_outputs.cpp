@@ -33,7 +33,7 @@ bool has_elements(const Value& value) {
 
 bool holds_floats(const Value& value) { return may_be_trained(value.tensor().dtype()); }
 
-bool same_bits(const Tensor& a, const Tensor& b) {
+bool equal_bits(const Tensor& a, const Tensor& b) {
   return a.desc() == b.desc() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
@@ -68,7 +68,7 @@ std::optional<ValueMap> others(const ValueMap& inputs, Variation variation,
     if (!has_elements(value) || (!alone.empty() && name != alone)) continue;
     const Tensor before = value.tensor().on_host();
     Tensor after = detail::varied(before, variation, seed);
-    differ = differ || !same_bits(before, after);
+    differ = differ || !equal_bits(before, after);
     value = std::move(after);
   }
   return differ ? std::optional(std::move(result)) : std::nullopt;

@@ -31,7 +31,7 @@ constexpr std::string_view kOfNumpy =
     "504b01022d032d000008080000002100ce25f8a64600000082000000120000000000000000000000800100000000"
     "6772c3b6c39f655fe585a5e58a9b2e6e7079504b05060000000001000100400000008a0000000000";
 
-std::string bytes_of(std::string_view digits) {
+std::string from_digits(std::string_view digits) {
   std::string bytes;
   for (std::size_t i = 0; i < digits.size(); i += 2) {
     bytes += char(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16));
@@ -45,7 +45,7 @@ std::string bytes_of(std::string_view digits) {
 TEST_CASE("an archive's arrays may have names beyond ASCII") {
   const testing::TemporaryFolder folder;
   const std::string path = folder / "names.npz", name = "größe_入力";
-  SECTION("of NumPy") { write_file(path, bytes_of(kOfNumpy)); }
+  SECTION("of NumPy") { write_file(path, from_digits(kOfNumpy)); }
   SECTION("of d5") {
     write_archive(path, {{name + ".npy", to_npy(Tensor::of<std::int8_t>({2}, {1, 2}))}});
   }
@@ -56,7 +56,7 @@ TEST_CASE("an archive's arrays may have names beyond ASCII") {
 }
 
 TEST_CASE("names of a zip that are not UTF-8 come as their bytes") {
-  std::string bytes = bytes_of(kOfNumpy);
+  std::string bytes = from_digits(kOfNumpy);
   // In the file's own header, and in the directory at the end: no sign of UTF-8; "gr\x94...".
   for (const std::size_t flags : {7, 147}) bytes[flags] = 0;
   for (const std::size_t letter : {32, 186}) bytes[letter] = char(0x94);

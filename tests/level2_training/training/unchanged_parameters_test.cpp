@@ -15,8 +15,9 @@ using Catch::Contains;
 namespace {
 
 /// Three epochs of three batches.
-std::int64_t train(const Network& network, const Settings& settings = {{"learning_rate", 0.1}},
-                   TrainerOptions options = {.epochs = 3}) {
+std::int64_t train_points(const Network& network,
+                          const Settings& settings = {{"learning_rate", 0.1}},
+                          TrainerOptions options = {.epochs = 3}) {
   const auto optimizer = optimizers().at("sgd").make(make_executor(network), "loss", settings);
   const auto sampler = test::points_sampler(30, 10);
   Trainer trainer(*optimizer, *sampler, nullptr, std::move(options));
@@ -50,21 +51,21 @@ TEST_CASE("a network without parameters is not trained") {
     change.constants[name] = network.fetch(name);
   }
   network.splice(change);
-  CHECK_THROWS_AS(train(network), ValueError);
-  CHECK_THROWS_WITH(train(network), Contains("no parameters") && Contains("'points'"));
+  CHECK_THROWS_AS(train_points(network), ValueError);
+  CHECK_THROWS_WITH(train_points(network), Contains("no parameters") && Contains("'points'"));
 }
 
 TEST_CASE("steps that change no parameter fail, and say why") {
-  CHECK(train(test::points_network()) == 9);
-  CHECK_THROWS_AS(train(test::points_network(), {{"learning_rate", 0.0}}), NumericError);
+  CHECK(train_points(test::points_network()) == 9);
+  CHECK_THROWS_AS(train_points(test::points_network(), {{"learning_rate", 0.0}}), NumericError);
   CHECK_THROWS_WITH(
-      train(test::points_network(), {{"learning_rate", 0.0}}),
+      train_points(test::points_network(), {{"learning_rate", 0.0}}),
       Contains("9 steps changed none of the 4 parameters") && Contains("learning rate is 0"));
-  CHECK_THROWS_WITH(train(detached()), Contains("gradients are 0"));
+  CHECK_THROWS_WITH(train_points(detached()), Contains("gradients are 0"));
   // In float32 a weight of 1 is the same after a step of 1e-12.
-  CHECK_THROWS_WITH(train(test::points_network(), {{"learning_rate", 1e-30}}),
+  CHECK_THROWS_WITH(train_points(test::points_network(), {{"learning_rate", 1e-30}}),
                     Contains("too small"));
-  CHECK(train(test::points_network(), {{"learning_rate", 0.0}}, {.epochs = 0}) == 0);
+  CHECK(train_points(test::points_network(), {{"learning_rate", 0.0}}, {.epochs = 0}) == 0);
 }
 
 TEST_CASE("a session whose steps change nothing has failed records") {
