@@ -7,6 +7,17 @@ import pytest
 from onnx import numpy_helper
 
 EPOCHS = 3
+RECIPE = """name: short
+fixed:
+  dataset: {name: mnist, subset: sample, train_samples: 128, test_samples: 50}
+  model: {name: lenet}
+mutable:
+  sampler: {name: shuffle, batch_size: 32}
+  optimizer: {name: RULE, learning_rate: 0.005}
+  training: {epochs: 3, seed: 1}
+acceptable:
+  test_accuracy: {at_least: 0}
+"""
 
 
 def weights_of(file):
@@ -20,8 +31,8 @@ def learnt(records):
 @pytest.mark.parametrize("optimizer", ("momentum", "adam"))
 @pytest.mark.parametrize("ranks", (1, 2))
 def test_pieces(d5, draw, ranks, optimizer):
-    words = ["train", "mnist-lenet-quick", "--set", f"optimizer.name={optimizer}:learning_rate=0.005"]
-    words += ["--set", "training.most_batches=6", "--threads", 1, "--ranks", ranks]
+    (d5.folder / "short.yaml").write_text(RECIPE.replace("RULE", optimizer))
+    words = ["train", "short.yaml", "--threads", 1, "--ranks", ranks]
     some = (0, 1)
     straight = d5.records(*words, "--set", f"training.epochs={EPOCHS}", "--save", "straight.onnx", status=some)
     ends = sorted({EPOCHS, draw.randint(1, EPOCHS - 1)})
