@@ -11,13 +11,12 @@ option(D5_PRECOMPILE "Parse the standard headers once a target" ${PROJECT_IS_TOP
 # use to it ("redefinition of ..."). The namespace leaves behind what was kept the other way. Of
 # files that have not been touched it remembers what they hold (inode cache): it would read the
 # hundred megabytes of a precompiled header for each file, which takes as long as some files do.
-# Paths below the checkout are kept as relative ones, so that another checkout finds what this one made.
 if(D5_PRECOMPILE AND CCACHE_PROGRAM)
   foreach(language C CXX)
     if(CMAKE_${language}_COMPILER_LAUNCHER STREQUAL CCACHE_PROGRAM)
       set(CMAKE_${language}_COMPILER_LAUNCHER
         env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 CCACHE_INODECACHE=1
-        CCACHE_NAMESPACE=precompiled CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE_PROGRAM})
+        CCACHE_NAMESPACE=precompiled ${CCACHE_PROGRAM})
     endif()
   endforeach()
 endif()

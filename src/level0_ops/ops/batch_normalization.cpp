@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 
 #include "d5/core/error.hpp"
@@ -53,12 +54,12 @@ class BatchNormalizationKernel final : public Kernel {
         write(context, 3, c, m);
         write(context, 4, c, v);
       }
-      const double inverse = 1 / std::sqrt(v + a_.epsilon);
+      const double inverse = rounded(1 / std::sqrt(rounded(rounded(v) + a_.epsilon)));
       if (kept) {
         kept[c] = m;
         kept[s_.channels + c] = inverse;
       }
-      const double factor = double(scale[c]) * inverse;
+      const double factor = rounded(double(scale[c]) * inverse);
       for_each_run(c, [&](std::int64_t begin) {
         for (std::int64_t i = begin; i < begin + s_.inner; ++i) {
           y[i] = T((double(x[i]) - m) * factor + double(bias[c]));
@@ -79,13 +80,14 @@ class BatchNormalizationKernel final : public Kernel {
         inverse = kept[s_.channels + c];
       } else {
         m = double(context.input(3).data<T>()[c]);
-        inverse = 1 / std::sqrt(double(context.input(4).data<T>()[c]) + a_.epsilon);
+        inverse =
+            rounded(1 / std::sqrt(rounded(double(context.input(4).data<T>()[c]) + a_.epsilon)));
       }
       double sum = 0, product = 0;  // of dy; of dy and the normalised x
       for_each_run(c, [&](std::int64_t begin) {
         for (std::int64_t i = begin; i < begin + s_.inner; ++i) {
           sum += double(dy[i]);
-          product += double(dy[i]) * (double(x[i]) - m) * inverse;
+          product += double(dy[i]) * rounded(rounded(double(x[i]) - m) * inverse);
         }
       });
       if (context.wants_grad(1)) context.grad_input(1).data<T>()[c] = T(product);
@@ -93,12 +95,14 @@ class BatchNormalizationKernel final : public Kernel {
       if (!context.wants_grad(0)) return;
       // The batch's own statistics depend on x: their share is taken off.
       const double count = double(s_.batch) * double(s_.inner);
-      const double a = a_.trains ? sum / count : 0, b = a_.trains ? product / count : 0;
-      const double factor = double(scale[c]) * inverse;
+      const double a = a_.trains ? rounded(sum / count) : 0;
+      const double b = a_.trains ? rounded(product / count) : 0;
+      const double factor = rounded(double(scale[c]) * inverse);
       T* dx = context.grad_input(0).data<T>();
       for_each_run(c, [&](std::int64_t begin) {
         for (std::int64_t i = begin; i < begin + s_.inner; ++i) {
-          dx[i] = T(factor * (double(dy[i]) - a - (double(x[i]) - m) * inverse * b));
+          const double normalised = rounded(rounded(double(x[i]) - m) * inverse);
+          dx[i] = T(factor * rounded(rounded(double(dy[i]) - a) - rounded(normalised * b)));
         }
       });
     });
@@ -119,6 +123,13 @@ class BatchNormalizationKernel final : public Kernel {
   template <class F>
   void for_each_run(std::int64_t c, F&& f) const {
     for (std::int64_t n = 0; n < s_.batch; ++n) f((n * s_.channels + c) * s_.inner);
+  }
+
+  /// As T holds it, where T can: so that results round as those of a kernel that computes in T.
+  static double rounded(double value) {
+    const T held = T(value);
+    const bool is_normal = std::isfinite(held) && std::fabs(held) >= std::numeric_limits<T>::min();
+    return is_normal ? double(held) : value;
   }
 
   void batch_statistics(const T* x, std::int64_t c, double& mean, double& variance) const {
