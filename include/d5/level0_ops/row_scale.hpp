@@ -40,7 +40,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Of input `i`. Throws: ShapeError.
+/// The scale of input `i`. Throws: ShapeError.
 [[nodiscard]] inline RowScale row_scale(const InferContext& context, std::size_t i,
                                         std::size_t axis) {
   const Shape &x = context.shape(0), &scale = context.shape(i);

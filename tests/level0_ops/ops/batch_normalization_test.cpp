@@ -63,7 +63,7 @@ TEST_CASE("statistics that float32 does not hold are no matter of their size") {
         Floats{-1, 1});
   CHECK(result_of("BatchNormalization 2x1{0,2e-39} {1} {0} {0} {1} training_mode=1 outputs=3 "
                   "epsilon=0") == Floats{-1, 1});
-  // A float's distance from a mean that is none: 16777216, 16777218, 16777221.
+  // The distance of floats from a mean between floats: 16777216, 16777218, 16777221.
   const Floats odd = result_of(
       "BatchNormalization 3x1{16777216,16777218,16777222} {1} {0} {0} {1} training_mode=1 "
       "outputs=3 epsilon=0");
