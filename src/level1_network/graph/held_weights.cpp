@@ -33,7 +33,7 @@ Tensors weights_in(const onnx::Graph& graph) {
 
 class Hoisting {
  public:
-  explicit Hoisting(onnx::Graph& graph) : graph_(graph) {
+  Hoisting(onnx::Graph& graph, const std::vector<bool>* wanted) : graph_(graph), wanted_(wanted) {
     count_names(graph);
     for (auto& node : graph.nodes) hoist_from(node);
   }
@@ -71,6 +71,8 @@ class Hoisting {
       const bool leaves =
           std::ranges::find(inner.outputs, name, &onnx::ValueInfo::name) != inner.outputs.end();
       if (leaves || value.shape().rank() == 0) continue;
+      const std::size_t candidate = candidates_++;
+      if (wanted_ && !(*wanted_)[candidate]) continue;
       std::string outside = name;
       for (int number = 2; defined_[outside] > (outside == name ? 1 : 0); ++number) {
         outside = fmt::format("{}_{}", name, number);
@@ -95,6 +97,8 @@ class Hoisting {
   }
 
   onnx::Graph& graph_;
+  const std::vector<bool>* wanted_;                  ///< by the order of the candidates; null: all
+  std::size_t candidates_ = 0;                       ///< met so far
   std::map<std::string, int, std::less<>> defined_;  ///< in how many graphs
   std::vector<std::string> hoisted_;
 };
@@ -124,6 +128,8 @@ std::vector<Tensor> held_weights(const onnx::Node& node) {
   return result;
 }
 
-std::vector<std::string> hoist_weights(onnx::Graph& graph) { return Hoisting(graph).take(); }
+std::vector<std::string> hoist_weights(onnx::Graph& graph, const std::vector<bool>* wanted) {
+  return Hoisting(graph, wanted).take();
+}
 
 }  // namespace d5

@@ -17,8 +17,10 @@ namespace d5 {
 [[nodiscard]] std::vector<Tensor> held_weights(const onnx::Node& node);
 
 /// Brings them among the initializers of `graph`, from which the graphs of its nodes capture them,
-/// where gradients pass these nodes: all but single numbers and what a graph gives out. Their names
-/// there; one that is taken is followed by a number.
-std::vector<std::string> hoist_weights(onnx::Graph& graph);
+/// where gradients pass these nodes: all but single numbers and what a graph gives out. Returns
+/// their names there; one that is taken is followed by a number. With `wanted`, only those whose
+/// place in what a call without it returns holds true.
+std::vector<std::string> hoist_weights(onnx::Graph& graph,
+                                       const std::vector<bool>* wanted = nullptr);
 
 }  // namespace d5

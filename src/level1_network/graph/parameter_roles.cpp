@@ -126,11 +126,10 @@ bool is_group_normalization(const onnx::Node& node, const onnx::Graph& graph) {
 class RoleAssignment {
  public:
   RoleAssignment(onnx::Graph& graph, const std::string& producer,
-                 const onnx::TensorOrigins& origins)
-      : graph_(graph), producer_(producer), origins_(origins) {}
+                 const onnx::TensorOrigins& origins, const std::vector<std::string>& held)
+      : graph_(graph), producer_(producer), origins_(origins), held_(held.begin(), held.end()) {}
 
   ParameterRoles run() {
-    for (auto& name : hoist_weights(graph_)) held_.insert(std::move(name));
     Tensors constants = constants_of(graph_);
     for (const auto& output : graph_.outputs) constants.erase(output.name);
     Tensors all = graph_.initializers;
@@ -280,7 +279,18 @@ std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
 
 ParameterRoles assign_roles(onnx::Graph& graph, const std::string& producer,
                             const onnx::TensorOrigins& origins) {
-  return RoleAssignment(graph, producer, origins).run();
+  const onnx::Graph before = graph;  // shares its tensors
+  auto held = hoist_weights(graph);
+  auto roles = RoleAssignment(graph, producer, origins, held).run();
+  std::vector<bool> wanted;
+  for (const auto& name : held) {
+    wanted.push_back(roles.notes.lifted.contains(name) || roles.notes.constants.contains(name));
+  }
+  if (std::ranges::find(wanted, false) == wanted.end()) return roles;
+  // A constant that is no parameter stays in its graph: a node that captures nothing runs alone.
+  graph = before;
+  held = hoist_weights(graph, &wanted);
+  return RoleAssignment(graph, producer, origins, held).run();
 }
 
 }  // namespace d5

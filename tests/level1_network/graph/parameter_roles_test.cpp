@@ -186,6 +186,21 @@ TEST_CASE("weights in graphs that a node holds are parameters where gradients pa
   }
 }
 
+TEST_CASE("a constant in a graph that a node holds stays there unless it is a parameter") {
+  auto body = std::make_shared<Graph>();
+  body->nodes = {constant("table", floats({2})), constant("w", floats({3, 2})),
+                 node("MatMul", {"x", "w"}, {"p"}), node("Pow", {"table", "p"}, {"q"})};
+  body->outputs = {{"q", {}}};
+  const GraphPointer shared = body;
+  const auto network =
+      network_of({node("If", {"c"}, {"y"}, {{"then_branch", shared}, {"else_branch", shared}})});
+  CHECK(parameters(network).size() == 2);
+  const auto& kept = *network.graph().nodes[0].attribute<GraphPointer>("then_branch");
+  REQUIRE(kept->nodes.size() == 3);
+  CHECK(kept->nodes[0].outputs[0] == "table");
+  CHECK_FALSE(network.graph().initializers.contains("table"));
+}
+
 TEST_CASE("weights that are integers stay constants, and are named") {
   const auto network =
       network_of({node("DequantizeLinear", {"q", "s"}, {"w"}), node("MatMul", {"x", "w"}, {"y"})},
