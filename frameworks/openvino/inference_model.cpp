@@ -108,6 +108,21 @@ bool is_roi(const onnx::Graph& graph, const std::string& name) {
   return inputs.size() > 2 && inputs[1] == name && std::ranges::count(inputs, name) == 1;
 }
 
+/// Whether OpenVINO calls input `i`, in its place, by the output of a node that it took out: a
+/// Dropout that reads it. Where that is an output of the graph, OpenVINO does not write it.
+bool is_renamed(const onnx::Graph& graph, std::size_t i,
+                const std::vector<ov::Output<const ov::Node>>& ports) {
+  if (ports.size() != graph.inputs.size() || ports[i].get_names().contains(graph.inputs[i].name)) {
+    return false;
+  }
+  return std::ranges::any_of(graph.nodes, [&](const onnx::Node& node) {
+    return node.op_type == "Dropout" && node.inputs[0] == graph.inputs[i].name &&
+           ports[i].get_names().contains(node.outputs[0]) &&
+           std::ranges::find(graph.outputs, node.outputs[0], &onnx::ValueInfo::name) ==
+               graph.outputs.end();
+  });
+}
+
 }  // namespace
 
 void InferenceChoice::declare(OptionList& options) {
@@ -148,8 +163,13 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
     const auto& given = model.graph.inputs;
     const auto& taken = model.graph.outputs;
     for (std::size_t i = 0; i < given.size(); ++i) {
-      inputs_.push_back(
-          is_roi(model.graph, given[i].name) ? Port{} : port_of(compiled_->inputs(), i, given[i]));
+      if (is_roi(model.graph, given[i].name)) {
+        inputs_.emplace_back();
+      } else if (is_renamed(model.graph, i, compiled_->inputs())) {
+        inputs_.push_back({i});
+      } else {
+        inputs_.push_back(port_of(compiled_->inputs(), i, given[i]));
+      }
     }
     const auto& ports = compiled_->outputs();
     for (std::size_t k = 0; k < taken.size(); ++k) {

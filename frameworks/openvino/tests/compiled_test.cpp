@@ -181,6 +181,17 @@ TEST_CASE("a slope of one dimension is refused where it might be one of channels
   CHECK_THROWS_AS(y(3), Unsupported);
 }
 
+TEST_CASE("an input that a Dropout reads has another name there, and is fed") {
+  const ValueMap inputs{{"x", Tensor::vector<float>({1, -2, 3})}};
+  Network network("dropped");
+  network.add_input("x", DType::float32, {3});
+  network.add_node("Dropout", {"x"}, {"d"});
+  network.add_node("Neg", {"d"}, {"y"});
+  network.add_output("y");
+  const auto executor = open_executor("openvino:compiled", network);
+  CHECK(executor->inference(inputs).at("y").tensor().span<float>()[1] == 2);
+}
+
 TEST_CASE("a region that Resize does not read may be there") {
   const auto resized = [](const std::string& mode) {
     Network network("crop");
