@@ -12,6 +12,7 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/pivot.hpp"
+#include "d5/core/wrapped_text.hpp"
 
 namespace d5::app {
 
@@ -40,6 +41,10 @@ void print(const Results& results, const OutputOptions& options) {
 
 void print(const TextTable& table, Format format) {
   print(table.to_text(format, screen_of(STDOUT_FILENO).width), format);
+}
+
+void print_wrapped(const std::string& text) {
+  print(wrapped(text, screen_of(STDOUT_FILENO).width), Format::table);
 }
 
 TableWriter printed_table(std::vector<TextTable::Column> columns, Format format) {

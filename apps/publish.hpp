@@ -14,6 +14,8 @@ void print(const std::string& text, Format format);
 /// Prints `results` on stdout in the format that was asked for, as wide as the terminal.
 void print(const Results& results, const OutputOptions& options);
 void print(const TextTable& table, Format format);
+/// Prints text for people on stdout, in lines as wide as the terminal.
+void print_wrapped(const std::string& text);
 /// Prints a table while its rows come. Its calls throw std::system_error once stdout takes no more.
 /// Throws: ValueError for a format of results alone.
 [[nodiscard]] TableWriter printed_table(std::vector<TextTable::Column> columns, Format format);

@@ -99,7 +99,7 @@ int train_repeatedly(const TrainOptions& options, const Recipe& recipe, const Tr
   if (!options.out.empty()) say_written(options);
   print(Results{environment(), done.records}, options);
   if (is_for_people(options.format)) {
-    for (const auto& verdict : done.verdicts) fmt::print("{}\n", printable(verdict));
+    for (const auto& verdict : done.verdicts) print_wrapped(printable(verdict));
   }
   if (options.make_reference && !interrupt.due()) {
     write_file(options.recipe, with_reference(recipe, done.joined.front()));

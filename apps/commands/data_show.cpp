@@ -46,7 +46,10 @@ int run_data_show(const DataShowOptions& options) {
   if (all && !is_for_people(options.format)) {
     throw ValueError("data show: one list is printed for programs; choose it, as in --what fields");
   }
-  if (all) fmt::print("{}: {}\n\n", printable(part->name()), printable(part->description()));
+  if (all) {
+    app::print_wrapped(
+        fmt::format("{}: {}\n\n", printable(part->name()), printable(part->description())));
+  }
   if (all || options.what == What::fields) app::print(field_table(*part), options.format);
   if (all) fmt::print("\n");
   if (options.what == What::classes || (all && has_labels(*part))) {

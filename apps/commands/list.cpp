@@ -234,7 +234,7 @@ void print_entry(const Kind& kind, const ListOptions& options) {
   }
   const auto [summary, table] = kind.describe(options.name);
   const bool for_people = options.format == Format::table;
-  if (for_people) fmt::print("{}: {}\n", printable(options.name), summary);
+  if (for_people) app::print_wrapped(fmt::format("{}: {}", printable(options.name), summary));
   if (table.size() == 0 && for_people) {
     fmt::print("It has no options.\n");
   } else {

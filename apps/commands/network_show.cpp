@@ -79,7 +79,10 @@ int run_network_show(const NetworkShowOptions& options) {
   for (const auto& name : options.all_reduces) (void)all_reduces().at(name);
   for (const auto& name : options.models) (void)find_simulated_network(name);
   const bool people = is_for_people(options.format);
-  if (people) fmt::print("{}: {}\n\n", printable(network.name), printable(network.summary));
+  if (people) {
+    app::print_wrapped(
+        fmt::format("{}: {}\n\n", printable(network.name), printable(network.summary)));
+  }
   if (people || options.ranks.empty()) app::print(figures(network), options.format);
   if (options.ranks.empty()) return app::kPassed;
   if (people) fmt::print("\n");

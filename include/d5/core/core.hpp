@@ -72,3 +72,4 @@
 #include "d5/core/value.hpp"
 #include "d5/core/waiting.hpp"
 #include "d5/core/work_list.hpp"
+#include "d5/core/wrapped_text.hpp"

@@ -10,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/ratio_sentence.hpp"
 #include "d5/core/registry.hpp"
+#include "d5/core/wrapped_text.hpp"
 
 namespace d5 {
 namespace {
@@ -66,8 +67,7 @@ std::string in_sections(const TextTable& table, int width) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i == 0 || subjects[i] != subjects[i - 1]) {
       if (i > 0) text += '\n';
-      const std::size_t room = width > 0 ? std::size_t(width) : subjects[i].size() + 1;
-      for (const auto& line : detail::lines_of(subjects[i], room)) text += line + '\n';
+      text += wrapped(subjects[i], width);
     }
     text += layout.row(rows[i]);
   }
@@ -151,11 +151,7 @@ std::string to_text(const ComparedFiles& files, Format format, int width) {
   std::string text =
       format == Format::table ? in_sections(table, width) : table.to_text(format, width);
   const std::string sentence = is_for_people(format) ? sentence_of(files) : "";
-  if (sentence.empty()) return text;
-  text += '\n';
-  const std::size_t room = width > 0 ? std::size_t(width) : sentence.size();
-  for (const auto& line : detail::lines_of(sentence, room)) text += line + '\n';
-  return text;
+  return sentence.empty() ? text : text + '\n' + wrapped(sentence, width);
 }
 
 }  // namespace d5

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "d5/core/error.hpp"
+#include "d5/core/wrapped_text.hpp"
 
 namespace d5::detail {
 namespace {
@@ -138,9 +139,7 @@ std::string ResultBlocks::head() const {
   }
   if (text.empty()) return "";
   if (format_ == Format::markdown) return text + "\n\n";
-  std::string lines;
-  for (const auto& line : lines_of(text, std::size_t(screen_.width))) lines += line + '\n';
-  return lines + '\n';
+  return wrapped(text, screen_.width) + '\n';
 }
 
 std::vector<TextTable::Column> ResultBlocks::columns() const {
@@ -169,9 +168,7 @@ std::vector<std::string> ResultBlocks::place(const Row& row, std::string status)
 std::string ResultBlocks::section(const std::string& subject) {
   if (!in_sections_ || subject == section_) return "";
   std::string text = section_.empty() ? "" : "\n";
-  for (const auto& line : lines_of(printable_message(subject), std::size_t(screen_.width))) {
-    text += line + '\n';
-  }
+  text += wrapped(printable_message(subject), screen_.width);
   section_ = subject;
   return text;
 }
@@ -214,9 +211,7 @@ std::string ResultBlocks::end() const {
   std::string lines;
   for (std::size_t at = 0; at < notes.size(); at = notes.find('\n', at) + 1) {
     const std::string line = notes.substr(at, notes.find('\n', at) - at);
-    lines += format_ == Format::markdown ? "- " + line + '\n' : "";
-    if (format_ == Format::markdown) continue;
-    for (const auto& part : lines_of(line, std::size_t(screen_.width))) lines += part + '\n';
+    lines += format_ == Format::markdown ? "- " + line + '\n' : wrapped(line, screen_.width);
   }
   return '\n' + lines;
 }

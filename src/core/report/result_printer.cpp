@@ -11,6 +11,7 @@
 #include "d5/core/case_summary.hpp"
 #include "d5/core/ratio_sentence.hpp"
 #include "d5/core/report.hpp"
+#include "d5/core/wrapped_text.hpp"
 
 namespace d5 {
 
@@ -45,13 +46,12 @@ struct ResultPrinter::State {
     std::string text;
     const auto tables = summaries_of(results.measurements);
     for (const TextTable& table : tables) text += "\n" + table.to_text(format, screen.width);
-    if (const std::string note = note_on_means(tables); !note.empty()) text += "\n" + note + "\n";
+    if (const std::string note = note_on_means(tables); !note.empty())
+      text += "\n" + wrapped(note, screen.width);
     const auto sentences = ratio_sentences(results.measurements);
     if (!sentences.empty()) text += "\n";
     for (const std::string& sentence : sentences) {
-      for (const auto& line : detail::lines_of(sentence, std::size_t(screen.width))) {
-        text += line + "\n";
-      }
+      text += wrapped(sentence, screen.width);
     }
     return text;
   }

@@ -20,6 +20,7 @@
 #include "d5/core/geometric_mean.hpp"
 #include "d5/core/ratio_summary.hpp"
 #include "d5/core/registry.hpp"
+#include "d5/core/wrapped_text.hpp"
 
 namespace d5 {
 namespace {
@@ -225,11 +226,14 @@ std::string pivot_text(const std::vector<Measurement>& measurements, const std::
                        Format format, int width) {
   std::string text = pivot(measurements, key).to_text(format, width);
   if (!is_for_people(format)) return text;
-  if (const std::string notes = pivot_notes(measurements); !notes.empty()) text += "\n" + notes;
+  const int room = format == Format::table ? width : 0;
+  if (const std::string notes = pivot_notes(measurements); !notes.empty()) {
+    text += "\n" + wrapped(notes, room);
+  }
   const auto tables = summaries_of(measurements);
   for (const TextTable& table : tables) text += "\n" + table.to_text(format, width);
   const std::string note = note_on_means(tables);
-  return note.empty() ? text : text + "\n" + note + "\n";
+  return note.empty() ? text : text + "\n" + wrapped(note, room);
 }
 
 }  // namespace d5

@@ -6,7 +6,22 @@
 #include <cstdint>
 #include <numeric>
 
-namespace d5::detail {
+#include "d5/core/wrapped_text.hpp"
+
+namespace d5 {
+
+std::string wrapped(std::string_view text, int width) {
+  const std::size_t room = width > 0 ? std::size_t(width) : text.size() + 1;
+  std::string lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    for (const auto& part : detail::lines_of(line, room)) lines += part + '\n';
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return lines;
+}
+
+namespace detail {
 namespace {
 
 constexpr std::size_t kGap = 2;  // between two columns
@@ -196,4 +211,5 @@ std::string ColumnLayout::line(const Row& cells, std::size_t begin, std::size_t 
   return text;
 }
 
-}  // namespace d5::detail
+}  // namespace detail
+}  // namespace d5

@@ -132,7 +132,9 @@ void TableWriter::lay_out(std::string& text) {
       }
     }
   }
-  const detail::ColumnLayout layout(columns_, {widest_}, options_.width);
+  std::vector<Row> seen = rows_;
+  seen.push_back(widest_);
+  const detail::ColumnLayout layout(columns_, seen, options_.width);
   if (!has_begun_) text += layout.header();
   for (const Row& row : rows_) text += layout.row(row);
 }
