@@ -25,6 +25,8 @@ PinningState& pinning_state() {
   return s;
 }
 
+thread_local int own_core = -1;  ///< the first one of the thread that pinned; -1: none
+
 /// Binds the calling thread. False if the system refuses.
 bool bind(const std::vector<int>& hardware_threads) {
   cpu_set_t set;
@@ -38,6 +40,7 @@ std::string pin(int first) {
   const int count = threads();
   if (first < 0 || first + count > int(allowed.size())) {
     bind(allowed);
+    own_core = -1;
     return fmt::format("none: {} threads from place {} do not fit on {} hardware threads", count,
                        first, allowed.size());
   }
@@ -49,6 +52,7 @@ std::string pin(int first) {
   // Threads that a framework makes later inherit the mask of this one: it keeps the whole set, or
   // they would all share its core.
   if (!bind(chosen)) bound = false;
+  own_core = bound ? chosen.front() : -1;
   return bound ? "cores " + detail::to_ranges(chosen) : "none: the system refuses to bind threads";
 }
 
@@ -68,6 +72,14 @@ std::string pinning() {
 void detail::follow_thread_count() {
   const std::lock_guard lock(pinning_state().mutex);
   if (pinning_state().first) pinning_state().done = pin(*pinning_state().first);
+}
+
+void detail::return_to_own_core() {
+  if (own_core < 0 || sched_getcpu() == own_core) return;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  if (!CPU_ISSET(std::size_t(own_core), &allowed) || !bind({own_core})) return;
+  sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
 }  // namespace d5

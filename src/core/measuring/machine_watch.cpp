@@ -17,25 +17,28 @@ namespace d5::detail {
 MachineWatch::MachineWatch() : is_virtual_(virtual_clock_of_thread() != nullptr) {
   if (is_virtual_) return;
   began_ = read_scheduler();
-  speeds_.push_back(processor_speed());
-  looked_ = now_seconds();
+  ask_for_speed();
 }
 
 void MachineWatch::look() {
-  constexpr double kWhile = 0.25;  // a look of 0.03 ms is then 0.01% of the time
+  constexpr double kWhile = 0.25;  // a look of 0.05 ms is then 0.02% of the time
   if (is_virtual_ || now_seconds() - looked_ < kWhile) return;
-  speeds_.push_back(processor_speed());
+  ask_for_speed();
+}
+
+void MachineWatch::ask_for_speed() {
+  if (const double speed = processor_speed(); speed > 0) speeds_.push_back(speed);
   looked_ = now_seconds();
 }
 
 MachineEvidence MachineWatch::seen(const WaitedTime& waited) {
   MachineEvidence result{.own_threads = threads(), .processors = machine().hardware_threads};
   if (is_virtual_) return result;
-  speeds_.push_back(processor_speed());
+  ask_for_speed();
   result.waited = waited;
   result.speeds = speeds_;
-  keep_processor_speed(summarise(speeds_).median);
-  result.best_speed = best_processor_speed();
+  if (!speeds_.empty()) keep_processor_speed(result.own_threads, summarise(speeds_).median);
+  result.best_speed = best_processor_speed(result.own_threads);
   result.others = other_work_.processors();
   result.stolen = other_work_.stolen_processors();
   return result;

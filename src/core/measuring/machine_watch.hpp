@@ -33,6 +33,7 @@ class MachineWatch {
   [[nodiscard]] MachineEvidence evidence_so_far();
 
  private:
+  void ask_for_speed();
   [[nodiscard]] MachineEvidence seen(const WaitedTime& waited);
   [[nodiscard]] static bool sees_other_work(const WaitedTime& waited);
 

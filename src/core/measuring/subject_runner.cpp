@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/machine/pinning.hpp"
 #include "core/measuring/turn_clock.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/threads.hpp"
@@ -27,6 +28,7 @@ void SubjectRunner::prepare() {
   options_.interrupt.check("measure");
   if (subject_.prepare) subject_.prepare();
   if (cold_cache_) cold_cache_->evict();
+  return_to_own_core();
 }
 
 void SubjectRunner::start(double deadline) {

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/peak/processor_speed.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "core/files/cache_folder.hpp"
 #include "core/machine/machine.hpp"
+#include "core/text/thread_pool.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
 
 namespace d5::detail {
 namespace {
@@ -34,13 +42,28 @@ std::uint64_t compute(std::uint64_t seed) {
   return a ^ b ^ c ^ d ^ e ^ f;
 }
 
-fs::path kept_file() {
-  return measured_file("speed", machine().cpu + "\n" __VERSION__ "\n" D5_CXX_FLAGS);
+/// The median, in operations a second.
+double speed_of_thread() {
+  constexpr std::size_t kTries = 5;
+  static thread_local volatile std::uint64_t kept = 1;  // so that it is computed
+  std::array<double, kTries> seconds{};
+  for (double& one : seconds) {
+    const double begin = now_seconds();
+    kept = compute(kept);
+    one = now_seconds() - begin;
+  }
+  std::ranges::nth_element(seconds, seconds.begin() + kTries / 2);
+  return double(kRounds * kOperationsARound) / seconds[kTries / 2];
 }
 
-double kept_speed() {
+fs::path kept_file(int threads) {
+  return measured_file("speed", fmt::format("{}\n{} threads\n" __VERSION__ "\n" D5_CXX_FLAGS,
+                                            machine().cpu, threads));
+}
+
+double kept_speed(int threads) {
   std::error_code ignored;
-  const fs::path file = kept_file();
+  const fs::path file = kept_file(threads);
   if (file.empty() || !fs::is_regular_file(file, ignored)) return 0;
   try {  // one that is damaged is none
     const Json json = Json::parse(read_file(file.string(), 1 << 16));
@@ -55,23 +78,34 @@ double kept_speed() {
 }  // namespace
 
 double processor_speed() {
-  using Clock = std::chrono::steady_clock;
-  constexpr int kTries = 5;
-  static volatile std::uint64_t kept = 1;  // so that it is computed
-  double shortest = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kTries; ++i) {
-    const auto begin = Clock::now();
-    kept = compute(kept);
-    shortest = std::min(shortest, std::chrono::duration<double>(Clock::now() - begin).count());
-  }
-  return double(kRounds * kOperationsARound) / shortest;
+  if (ThreadPool::inside()) return 0;
+  constexpr double kLongest = 1e-3;
+  const int count = threads();
+  std::atomic<int> begun = 0;
+  std::atomic<double> slowest = std::numeric_limits<double>::infinity();
+  const double end = now_seconds() + kLongest;
+  parallel_for(count, 1, [&](std::int64_t first, std::int64_t last) {
+    begun.fetch_add(int(last - first));
+    while (begun.load() < count && now_seconds() < end) std::this_thread::yield();
+    const double speed = begun.load() < count || last - first > 1 ? 0 : speed_of_thread();
+    for (double least = slowest.load(); speed < least;) {
+      if (slowest.compare_exchange_weak(least, speed)) break;
+    }
+  });
+  return slowest.load();
 }
 
 namespace {
 
 struct Best {
   std::mutex mutex;
-  double speed = kept_speed();
+  std::map<int, double> speeds;  ///< by the number of threads
+
+  double& of(int threads) {
+    const auto [place, is_new] = speeds.try_emplace(threads, 0);
+    if (is_new) place->second = kept_speed(threads);
+    return place->second;
+  }
 };
 Best& best() {
   static Best of_process;
@@ -80,19 +114,20 @@ Best& best() {
 
 }  // namespace
 
-double best_processor_speed() {
+double best_processor_speed(int threads) {
   const std::lock_guard lock(best().mutex);
-  return best().speed;
+  return best().of(threads);
 }
 
-void keep_processor_speed(double speed) {
+void keep_processor_speed(int threads, double speed) {
   constexpr double kMore = 1.01;  // less is the clock's own error, and not worth a file
   const std::lock_guard lock(best().mutex);
-  if (!(speed > kMore * best().speed)) return;
-  best().speed = speed;
+  double& kept = best().of(threads);
+  if (!(speed > kMore * kept)) return;
+  kept = speed;
   try {
     const Json json = {{"format", kFormat}, {"operations_per_second", speed}};
-    keep_measured(kept_file(), json.dump(1) + "\n");
+    keep_measured(kept_file(threads), json.dump(1) + "\n");
   } catch (const IoError&) {
   }
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/machine/machine.hpp"
+#include "core/machine/pinning.hpp"
 #include "d5/core/threads.hpp"
 
 using namespace d5;
@@ -48,6 +49,29 @@ TEST_CASE("computing threads are bound to one core each, threads made later to t
   set_threads(1);
   CHECK(allowed_here() == 1);
   CHECK(pinning() == "cores " + std::to_string(detail::machine().allowed.at(0)));
+}
+
+TEST_CASE("the thread that pinned comes back to its own core, and stays free to leave it") {
+  const auto& allowed = detail::machine().allowed;
+  if (allowed.size() < 2) return;
+  set_threads(2);
+  REQUIRE(pin_threads().starts_with("cores "));
+  const auto go_to = [](int core) {
+    cpu_set_t before, set;
+    sched_getaffinity(0, sizeof before, &before);
+    CPU_ZERO(&set);
+    CPU_SET(std::size_t(core), &set);
+    sched_setaffinity(0, sizeof set, &set);
+    const int reached = sched_getcpu();
+    sched_setaffinity(0, sizeof before, &before);
+    return reached;
+  };
+  for (const int core : {allowed[1], allowed[0]}) {
+    CHECK(go_to(core) == core);
+    detail::return_to_own_core();
+    CHECK(sched_getcpu() == allowed[0]);
+    CHECK(allowed_here() == 2);
+  }
 }
 
 TEST_CASE("more threads than cores are left unbound, and that is said") {
