@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <openvino/op/matmul.hpp>
+#include <openvino/op/parameter.hpp>
 #include <openvino/runtime/core.hpp>
 #include <openvino/runtime/properties.hpp>
 #include <optional>
@@ -24,9 +27,29 @@
 namespace d5::openvino {
 namespace {
 
+/// Compiles a network while oneDNN's limit on instructions is not set. OpenVINO's copy of oneDNN
+/// reads it once; OpenVINO's own kernels do not, and what the two make together crashes.
+void start_without_limit(ov::Core& core) {
+  std::map<std::string, std::string> limits;
+  for (const char* name : {"DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"}) {
+    if (const char* value = std::getenv(name)) limits[name] = value;
+  }
+  if (limits.empty()) return;
+  for (const auto& [name, value] : limits) unsetenv(name.c_str());
+  const auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{4, 4});
+  const auto y = std::make_shared<ov::op::v0::MatMul>(x, x);
+  (void)core.compile_model(std::make_shared<ov::Model>(ov::OutputVector{y}, ov::ParameterVector{x}),
+                           "CPU");
+  for (const auto& [name, value] : limits) setenv(name.c_str(), value.c_str(), 1);
+}
+
 /// Never destroyed: its threads may live longer than the program's static objects.
 ov::Core& core() {
-  static ov::Core& made = *new ov::Core;
+  static ov::Core& made = []() -> ov::Core& {
+    auto& result = *new ov::Core;
+    start_without_limit(result);
+    return result;
+  }();
   return made;
 }
 

@@ -89,7 +89,7 @@ constexpr const char* kTypes = R"(
 
 - ONNX: of all inputs and outputs together, as the newest schemas name them.
 - A framework: those in which some line of `tests/level0_ops/ops/element_types.txt` or `gradients/` runs; in brackets those of its
-  gradient, where they are others than the floats among them.
+  gradient, where they are others than the floats among them. oneDNN: on every x86-64 processor; with AVX-512 also bfloat16.
 )";
 
 constexpr const char* kCost = R"(
