@@ -41,3 +41,12 @@ endfunction()
 function(d5_compile_alone file property value)
   set_source_files_properties(${file} PROPERTIES ${property} "${value}" SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
+
+# d5_note_left_out(<file> <what> <target>)
+#
+# Installing says that <what> is left out where <file> was not built: it is no part of target `program`.
+function(d5_note_left_out file what target)
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/note_${target}.cmake CONTENT
+    "if(NOT EXISTS \"${file}\")\n  message(STATUS \"Left out, for it was not built: ${what}; cmake --build ${PROJECT_BINARY_DIR} --target ${target} builds it\")\nendif()\n")
+  install(SCRIPT ${CMAKE_CURRENT_BINARY_DIR}/note_${target}.cmake)
+endfunction()

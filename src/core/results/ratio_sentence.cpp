@@ -79,10 +79,18 @@ std::string sentence_of(const std::string& first, const std::string& second,
                         const Estimate& ratio) {
   const Interval interval = ratio.interval;
   if (!(interval.low > 1) && !(interval.high < 1)) {
-    const bool known = interval.low <= interval.high;
-    return fmt::format("{} and {} are equally fast as far as this tells: ratio of times {:.3g}{}",
-                       second, first, ratio.value,
-                       known ? fmt::format(" [{:.3g}, {:.3g}]", interval.low, interval.high) : "");
+    constexpr double kAlike = 1.05;
+    if (!(interval.low <= interval.high)) {
+      return fmt::format(
+          "{} or {} may be faster: the ratio of their times is {:.3g}, of too few "
+          "samples for an interval",
+          second, first, ratio.value);
+    }
+    const bool alike = interval.low >= 1 / kAlike && interval.high <= kAlike;
+    return fmt::format("{} {} {} {}: the ratio of their times is {:.3g} [{:.3g}, {:.3g}]", second,
+                       alike ? "and" : "or", first,
+                       alike ? "are equally fast within 5%" : "may be faster", ratio.value,
+                       interval.low, interval.high);
   }
   const bool is_faster = interval.high < 1;  // the second
   const double times_as_fast = is_faster ? 1 / ratio.value : ratio.value;

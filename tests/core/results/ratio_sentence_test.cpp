@@ -33,10 +33,13 @@ TEST_CASE("a ratio's sentence begins with the faster one") {
   CHECK(sentence({{0.8, {0.75, 0.85}}}) == "B is 1.25 [1.18, 1.33] times as fast as A");
   CHECK(sentence({{1.25, {1.2, 1.3}}}) == "A is 1.25 [1.2, 1.3] times as fast as B");
   CHECK(sentence({{1.01, {0.97, 1.05}}}) ==
-        "B and A are equally fast as far as this tells: ratio of times 1.01 [0.97, 1.05]");
+        "B and A are equally fast within 5%: the ratio of their times is 1.01 [0.97, 1.05]");
+  CHECK(sentence({{2.5, {0.944, 14.5}}}) ==
+        "B or A may be faster: the ratio of their times is 2.5 [0.944, 14.5]");
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(sentence({{0.5, {nan, nan}}}) ==
-        "B and A are equally fast as far as this tells: ratio of times 0.5");
+        "B or A may be faster: the ratio of their times is 0.5, of too few samples for an "
+        "interval");
   CHECK(sentence({{0.8, {0.75, 0.85}}, {1.25, {1.2, 1.3}}, {0.5, {0.4, 0.6}, true}}) ==
         "B is faster than A in 1 of 3 cases and slower in 1; 1 of these ratios are mistrusted");
   CHECK_THAT(sentence(std::vector<JudgedRatio>(6, {0.5, {0.4, 0.6}})),
