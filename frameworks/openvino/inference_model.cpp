@@ -2,6 +2,7 @@
 #include "inference_model.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -65,7 +66,11 @@ ov::AnyMap properties_for(const ModelTarget& target, const InferenceChoice& choi
   // Without a stream the calling thread computes alone, and no thread is made for it. A stream of
   // one thread loses what a layer throws: OpenVINO 2026.4 answers all the same, with what lay
   // there, and runs the lost task again within another model's request, though its own may be gone.
-  if (threads == 1) properties[ov::num_streams.name()] = 0;
+  // OpenVINO makes no more threads than the process has processors.
+  cpu_set_t allowed;
+  const bool has_one =
+      sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == 1;
+  if (threads == 1 || has_one) properties[ov::num_streams.name()] = 0;
   // The calling thread takes part, and is not to be moved at each node.
   if (choice.part == Part::node) properties.insert(ov::hint::enable_cpu_pinning(false));
   return properties;

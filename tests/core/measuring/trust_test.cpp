@@ -186,12 +186,18 @@ TEST_CASE("a time is mistrusted where d5's threads had to share processors with 
   CHECK(judged(0.1, 8) == Status::passed);  // more threads than processors are the user's own wish
 }
 
+/// Where the process may use some of the processors alone, waits tell, not the sum over all.
+bool tells_of_other_work(const std::string& reason) {
+  return reason.find("other work kept") != reason.npos ||
+         reason.find("waited for a processor") != reason.npos;
+}
+
 TEST_CASE("the engine notices other processes at work") {
   const testing::BusyProcessors others;
   const auto times = measure({subject("s", [] { wait(0.005); })}, {"time"},
                              {.samples = 60, .warmup = 0, .seconds_per_sample = 0});
   CHECK(times[0].status == Status::mistrusted);
-  CHECK_THAT(times[0].reason, Catch::Contains("other work kept"));
+  CHECK(tells_of_other_work(times[0].reason));
 }
 
 TEST_CASE("a run too short for the system's counters is looked at longer among other processes") {
@@ -201,7 +207,7 @@ TEST_CASE("a run too short for the system's counters is looked at longer among o
   const auto times = measure({subject("s", [] { wait(1e-4); })}, {"time"}, {.warmup = 0});
   CHECK(times[0].samples.size() == 30);
   CHECK(times[0].status == Status::mistrusted);
-  CHECK_THAT(times[0].reason, Catch::Contains("other work kept"));
+  CHECK(tells_of_other_work(times[0].reason));
 }
 
 TEST_CASE("mistrust adds reasons and never hides a failure") {
