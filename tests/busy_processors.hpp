@@ -2,6 +2,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ class BusyProcessors {
     for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) {
       const pid_t child = fork();
       if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // also of a test that crashes
         for (volatile int forever = 1; forever;) continue;
       }
       children_.push_back(child);

@@ -100,10 +100,7 @@ sigset_t awaited_signals() {
   _exit(127);
 }
 
-/// `words` begin with mpirun, whose own lines about a status or a signal would stand below what the
-/// ranks have said.
-[[noreturn]] void launch_and_end(std::vector<std::string> words) {
-  words.insert(words.begin() + 1, "--quiet");
+[[noreturn]] void launch_and_end(const std::vector<std::string>& words) {
   const sigset_t awaited = awaited_signals();
   sigset_t before;
   sigprocmask(SIG_BLOCK, &awaited, &before);
@@ -124,13 +121,7 @@ sigset_t awaited_signals() {
     kill(launcher, interrupted_by == 0 ? kLaunchersCtrlC : SIGTERM);
     if (interrupted_by == 0) interrupted_by = signal;
   }
-  if (interrupted_by != 0) std::exit(128 + interrupted_by);
-  const int result = status_of(status);
-  if (result > 128) {
-    fmt::print(stderr, "d5: a rank was ended by signal {}, {}\n", result - 128,
-               strsignal(result - 128));
-  }
-  std::exit(result);
+  std::exit(interrupted_by != 0 ? 128 + interrupted_by : status_of(status));
 }
 
 }  // namespace
