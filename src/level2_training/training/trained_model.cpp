@@ -218,7 +218,9 @@ std::vector<Option> model_options(bool from_file) {
     options.insert(options.end(), more.begin(), more.end());
   };
   add(from_file ? options_of<FileOptions>() : options_of<EndOptions>());
-  options.push_back({.name = from_file ? "inputs" : "name", .type = "text", .help = ""});
+  Option& ends = options.emplace_back();
+  ends.name = from_file ? "inputs" : "name";
+  ends.type = "text";
   return options;
 }
 

@@ -2,6 +2,8 @@
 // The trainer's state, to and from a checkpoint.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -13,6 +15,7 @@
 #include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_metric.hpp"
 #include "level1_network/nodes/identical.hpp"
+#include "level2_training/training/late_doubts.hpp"
 
 namespace d5 {
 namespace {
@@ -264,6 +267,24 @@ void Trainer::restore_metrics() {
     }
     if (!state.empty()) metric->restore(state);  // a metric that was added since begins here
   }
+}
+
+void detail::keep_late_doubts(const std::string& path, const std::vector<Measurement>& results) {
+  std::map<std::string, std::string> late;
+  for (const Measurement& result : results) {
+    if (result.status == Status::mistrusted && is_disturbed(result.quantity)) {
+      late[joined(kMetric, result.metric + "/").append(kDoubts)] = result.reason;
+    }
+  }
+  if (late.empty() || !std::filesystem::exists(path)) return;
+  Checkpoint checkpoint = read_checkpoint(path);
+  const auto known = [&](const auto& entry) { return checkpoint.tensors.contains(entry.first); };
+  if (std::ranges::all_of(late, known)) return;
+  for (const auto& [key, reason] : late) {
+    const auto line = fmt::format("until step {}: {}", checkpoint.step, reason);
+    checkpoint.tensors.try_emplace(key, tensor_of({line}));
+  }
+  write_checkpoint(checkpoint, path);
 }
 
 }  // namespace d5

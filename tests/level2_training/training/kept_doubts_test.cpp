@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doubts about what was measured before an interruption.
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "d5/level2_training/checkpoint.hpp"
 #include "d5/level2_training/training_session.hpp"
 #include "d5/level2_training/training_time.hpp"
+#include "level2_training/training/late_doubts.hpp"
 #include "tests/busy_processors.hpp"
 #include "tests/core/subjects.hpp"
 #include "tests/level2_training/points.hpp"
@@ -102,4 +104,26 @@ TEST_CASE("times that were mistrusted stay so where nothing is left to train") {
     CHECK_THAT(test::record_of(results, metric).reason, Catch::Contains(": other work kept"));
   }
   CHECK(test::record_of(results, "loss").status == Status::passed);
+}
+
+TEST_CASE("a doubt that arises behind the last checkpoint is in it as well, once") {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "c";
+  Checkpoint checkpoint;
+  checkpoint.step = 7;
+  write_checkpoint(checkpoint, file);
+  Measurement time{.metric = "batch_time", .quantity = Quantity::time}, loss{.metric = "loss"};
+  detail::keep_late_doubts(file, {time, loss});
+  CHECK(read_checkpoint(file).tensors.empty());
+  mistrust(time, "the processor's speed changed");
+  mistrust(loss, "drawn");  // no doubt about the machine
+  detail::keep_late_doubts(file, {time, loss});
+  mistrust(time, "once more");
+  detail::keep_late_doubts(file, {time, loss});
+  const auto kept = read_checkpoint(file).tensors;
+  REQUIRE(kept.size() == 1);
+  const auto text = kept.at("metric/batch_time/doubts").tensor().span<std::uint8_t>();
+  CHECK(std::string(text.begin(), text.end()) == "until step 7: the processor's speed changed");
+  detail::keep_late_doubts(folder / "none", {time});
+  CHECK_FALSE(std::filesystem::exists(folder / "none"));
 }

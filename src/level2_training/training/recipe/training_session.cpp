@@ -20,6 +20,7 @@
 #include "level2_training/optimization/taken_options.hpp"
 #include "level2_training/training/changed_parameters.hpp"
 #include "level2_training/training/epoch_report.hpp"
+#include "level2_training/training/late_doubts.hpp"
 #include "level2_training/training/trained_model.hpp"
 
 namespace d5 {
@@ -219,6 +220,7 @@ std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrup
     return trainer_->interrupted() || (interrupt.wished && interrupt.wished());
   };
   auto results = measure({subject}, choices, {.interrupt = any_rank});
+  if (!options_.checkpoint.empty()) detail::keep_late_doubts(options_.checkpoint, results);
   for (Measurement& result : results) {
     result.conditions["steps"] = std::to_string(trainer_->step());
     for (const auto& acceptable : recipe_.acceptable()) {
