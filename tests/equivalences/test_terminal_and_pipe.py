@@ -20,7 +20,7 @@ LONG = 24  # a longer word may go on in the next line, behind punctuation
 QUICK = ("--samples", 6, "--warmup", 1)
 KINDS = ("operators", "frameworks", "networks", "optimizers", "schedules", "samplers", "metrics", "transforms", "datasets",
          "distributed-optimizers", "analyses", "scenarios", "losses", "recipes", "modifiers", "steps", "topologies")
-# Of results that were written before: nothing is measured again.
+# Commands that read results written before, so that nothing is measured again.
 TABLES = {
     "list": ("list",),
     **{f"list {kind}": ("list", kind) for kind in KINDS},

@@ -13,10 +13,15 @@ namespace d5 {
 
 /// What `ratios`, times of `second` over those of `first`, say, without the end of a sentence:
 ///
-///     torch is 1.27 [1.24, 1.31] times as fast as onnxruntime
-///     torch and onnxruntime are equally fast as far as this tells: ratio of times 1.01
-///     [0.97, 1.05] torch is 1.3 [1.1, 1.5] times as fast as onnxruntime (geometric mean of 12
-///     cases) torch is faster than onnxruntime in 2 of 3 cases and slower in 0
+///     A is 1.27 [1.24, 1.31] times as fast as B
+///
+///     A and B are equally fast within 5%: the ratio of their times is 1.01 [0.97, 1.05]
+///
+///     A or B may be faster: the ratio of their times is 2.5 [0.944, 14.5]
+///
+///     A is 1.3 [1.1, 1.5] times as fast as B (geometric mean of 12 cases)
+///
+///     A is faster than B in 2 of 3 cases and slower in 0
 ///
 /// The faster of both comes first. A ratio without an interval decides nothing; fewer cases than
 /// `kFewestForMeanInterval` are counted. `noun`: what the ratios are of. Mistrusted ones are said

@@ -208,10 +208,10 @@ std::string ResultBlocks::end() const {
   if (!begun_) return "nothing was measured\n";
   const std::string notes = notes_.to_text();
   if (notes.empty()) return "";
+  if (format_ != Format::markdown) return '\n' + wrapped(notes, screen_.width);
   std::string lines;
   for (std::size_t at = 0; at < notes.size(); at = notes.find('\n', at) + 1) {
-    const std::string line = notes.substr(at, notes.find('\n', at) - at);
-    lines += format_ == Format::markdown ? "- " + line + '\n' : wrapped(line, screen_.width);
+    lines += "- " + notes.substr(at, notes.find('\n', at) - at) + '\n';
   }
   return '\n' + lines;
 }

@@ -132,9 +132,9 @@ void TableWriter::lay_out(std::string& text) {
       }
     }
   }
-  std::vector<Row> seen = rows_;
-  seen.push_back(widest_);
-  const detail::ColumnLayout layout(columns_, seen, options_.width);
+  rows_.push_back(widest_);  // of the rows before these, too
+  const detail::ColumnLayout layout(columns_, rows_, options_.width);
+  rows_.pop_back();
   if (!has_begun_) text += layout.header();
   for (const Row& row : rows_) text += layout.row(row);
 }

@@ -279,6 +279,10 @@ std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
 
 ParameterRoles assign_roles(onnx::Graph& graph, const std::string& producer,
                             const onnx::TensorOrigins& origins) {
+  const auto holds_graphs = [](const onnx::Node& node) { return !onnx::subgraphs(node).empty(); };
+  if (std::ranges::none_of(graph.nodes, holds_graphs)) {
+    return RoleAssignment(graph, producer, origins, {}).run();
+  }
   const onnx::Graph before = graph;  // shares its tensors
   auto held = hoist_weights(graph);
   auto roles = RoleAssignment(graph, producer, origins, held).run();

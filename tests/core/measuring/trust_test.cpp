@@ -186,7 +186,8 @@ TEST_CASE("a time is mistrusted where d5's threads had to share processors with 
   CHECK(judged(0.1, 8) == Status::passed);  // more threads than processors are the user's own wish
 }
 
-/// Where the process may use some of the processors alone, waits tell, not the sum over all.
+/// Whether a reason names other work. A process that may use some of the processors alone sees it
+/// in its waits, not in the sum over all.
 bool tells_of_other_work(const std::string& reason) {
   return reason.find("other work kept") != reason.npos ||
          reason.find("waited for a processor") != reason.npos;
