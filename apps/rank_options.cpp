@@ -146,15 +146,15 @@ std::string to_line(const RankOptions& options) {
 void describe(std::vector<Measurement>& records, const RankOptions& options) {
   for (Measurement& record : records) {
     if (!options.wire.empty()) {
-      record.conditions["wire"] =
-          fmt::format("modelled {}; a library's collective at its lower bound", options.wire);
+      record.conditions["wire"] = identity(
+          fmt::format("modelled {}; a library's collective at its lower bound", options.wire));
     }
-    if (options.progress == "thread") record.conditions["progress"] = options.progress;
-    if (options.check_calls) record.conditions["check_calls"] = "on";
-    if (options.mpi_bytes) record.conditions["mpi_bytes"] = "counted";
-    if (!options.fault.empty()) record.conditions["fault"] = options.fault;
+    if (options.progress == "thread") record.conditions["progress"] = identity(options.progress);
+    if (options.check_calls) record.conditions["check_calls"] = identity("on");
+    if (options.mpi_bytes) record.conditions["mpi_bytes"] = identity("counted");
+    if (!options.fault.empty()) record.conditions["fault"] = identity(options.fault);
     if (options.check_ranks > 0) {
-      record.conditions["check_ranks"] = std::to_string(options.check_ranks);
+      record.conditions["check_ranks"] = identity(options.check_ranks);
     }
   }
 }

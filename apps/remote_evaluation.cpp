@@ -31,7 +31,7 @@ Results results_of(ServingClient& client, const Job& job) {
     if (part.run.empty() || part.state != JobState::done) continue;
     Results one = client.results(part.run);
     if (job.parts.size() > 1) {
-      for (auto& record : one.measurements) record.conditions["agent"] = part.agent;
+      for (auto& record : one.measurements) record.conditions["agent"] = finding(part.agent);
     }
     if (all.measurements.empty()) all.environment = one.environment;
     std::ranges::move(one.measurements, std::back_inserter(all.measurements));

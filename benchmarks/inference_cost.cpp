@@ -40,7 +40,7 @@ Subject asking(const std::string& way, std::shared_ptr<Predictor> predictor,
                const ValueMap& inputs) {
   Subject subject{.run = [=] { (void)predictor->predict(inputs); }};
   subject.record.subject = "a model that computes nothing";
-  subject.record.conditions["way"] = way;
+  subject.record.conditions["way"] = identity(way);
   return subject;
 }
 
@@ -67,7 +67,7 @@ void measure_sample(const Shape& sample) {
     }};
     line.record = subjects[0].record;
     line.record.conditions["way"] =
-        asked == &isolated ? "a line to a process of its own" : "a line in this process";
+        identity(asked == &isolated ? "a line to a process of its own" : "a line in this process");
     subjects.push_back(line);
   }
   subjects.push_back(asking("HTTP", open_predictor("remote:" + server.address(), assets), inputs));

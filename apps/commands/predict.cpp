@@ -91,7 +91,7 @@ int measure_here(const app::PredictOptions& options) {
                      .metric = "time",
                      .unit = "s",
                      .samples = seconds,
-                     .conditions = {{"ranks", std::to_string(ranks->size())}}};
+                     .conditions = {{"ranks", identity(ranks->size())}}};
   return app::publish({record}, options);
 }
 

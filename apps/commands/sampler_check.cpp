@@ -41,7 +41,7 @@ std::vector<Measurement> check_sampler(const EntryChoice& choice,
   for (auto& result : results) {
     result.subject = "sampler " + to_words(choice);
     result.command = line.text();
-    result.conditions["data"] = data->name();
+    result.conditions["data"] = identity(data->name());
     result.artefacts = data->artefacts();
   }
   return results;

@@ -69,7 +69,7 @@ void say_reasons(const std::vector<Measurement>& records) {
   std::map<std::string, std::set<std::string>> points;
   for (const Measurement& record : records) {
     if (record.metric != "throughput" || record.reason.empty()) continue;
-    points[record.reason].insert(record.conditions.at("ranks"));
+    points[record.reason].insert(record.conditions.at("ranks").text());
   }
   for (const auto& [reason, ranks] : points) {
     fmt::print(stderr, "on {} ranks: {}\n", fmt::join(ranks, ", "), printable_message(reason));

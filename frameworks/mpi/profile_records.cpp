@@ -38,7 +38,7 @@ void add_records(std::vector<Measurement>& records, const ProfileRow& row,
     record.unit = unit;
     record.quantity = quantity;
     record.samples = {value};
-    record.conditions["rank"] = std::to_string(row.rank);
+    record.conditions["rank"] = identity(row.rank);
   };
   add("time", "s", Quantity::time, row.seconds);
   add("calls", "1", Quantity::count, static_cast<double>(row.calls));
@@ -61,7 +61,7 @@ extern "C" __attribute__((visibility("default"))) const char* d5_write_mpi_profi
                                  .level = "distributed",
                                  .framework = "mpi",
                                  .framework_version = d5::mpi::library(),
-                                 .conditions = {{"ranks", std::to_string(ranks)}}};
+                                 .conditions = {{"ranks", d5::identity(ranks)}}};
     d5::Results results{d5::environment(), {}};
     for (std::int64_t i = 0; i < count; ++i) {
       d5::mpi::add_records(results.measurements, rows[i], common);

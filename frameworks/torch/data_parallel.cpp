@@ -72,10 +72,10 @@ class DataParallel final : public DistributedOptimizer {
 
   const ValueMap& step(const Batch& batch) override { return local().step(batch); }
 
-  std::map<std::string, std::string> conditions() const override {
-    std::map<std::string, std::string> result{{"backend", backend_}};
+  Conditions conditions() const override {
+    Conditions result{{"backend", identity(backend_)}};
     const std::string chosen = all_reduce_->chosen();
-    if (!chosen.empty()) result["all_reduce.chosen"] = chosen;
+    if (!chosen.empty()) result["all_reduce.chosen"] = aside(chosen);
     return result;
   }
 

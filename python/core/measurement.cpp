@@ -63,11 +63,27 @@ void bind_measurement(py::module_& m) {
                              [](const Measurement& r) { return to_string(r.statistic); })
       .def_readwrite("samples", &Measurement::samples)
       .def_readwrite("reason", &Measurement::reason)
-      .def_property_readonly("conditions",
-                             [](const Measurement& r) {
-                               return std::map<std::string, std::string>(r.conditions.begin(),
-                                                                         r.conditions.end());
-                             })
+      .def_property_readonly(
+          "conditions",
+          [](const Measurement& r) {
+            std::map<std::string, Condition::Value> values;
+            for (const auto& [name, condition] : r.conditions) {
+              values[name] = condition.value;
+            }
+            return values;
+          },
+          "What else was fixed or found, by name: texts, and numbers in SI units.")
+      .def_property_readonly(
+          "roles",
+          [](const Measurement& r) {
+            std::map<std::string, std::string> roles;
+            for (const auto& [name, condition] : r.conditions) {
+              roles[name] = name_of(condition.role);
+            }
+            return roles;
+          },
+          "What each condition means to a comparison: \"identity\" (another "
+          "case), \"setting\" (must agree), \"finding\" or \"aside\".")
       .def_property_readonly(
           "artefacts",
           [](const Measurement& r) {

@@ -14,7 +14,7 @@ _WORDS = ("subject", "level", "framework", "device", "metric", "unit", "statisti
 
 def _says(row: Measurement, name: str, word: str) -> bool:
     if name not in _WORDS:
-        return fnmatch.fnmatchcase(row.conditions.get(name, ""), str(word))
+        return fnmatch.fnmatchcase(str(row.conditions.get(name, "")), str(word))
     return fnmatch.fnmatchcase(getattr(row, name), str(word))
 
 
@@ -39,7 +39,7 @@ class Measurements(list[Measurement]):
     def __add__(self, other: list[Measurement]) -> Measurements:  # type: ignore[override]
         return Measurements(super().__add__(other))
 
-    def where(self, **words: str) -> Measurements:
+    def where(self, **words: object) -> Measurements:
         """Those of which everything holds: `rows.where(metric="time", framework="torch")`, by what a
         measurement says or by its conditions, `rows.where(threads="2")`. A "*" stands for anything.
         """

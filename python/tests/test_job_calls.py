@@ -187,7 +187,7 @@ def test_a_recipe_is_trained_on_more_and_more_ranks(tmp_path):
     said = []
     rows = scaled(out=tmp_path / "s.json", say=said.append)
     throughput = rows.where(metric="throughput")
-    assert [row.conditions["ranks"] for row in throughput] == ["1", "2"]
+    assert [row.conditions["ranks"] for row in throughput] == [1, 2]
     [efficiency] = rows.where(metric="efficiency")
     for run in range(2):
         ratio = throughput[1].samples[run] / throughput[0].samples[run]

@@ -96,7 +96,7 @@ def test_a_recipe_is_trained_on_ranks_as_on_one():
     one, _ = d5.train(RECIPE, set=few, metrics=["loss"])
     two, _ = d5.train(RECIPE, set=few, metrics=["loss"], ranks=2)
     loss = next(row for row in two if row.metric == "loss")
-    assert loss.conditions["ranks"] == "2"
+    assert loss.conditions["ranks"] == 2
     expected = next(row for row in one if row.metric == "loss").samples
     np.testing.assert_allclose(loss.samples, expected, rtol=1e-4)  # sums of 32 samples in another order
 

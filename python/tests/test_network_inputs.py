@@ -36,7 +36,7 @@ def test_inputs_are_arrays_paths_or_archives(lookup, tmp_path):
 def test_checks_and_benches_take_inputs(lookup):
     inputs = {"ids": np.array([2, 0, 1, 1])}
     row, *_ = d5.bench_network(lookup, inputs=inputs, samples=2)
-    assert row.conditions["batch"] == "4"
+    assert row.conditions["batch"] == 4
     (row,) = d5.check_network(lookup, inputs=inputs)
     assert "judges itself" in row.reason
 

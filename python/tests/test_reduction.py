@@ -72,7 +72,7 @@ def test_how_far_it_has_come_is_told_after_each_try(model, tmp_path):
     row = reduce_chain(model, tmp_path / "few", progress=lambda *now: told.append(now))
     nodes, tries, seconds = zip(*told)
     assert nodes[-1] == 1 and sorted(nodes, reverse=True) == list(nodes)
-    assert tries == tuple(range(1, int(row.conditions["tries"]) + 1))
+    assert tries == tuple(range(1, row.conditions["tries"] + 1))
     assert list(seconds) == sorted(seconds)
 
 

@@ -278,7 +278,7 @@ by_metric = {row.metric: row for row in rows}
 loss = by_metric["loss"].samples
 tell(ranks.rank, *loss)
 if ranks.size > 1:
-    assert by_metric["loss"].conditions["ranks"] == str(ranks.size)
+    assert by_metric["loss"].conditions["ranks"] == ranks.size
     assert by_metric["communication_volume"].value > 0
     for alone in (lambda: d5.TrainingSession(recipe), lambda: d5.repeat_training(recipe, runs=2)):
         try:

@@ -208,7 +208,7 @@ def test_a_benchmark_is_a_sentence():
     rows = d5.bench_network("lenet", frameworks=["reference"], batch=2, samples=3)
     assert [row.metric for row in rows] == ["time", "sample_rate", "framework_overhead"]
     rows = d5.bench_network("lenet", batch=[1, 2], metrics=["time", "latency_p90"], samples=3)
-    assert [row.conditions["batch"] for row in rows if row.metric == "time"] == ["1", "2"]
+    assert [row.conditions["batch"] for row in rows if row.metric == "time"] == [1, 2]
     assert {row.statistic for row in rows if row.metric == "latency_p90"} == {"p90"}
     assert {row.conditions["answers"] for row in rows} == {"right"}
     rows = d5.bench_network("lenet", frameworks=["torch"], samples=3, unjudged=True)

@@ -175,9 +175,9 @@ TEST_CASE("compare pairs results of one rank with those of two, and says what di
   Measurement one = timed("reference", around(2.0)), two = timed("torch", around(1.0));
   one.level = "training";
   two.level = "distributed training";
-  two.conditions["ranks"] = "2";
+  two.conditions["ranks"] = identity(2);
   Measurement of_rank = two;
-  of_rank.conditions["rank"] = "1";
+  of_rank.conditions["rank"] = identity(1);
   write_results({environment(), {one}}, folder / "one.json");
   write_results({environment(), {two, of_rank}}, folder / "two.json");
   const auto run =

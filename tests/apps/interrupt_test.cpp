@@ -91,7 +91,7 @@ TEST_CASE("Ctrl-C ends ranks after one batch: it is printed and written, and tra
   std::string steps;
   for (const Measurement& record : read_results(job / "cut.json").measurements) {
     CHECK((record.status == Status::mistrusted || record.status == Status::skipped));
-    steps = record.conditions.at("steps");
+    steps = record.conditions.at("steps").text();
   }
   // One more step makes what four are in one go.
   const std::string limit =

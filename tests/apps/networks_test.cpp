@@ -25,7 +25,7 @@ namespace {
 std::vector<std::string> batches_in(const std::string& file) {
   std::vector<std::string> batches;
   for (const auto& m : read_results(file).measurements) {
-    if (m.metric == "time") batches.push_back(m.conditions.at("batch"));
+    if (m.metric == "time") batches.push_back(m.conditions.at("batch").text());
   }
   return batches;
 }
@@ -79,7 +79,7 @@ TEST_CASE("net check --backward judges gradients where there is no loss") {
             .status == 0);
   std::set<std::string> tensors;
   for (const auto& m : read_results(folder / "r.json").measurements) {
-    tensors.insert(m.conditions.at("tensor"));
+    tensors.insert(m.conditions.at("tensor").text());
     CHECK_THAT(m.command, Contains(" --backward"));
   }
   CHECK(tensors == std::set<std::string>{"output y", "gradient of w"});
@@ -143,7 +143,7 @@ TEST_CASE("a killed net bench goes on where it was, and with batch sizes that we
   CHECK(run_d5(command + "1,2,4 --resume").status == 0);
   CHECK(batches_in(out) == std::vector<std::string>{"1", "2", "4"});
   const auto first = read_results(out).measurements.front();
-  CHECK(kept.find(first.conditions.at("batch")) != std::string::npos);
+  CHECK(kept.find(first.conditions.at("batch").text()) != std::string::npos);
   CHECK(run_d5(command + "1,2,4,8 --resume").status == 0);
   CHECK(batches_in(out) == std::vector<std::string>{"1", "2", "4", "8"});
   CHECK(read_results(out).measurements.front().samples == first.samples);  // not measured again

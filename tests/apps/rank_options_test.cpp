@@ -18,7 +18,7 @@ TEST_CASE("a record says that its wires were modelled, and its command models th
   INFO(run.err);
   REQUIRE(run.status == 0);
   for (const auto& record : read_results(job / "first.json").measurements) {
-    CHECK_THAT(record.conditions.at("wire"), Catch::StartsWith("modelled 100us,1GB/s"));
+    CHECK_THAT(record.conditions.at("wire").text(), Catch::StartsWith("modelled 100us,1GB/s"));
     CHECK_THAT(record.command, Catch::Contains("--wire 100us,1GB/s --check-calls --check-ranks 2"));
   }
 }
@@ -176,9 +176,10 @@ TEST_CASE("MPI's own bytes are in the record where they were asked for, and else
     if (record.metric != "communication_volume") continue;
     ++volumes;
     if (asked) {
-      CHECK(std::stoll(record.conditions.at("library_sent.bytes")) > 0);
+      CHECK(record.conditions.at("library_sent.bytes").number().value() > 0);
     } else {
-      CHECK_THAT(record.conditions.at("library_sent.unknown"), Catch::Contains("--mpi-bytes"));
+      CHECK_THAT(record.conditions.at("library_sent.unknown").text(),
+                 Catch::Contains("--mpi-bytes"));
     }
   }
   CHECK(volumes > 0);

@@ -51,7 +51,7 @@ TEST_CASE("a study of scaling trains every point, and draws throughput over rank
   for (const auto& record : read_results(job / "runs.json").measurements) {
     const auto& conditions = record.conditions;
     if (!conditions.contains("ranks")) continue;
-    const std::string point = conditions.at("ranks") == "1" ? "1" : conditions.at("scaling");
+    const std::string point = conditions.at("ranks") == "1" ? "1" : conditions.at("scaling").text();
     if (record.metric == "throughput") throughput[point] = record.samples.at(0);
     if (record.metric == "efficiency") efficiency[point] = record.samples.at(0);
   }

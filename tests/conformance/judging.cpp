@@ -98,7 +98,7 @@ int plant(const Options& options, const d5::testing::TemporaryFolder& folder) {
                                    .sizes = {.batch = fault.batch},
                                    .metrics = {"time"},
                                    .measuring = briefly(10)});
-      const std::string& answers = records.front().conditions.at("answers");
+      const std::string& answers = records.front().conditions.at("answers").text();
       found += answers == "wrong" || answers == "doubtful" ? 1 : 0;
       doubtful += answers == "doubtful" ? 1 : 0;
     }

@@ -131,7 +131,8 @@ class Trial {
     }
     if (passed.empty()) return wrong;
     const Measurement& chosen = passed[seed_ % passed.size()];
-    const bool found = finds(chosen.conditions.at("tensor"), 4 * std::stod(bound_of(chosen)));
+    const bool found =
+        finds(chosen.conditions.at("tensor").text(), 4 * std::stod(bound_of(chosen)));
     return wrong + (found ? 0 : 1);
   }
 

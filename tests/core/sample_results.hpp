@@ -64,12 +64,12 @@ inline Results some_results() {
                    .quantity = Quantity::time,
                    .over_ranks = OverRanks::maximum};
   conv.samples = ramp(1e-3, 0.01);
-  conv.conditions = {{"cache", "hot"}, {"repetitions", "4"}};
+  conv.conditions = {{"cache", identity("hot")}, {"repetitions", aside(4)}};
   Measurement torch = conv;
   torch.framework = "torch";
   torch.framework_version = "2.13.0";
   torch.samples = ramp(9.99e-7, 1e-4);
-  torch.conditions["cache"] = "cold";
+  torch.conditions["cache"] = identity("cold");
   torch.status = Status::mistrusted;
   torch.reason = "a sample took 999 ns, the clock resolves 20 ns";
   Measurement error = error_record();

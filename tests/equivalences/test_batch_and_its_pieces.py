@@ -110,6 +110,6 @@ def test_ways(d5, draw):
         trained = {t.name: numpy_helper.to_array(t) for t in onnx.load(d5.folder / "trained.onnx").graph.initializer}
         for name in ("w", "b", "v"):
             assert trained[name] == pytest.approx(values[name], abs=2e-6), f"{way}: {name}"
-        found = {m["metric"]: m["samples"] for m in records if m["conditions"].get("rank", "0") == "0"}
+        found = {m["metric"]: m["samples"] for m in records if m["conditions"]["identity"].get("rank", 0) == 0}
         assert found["test_loss"][-2:] == pytest.approx([loss for loss, _ in losses], abs=2e-6), way
         assert found["test_accuracy"][-2:] == pytest.approx([accuracy for _, accuracy in losses], abs=1e-9), way

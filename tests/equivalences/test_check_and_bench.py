@@ -52,7 +52,7 @@ def verdicts(d5, checked, timed, framework, **environment):
     bench = d5.records(*timed, *how, *QUICK, status=SOME, **environment)
     said = {WORDS.get(m["status"], m["status"]) for m in check}
     # `op bench` has a record of the error as well, which is no time's.
-    judged = {m["conditions"].get("answers") or WORDS.get(m["status"], m["status"]) for m in bench}
+    judged = {m["conditions"].get("finding", {}).get("answers") or WORDS.get(m["status"], m["status"]) for m in bench}
     return said, judged
 
 

@@ -34,8 +34,7 @@ CALLS = {
 
 def named(record):
     """Its key; the program pins its threads, and the module leaves those of a person's process where they are."""
-    *others, conditions = key_of(record)
-    return (*others, tuple(c for c in conditions if c[0] != "pinning"))
+    return key_of(record, but=("pinning",))
 
 
 def exact(records):

@@ -18,13 +18,12 @@ RUNS = {
     "train on ranks": ("train", "mnist-lenet-quick", "--ranks", "2", "--set", "training.epochs=1", "--set", "training.most_batches=4", "--distributed", "consistent_neighbors"),
 }
 
-# What was found or what the machine did, no setting: it may differ from run to run.
-FOUND = {"repetitions", "answers", "judge", "judged on", "error", "bound", "tolerance", "p", "others", "share of the run", "rank test p", "clock seconds taken off"}
 
-
-def key_of(record):
-    return (record["subject"], record["metric"], record["statistic"], record.get("framework"),
-            tuple(sorted((k, v) for k, v in record["conditions"].items() if k not in FOUND)))
+def key_of(record, but=()):
+    """What must be equal from run to run; findings and asides may differ."""
+    fixed = record["conditions"].get("identity", {}) | record["conditions"].get("setting", {})
+    named = tuple(sorted((name, str(value)) for name, value in fixed.items() if name not in but))
+    return (record["subject"], record["metric"], record["statistic"], record.get("framework"), named)
 
 
 @pytest.mark.parametrize("name", RUNS)

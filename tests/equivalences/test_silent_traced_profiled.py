@@ -14,7 +14,7 @@ WATCHED = (
 def learnt(records):
     """Numbers of a training that no clock decides."""
     return {
-        (m["metric"], m["conditions"].get("rank", "")): m["samples"]
+        (m["metric"], m["conditions"]["identity"].get("rank", "")): m["samples"]
         for m in records
         if m["quantity"] in ("loss", "accuracy")
     }

@@ -38,11 +38,13 @@ const std::vector<SampleCell> kThreeCells = {
 /// A node's records as a profile has them.
 void add_layer(AnalysedRun& run, const std::string& node, const std::string& type, double seconds,
                double flop_rate, double bytes) {
-  Measurement record{
-      .subject = "lenet",
-      .level = "operator",
-      .framework = "torch",
-      .conditions = {{"by", "node"}, {"node", node}, {"operator", type}, {"direction", "forward"}}};
+  Measurement record{.subject = "lenet",
+                     .level = "operator",
+                     .framework = "torch",
+                     .conditions = {{"by", identity("node")},
+                                    {"node", identity(node)},
+                                    {"operator", identity(type)},
+                                    {"direction", identity("forward")}}};
   const auto add = [&](const char* metric, const char* unit, std::vector<double> samples) {
     record.metric = metric;
     record.unit = unit;
@@ -116,7 +118,7 @@ TEST_CASE("a summary has a line a cell, with LoadGen's verdict and why it is non
   for (Measurement& record : run.results.measurements) {
     if (record.metric != "latency") continue;
     const bool held = record.framework == "torch";
-    record.conditions["loadgen_result"] = held ? "VALID" : "INVALID";
+    record.conditions["loadgen_result"] = finding(held ? "VALID" : "INVALID");
     if (held) continue;
     record.status = Status::failed;
     record.reason = "LoadGen: INVALID: too late; LoadGen: INVALID: too few";

@@ -26,7 +26,7 @@ inline Measurement evaluation_record(const SampleCell& cell, const std::string& 
           .unit = unit,
           .statistic = statistic,
           .samples = std::move(samples),
-          .conditions = {{"dataset", "mnist"}, {"threads", "1"}}};
+          .conditions = {{"dataset", identity("mnist")}, {"threads", identity(1)}}};
 }
 
 /// As an evaluation writes them: accuracy of 1000 samples, cold start, latencies, throughput.
@@ -45,8 +45,8 @@ inline std::vector<Measurement> records_of(const SampleCell& cell) {
   records[0].quantity = Quantity::accuracy;
   records[0].direction = Direction::higher_is_better;
   for (std::size_t i = 3; i < records.size(); ++i) {
-    records[i].conditions["scenario"] = "single_stream";
-    records[i].conditions["batch"] = std::to_string(cell.batch);
+    records[i].conditions["scenario"] = identity("single_stream");
+    records[i].conditions["batch"] = identity(cell.batch);
   }
   return records;
 }

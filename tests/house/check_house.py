@@ -3,7 +3,7 @@
 """Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files, no
 static initialisers, format.
 
-usage: check_house.py SOURCE_DIR {arrow,umbrellas,before,headers,names,units,initialisers,readme,links,format} [COMPILER FLAGS... or BUILD_DIR]
+usage: check_house.py SOURCE_DIR {arrow,umbrellas,before,headers,names,units,initialisers,conditions,readme,links,format} [COMPILER FLAGS... or BUILD_DIR]
 Prints each breach as file:line: message; exit status 1 if there is any, 4 if a tool is not installed.
 """
 
@@ -246,10 +246,30 @@ def formatted(root: pathlib.Path) -> Iterator[str]:
         yield from (f"{place}: clang-format -i writes it otherwise" for place in dict.fromkeys(places))
 
 
+def conditions(root: pathlib.Path) -> Iterator[str]:
+    """No list of names of conditions but the reader's, for records of old schemas: a record says the role of each."""
+    reader = root / "src/core/results/results_schema2.cpp"
+    files = [p for place in ("src", "include", "apps", "python", "frameworks") for p in sources(root / place, ".cpp", ".hpp")
+             if "tests" not in p.parts]
+    texts = {file: file.read_text() for file in files}
+    names = {name for text in texts.values() for name in re.findall(r'conditions\["([^"]+)"\]\s*=', text)}
+    if len(names) < 50:
+        yield f"{reader}:1: only {len(names)} names of conditions are found in the sources; is the pattern out of date?"
+    for file, text in texts.items():
+        if file == reader:
+            continue
+        for match in re.finditer(r'\{\s*("[^"\\]*"(?:,\s*"[^"\\]*")+)\s*\}', text):
+            listed = re.findall(r'"([^"]*)"', match.group(1))
+            known = [name for name in listed if name in names]
+            if len(known) > 2 and len(known) == len(listed):
+                yield f"{file}:{text.count(chr(10), 0, match.start()) + 1}: a list of conditions ({', '.join(known)}): ask their roles"
+
+
 def main() -> int:
     root, check, *rest = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
     checks: dict[str, Callable[[pathlib.Path], Iterator[str]]] = {
         "arrow": arrow, "umbrellas": umbrellas, "before": before, "names": names, "initialisers": initialisers,
+        "conditions": conditions,
         "readme": readme, "links": links, "format": formatted, "headers": lambda r: headers(r, rest),
         "units": lambda _: units(pathlib.Path(rest[0]))}
     breaches = list(checks[check](root))

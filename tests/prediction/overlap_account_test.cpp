@@ -78,8 +78,10 @@ TEST_CASE("a recorder tells buckets by their call, and the parts sum to the step
 Measurement step_times(const std::string& candidate, std::vector<double> samples) {
   Measurement record{.subject = "lenet", .metric = "step_time", .unit = "s"};
   record.samples = std::move(samples);
-  record.conditions = {
-      {"candidate", candidate}, {"base", "default"}, {"batch", "16"}, {"ranks", "2"}};
+  record.conditions = {{"candidate", identity(candidate)},
+                       {"base", identity("default")},
+                       {"batch", identity(16)},
+                       {"ranks", identity(2)}};
   return record;
 }
 

@@ -13,8 +13,10 @@ Measurement cell_of(const std::string& kernel, const std::string& resources,
                     const std::string& metric, double ratio) {
   Measurement record{.subject = kernel, .level = "prediction", .metric = metric, .unit = "1"};
   for (int i = 0; i < 10; ++i) record.samples.push_back(ratio + 0.001 * i);
-  record.conditions = {
-      {"resources", resources}, {"ranks", "2"}, {"bytes", "1MiB"}, {"all_reduce", "ring"}};
+  record.conditions = {{"resources", identity(resources)},
+                       {"ranks", identity(2)},
+                       {"bytes", identity("1MiB")},
+                       {"all_reduce", identity("ring")}};
   return record;
 }
 
@@ -66,7 +68,7 @@ TEST_CASE("maps of another machine, or of other threads or ranks, are refused") 
   threads.environment.threads = 2;
   CHECK_THROWS_WITH(compare_overlap_maps(map, threads), Catch::Contains("threads that differ"));
   Results ranks = map;
-  for (auto& record : ranks.measurements) record.conditions["ranks"] = "4";
+  for (auto& record : ranks.measurements) record.conditions["ranks"] = identity(4);
   CHECK_THROWS_AS(compare_overlap_maps(map, ranks), ValueError);
   const auto forced = compare_overlap_maps(map, threads, Misfit::mistrust);
   CHECK(forced.cells.size() == 3);

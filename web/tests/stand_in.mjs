@@ -75,7 +75,7 @@ function mcnemar(a, b) {
 
 /** Records of two runs that agree in all but their numbers, side by side. */
 function compare(a, b) {
-  const key = (record, run) => [run.subject ?? '', record.framework, record.metric, record.statistic, record.conditions.scenario, record.conditions.batch, record.conditions['trace level']].join('|');
+  const key = (record, run) => [run.subject ?? '', record.framework, record.metric, record.statistic, record.conditions.identity.scenario, record.conditions.identity.batch, record.conditions.identity['trace level']].join('|');
   const others = new Map(b.measurements.map((record) => [key(record, {}), record]));
   const records = a.measurements.flatMap((record) => {
     const other = others.get(key(record, {}));
@@ -84,7 +84,7 @@ function compare(a, b) {
     const ratio = other.value / record.value;
     const sure = record.interval && other.interval;
     return [{
-      subject: record.subject, name: [record.framework, record.conditions.scenario, record.conditions['trace level']].filter(Boolean).join(' · '), metric: record.metric, unit: record.unit, statistic: record.statistic, direction: record.direction,
+      subject: record.subject, name: [record.framework, record.conditions.identity.scenario, record.conditions.identity['trace level']].filter(Boolean).join(' · '), metric: record.metric, unit: record.unit, statistic: record.statistic, direction: record.direction,
       a: side(record), b: side(other), ratio, ratio_interval: sure ? [other.interval[0] / record.interval[1], other.interval[1] / record.interval[0]] : null,
     }];
   });
@@ -206,7 +206,7 @@ export async function standIn(folder, { step = 40, words = 3, empty = false, por
     }
     if (kind === 'history') {
       const of = (record) => record.subject.replace(/@.*/, '') === asked('model').replace(/@.*/, '') && (!asked('metric') || record.metric === asked('metric'));
-      return page([...runs].reverse().flatMap((run) => run.measurements.filter(of).map((record) => ({ ...record, run: run.id, time: run.time, hostname: run.hostname, series: `${record.framework} ${record.metric} ${record.statistic} on ${run.hostname}, ${Object.entries(record.conditions).filter(([name]) => name !== 'steady_from' && name !== 'seed').join(', ')}`, is_record: record.status === 'passed', is_best: false }))));
+      return page([...runs].reverse().flatMap((run) => run.measurements.filter(of).map((record) => ({ ...record, run: run.id, time: run.time, hostname: run.hostname, series: `${record.framework} ${record.metric} ${record.statistic} on ${run.hostname}, ${Object.entries(record.conditions.identity).join(', ')}`, is_record: record.status === 'passed', is_best: false }))));
     }
     return [404, 'there is nothing here'];
   }

@@ -10,6 +10,7 @@
 #include "d5/core/clock.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/compared_files.hpp"
+#include "d5/core/condition.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/device_memory.hpp"
 #include "d5/core/dlpack.hpp"

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <exception>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "d5/core/condition.hpp"
 #include "d5/core/quantity.hpp"
 #include "d5/core/statistics.hpp"
 
@@ -39,14 +40,17 @@ struct Measurement {
   OverRanks over_ranks = OverRanks::apart;  ///< how records of several ranks become one
   std::vector<double> samples = {};         ///< all of them, in the order taken
   Status status = Status::passed;
-  std::string reason = {};  ///< of every status but passed; never empty there
-  /// What else was fixed: "cache": "hot", "repetitions": "128", "warmup": "3", "rank": "1".
-  std::map<std::string, std::string, std::less<>> conditions = {};
+  std::string reason = {};               ///< of every status but passed; never empty there
+  Conditions conditions = {};            ///< what else was fixed or found, by name
   std::vector<Artefact> artefacts = {};  ///< what it was made of
 };
 
-/// What the condition says; empty where the record has none of that name.
+/// The condition's text for people; empty where the record has none of that name.
 [[nodiscard]] std::string condition_of(const Measurement& measurement, std::string_view name);
+
+/// The condition's number; nothing where the record has none of that name, or a text.
+[[nodiscard]] std::optional<double> condition_number(const Measurement& measurement,
+                                                     std::string_view name);
 
 /// Whether it is a number of something that answers wrongly (`Subject::judge`): it is told, and
 /// compared with nothing.

@@ -22,16 +22,17 @@ struct ResultPair {
   [[nodiscard]] bool has_interval() const;
 };
 
-/// What all of a and all of b were made with, where that differs: what the user compares.
+/// An identity or a setting of which all of a say one thing and all of b another: what the user
+/// compares. A setting that one of them does not have at all is none.
 struct ResultDifference {
-  std::string name;  ///< level, framework, ranks, threads, batch, scenario
+  std::string name;  ///< "level", "framework", or a condition
   std::string a, b;
 };
 [[nodiscard]] std::vector<ResultDifference> differences(const Results& a, const Results& b);
 
-/// The measurements that both hold, in the order of `a`: subject and metric agree, and so do the
-/// level, the framework and the conditions that a user chose, except for `differences`. Of several,
-/// the one that differs in the fewest other conditions.
+/// The measurements that both hold, in the order of `a`: subject, metric and statistic agree, and
+/// so do the level, the framework, identities and settings (`Role`), except for `differences`.
+/// Several of one case are paired in their order.
 ///
 /// They were not measured interleaved, so the interval of the ratio is joined from intervals
 /// of 97.5% of both statistics (Bonferroni's inequality), and a machine that changed in between is

@@ -29,7 +29,7 @@ struct PiecewiseRun {
 
 /// What a results file holds. Format: docs/file_formats.md, "Results"; `schema` is its version.
 struct Results {
-  static constexpr int kSchema = 2;
+  static constexpr int kSchema = 3;
   Environment environment;
   std::vector<Measurement> measurements;
   std::optional<PiecewiseRun> run = {};  ///< if it was one

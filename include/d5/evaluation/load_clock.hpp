@@ -19,7 +19,7 @@ class LoadClock {
   /// From any thread.
   virtual void wake() = 0;
   /// How it waits, for records: waiting "spins 50 us", timer_slack "1 ns".
-  [[nodiscard]] virtual std::map<std::string, std::string> conditions() const = 0;
+  [[nodiscard]] virtual Conditions conditions() const = 0;
 };
 
 struct LoadClockOptions {

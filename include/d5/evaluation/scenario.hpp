@@ -59,7 +59,7 @@ struct ScenarioResult {
   std::vector<KeptAnswer> answers = {};  ///< by id
   Status status = Status::passed;
   std::string reason = {};
-  std::map<std::string, std::string, std::less<>> conditions = {};
+  Conditions conditions = {};
   /// "latency" (a record a percentile), "throughput", "lag", ...: without subject, command and
   /// framework, which whoever runs the scenario knows.
   std::vector<Measurement> measurements = {};

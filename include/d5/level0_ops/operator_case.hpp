@@ -6,10 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/condition.hpp"
 #include "d5/core/value.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5 {
+
+/// Where a line with `for` stands for the case among others: empty for a line without.
+struct CaseSweep {
+  std::string line = {};   ///< "Gemm {m}x64 64x64 for m=8": this case alone, with its names
+  Conditions values = {};  ///< the names with their values here, as identities of records
+};
 
 /// One problem for one operator, as a line that runs it again.
 ///
@@ -34,6 +41,12 @@ struct OperatorCase {
   std::string line;           ///< what it was parsed from
   std::uint64_t seed = 0;
   std::vector<Value> expected = {};  ///< of the outputs, none: not judged; empty: not given at all
+  CaseSweep sweep = {};
+
+  /// The line that gives the case again, and its records the same identities.
+  [[nodiscard]] const std::string& full_line() const {
+    return sweep.line.empty() ? line : sweep.line;
+  }
 };
 
 /// Throws: FormatError with the place in the line, what was found and what was expected.
@@ -45,6 +58,7 @@ struct CaseLine {
   std::string line;
   std::uint64_t seed = 0;
   std::string refusal = {};  ///< why a line of a file is no case, with its place; `node` is empty
+  CaseSweep sweep = {};
 
   /// Throws: MemoryError for inputs above `memory_budget()`; FormatError with the refusal.
   [[nodiscard]] OperatorCase draw() const;

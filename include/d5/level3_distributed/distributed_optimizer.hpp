@@ -58,7 +58,7 @@ class DistributedOptimizer : public Optimizer {
   }
   [[nodiscard]] bool tells_shares() override { return optimizer_->tells_shares(); }
   /// What a record of this training says besides the options: what they left open.
-  [[nodiscard]] virtual std::map<std::string, std::string> conditions() const { return {}; }
+  [[nodiscard]] virtual Conditions conditions() const { return {}; }
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
   /// Those that train, this rank among them. Throws: ValueError at one that does not.
   [[nodiscard]] Communicator& workers();

@@ -36,10 +36,11 @@ void AnswerVerdict::ask(Subject::Moment moment) {
 void AnswerVerdict::tell(Measurement& record) const {
   if (!subject_.judge) return;
   constexpr const char* kWords[] = {"right", "doubtful", "wrong", "not judged", "not compared"};
-  record.conditions["answers"] = kWords[int(verdict_.is)];
-  if (!verdict_.judge.empty()) record.conditions["judge"] = verdict_.judge;
+  record.conditions["answers"] = finding(kWords[int(verdict_.is)]);
+  if (!verdict_.judge.empty()) record.conditions["judge"] = finding(verdict_.judge);
   if (verdict_.is == Is::unknown) {
-    record.conditions["judge"] = "none: " + (options_.unjudged ? "--unjudged" : verdict_.reason);
+    record.conditions["judge"] =
+        finding("none: " + (options_.unjudged ? "--unjudged" : verdict_.reason));
   }
   if (verdict_.is == Is::doubtful) mistrust(record, "doubtful answers: " + verdict_.reason);
   if (verdict_.is == Is::uncompared) mistrust(record, "nothing was compared: " + verdict_.reason);

@@ -168,7 +168,7 @@ SubjectRecords records_of(const Lane& lane, const MeasureOptions& options,
     all.reruns.push_back(metric.reruns());
     if (subjects > 1) {
       record.conditions["interleaved"] =
-          fmt::format("{} subjects, seed {}", subjects, options.seed);
+          finding(fmt::format("{} subjects, seed {}", subjects, options.seed));
     }
     detail::judge_presence(record, interruption);
     detail::judge_count(record, metric.reruns());

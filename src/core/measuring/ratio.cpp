@@ -31,7 +31,7 @@ Measurement ratio_record(const Measurement& subject, const Measurement& base,
   ratio.samples.clear();
   ratio.status = Status::passed;
   ratio.reason.clear();
-  ratio.conditions["base"] = names.base;
+  ratio.conditions["base"] = identity(names.base);
   for (const auto* part : {&subject, &base}) {
     if (answers_wrongly(*part)) {
       ratio.status = Status::skipped;
@@ -52,7 +52,7 @@ Measurement ratio_record(const Measurement& subject, const Measurement& base,
   for (std::size_t i = 0; i < pairs; ++i) {
     ratio.samples.push_back(subject.samples[i] / base.samples[i]);
   }
-  ratio.conditions["rank test p"] = fmt::format("{:.2g}", rank_test(subject.samples, base.samples));
+  ratio.conditions["rank test p"] = aside(rank_test(subject.samples, base.samples));
   return ratio;
 }
 

@@ -21,7 +21,7 @@ bool ShareOfPeak::is_known(const Work& work, const MachinePeak& peak) {
 void ShareOfPeak::summarise(Measurement& result) const {
   result.samples = samples_;
   const bool computes = compute_seconds_ > memory_seconds_;
-  result.conditions["bound"] = computes ? "compute" : "memory";
+  result.conditions["bound"] = finding(computes ? "compute" : "memory");
   constexpr double kNoise = 1.05;
   if (!computes || samples_.empty() || d5::summarise(samples_).median < kNoise) return;
   mistrust(

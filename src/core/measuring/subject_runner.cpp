@@ -66,12 +66,12 @@ void SubjectRunner::sample(MetricRuns& metrics) {
 
 Measurement SubjectRunner::record() const {
   Measurement record = subject_.record;
-  record.conditions["threads"] = fmt::format("{}", threads());
-  record.conditions["pinning"] = pinning();
+  record.conditions["threads"] = identity(threads());
+  record.conditions["pinning"] = setting(pinning());
   if (subject_.life == Subject::Life::once) return record;
-  record.conditions["cache"] = cold_cache_ ? "cold" : "hot";
-  record.conditions["repetitions"] = fmt::format("{}", repetitions_);
-  record.conditions["warmup"] = fmt::format("{}", warmups_);
+  record.conditions["cache"] = identity(cold_cache_ ? "cold" : "hot");
+  record.conditions["repetitions"] = aside(repetitions_);
+  record.conditions["warmup"] = setting(options_.warmup);
   return record;
 }
 

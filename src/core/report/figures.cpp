@@ -102,10 +102,7 @@ std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& source
   return result;
 }
 
-std::string grouping_of(const Measurement& measurement) {
-  const auto by = measurement.conditions.find("by");
-  return by == measurement.conditions.end() ? "" : by->second;
-}
+std::string grouping_of(const Measurement& measurement) { return condition_of(measurement, "by"); }
 
 bool is_of_runs(const Measurement& measurement) { return measurement.conditions.contains("runs"); }
 

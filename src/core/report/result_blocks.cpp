@@ -41,9 +41,6 @@ const ResultCell* cell_of(const Row& row, std::string_view column) {
   return place == row.end() || place->text.empty() ? nullptr : &*place;
 }
 
-/// Counts of calls and bytes are of one record, and no column, though they differ.
-bool is_column(const std::string& name) { return name.find('.') == std::string::npos; }
-
 /// Markdown's rows alone.
 std::string without_header(const std::string& text) {
   return text.substr(text.find('\n', text.find('\n') + 1) + 1);
@@ -61,7 +58,7 @@ bool ResultBlocks::fits(const std::vector<Row>& rows) {
       if (text.empty() || std::ranges::find(names_, column) != names_.end()) continue;
       if (in_sections_ && column == "subject") continue;
       const std::string& before = equal_.try_emplace(column, text).first->second;
-      if ((kind == ResultCell::Kind::tells && before == text) || !is_column(column)) continue;
+      if (kind != ResultCell::Kind::number && before == text) continue;
       varied_.insert(column);
       all = false;
     }
@@ -90,19 +87,17 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
     }
     if (values.empty()) continue;
     const bool of_one = name == "subject" || name == "framework" || name == "device";
-    // Few rows have them, and all need them.
-    const bool of_few = name == "base" || name == "accepted" || name == "bound" || name == "at";
+    const bool of_few = 2 * count < rows.size();  // said of all, it would be wrong of most
     const bool shown = number || values.size() > 1 || varied_.contains(name) || of_few ||
                        (name == "subject" && more) || (of_one && alone);
     if (shown && name == "subject" && format_ == Format::table &&
         rows.size() >= 2 * values.size()) {
       in_sections_ = true;
-    } else if (shown && is_column(name)) {
+    } else if (shown) {
       names_.push_back(name);
     } else if (values.size() == 1) {
       equal_[name] = *values.begin();
-      // What few rows have is no news of the others.
-      if (2 * count >= rows.size()) said_.push_back(name);
+      said_.push_back(name);
     }
   }
   std::string text = (begun_ ? "\n" : "") + head();

@@ -83,7 +83,8 @@ RowWords row_words(const Measurement& m, const std::vector<std::string>& conditi
   RowWords words = {{kSubject, m.subject}};
   for (const auto& name : conditions) {
     const auto place = m.conditions.find(name);
-    if (place != m.conditions.end() && name != "base") words.push_back({name, place->second});
+    if (place != m.conditions.end() && name != "base")
+      words.push_back({name, place->second.text()});
   }
   return words;
 }

@@ -1,60 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric over a condition that is a number, or a number of bytes: time over the batch, time over
-// the memory limit.
+// A metric over an identity that is a number: time over the batch, time over the memory limit.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "core/report/figures.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
 
 namespace d5::detail {
 namespace {
 
 using MarkShape = PlotMark::Shape;
 
-bool is_byte_count(const std::string& text) { return text.ends_with('B'); }
-
-std::optional<double> number_in(const std::string& text) {
-  if (is_byte_count(text)) {
-    try {
-      return double(byte_count(text));
-    } catch (const ValueError&) {
-      return {};
-    }
-  }
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
 /// The figures that differ in one condition alone, by its value.
 using Curve = std::map<double, const Figure*>;
 
+std::string with_series(const RowWords& words, const Figure& figure) {
+  std::string name = full_name(words);
+  if (!figure.series.empty()) name += (name.empty() ? "" : ", ") + figure.series;
+  return name;
+}
+
 /// By what they have in common, of those that have the condition. None if it is something else than
 /// a number anywhere, if no two figures differ in it alone, or if two agree in it too.
-std::map<std::string, Curve> curves_over(const std::string& condition, const Figures& figures) {
+std::map<std::string, Curve> curves_over(const std::string& condition, const Figures& figures,
+                                         const std::function<std::string(const Figure&)>& name_of) {
   std::map<std::string, Curve> curves;
   for (const auto& figure : figures) {
-    RowWords others = figure.words;
-    const auto word = std::ranges::find(others, condition, &RowWord::column);
-    if (word == others.end() || word->text.empty()) continue;
-    const auto x = number_in(word->text);
-    if (!x) return {};
-    others.erase(word);
-    std::string name = full_name(others);
-    if (!figure.series.empty()) name += (name.empty() ? "" : ", ") + figure.series;
-    if (!curves[name].emplace(*x, &figure).second) return {};
+    if (!figure.record->conditions.contains(condition)) continue;
+    const auto x = condition_number(*figure.record, condition);
+    if (!x || !std::isfinite(*x)) return {};
+    if (!curves[name_of(figure)].emplace(*x, &figure).second) return {};
   }
   const bool any = std::ranges::any_of(curves, [](const auto& c) { return c.second.size() > 1; });
   return any ? curves : std::map<std::string, Curve>();
+}
+
+/// Lines of one subject each.
+std::map<std::string, Curve> curves_of_subjects(const std::string& condition,
+                                                const Figures& figures) {
+  return curves_over(condition, figures, [&](const Figure& figure) {
+    RowWords others = figure.words;
+    std::erase_if(others, [&](const RowWord& word) { return word.column == condition; });
+    return with_series(others, figure);
+  });
+}
+
+/// The runs of digits in a text at odd places, and what stands between them.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9', in_number = parts.size() % 2 == 0;
+    if (digit != in_number) parts.emplace_back();
+    parts.back() += c;
+  }
+  return parts;
+}
+
+/// Identities in which figures differ.
+std::set<std::string> varying_identities(const Figures& figures) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const auto& figure : figures) {
+    for (const auto& [name, condition] : figure.record->conditions) {
+      if (condition.role == Role::identity) values[name].insert(condition.exact());
+    }
+  }
+  std::set<std::string> names;
+  for (const auto& [name, seen] : values) {
+    if (seen.size() > 1 && name != "base") names.insert(name);
+  }
+  return names;
+}
+
+/// "Gemm *x512 512x512": the subject of a line, with a star for numbers in which its points differ.
+/// Nothing where the points' own number is none of these: it is not what the subjects differ in.
+std::optional<std::string> shared_subject(const Curve& line) {
+  auto shared = parts_of(line.begin()->second->record->subject);
+  for (const auto& [x, figure] : line) {
+    const auto parts = parts_of(figure->record->subject);
+    if (parts.size() != shared.size()) return std::nullopt;
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+      if (shared[i] != parts[i]) shared[i] = "*";
+    }
+  }
+  for (const auto& [x, figure] : line) {
+    const auto parts = parts_of(figure->record->subject);
+    bool found = line.size() == 1;
+    for (std::size_t i = 1; i < shared.size(); i += 2) {
+      found = found || (shared[i] == "*" && parts[i] == fmt::format("{}", x));
+    }
+    if (!found) return std::nullopt;
+  }
+  return fmt::format("{}", fmt::join(shared, ""));
+}
+
+/// Lines of subjects that differ in their numbers alone, as cases behind a `for` do.
+std::map<std::string, Curve> curves_across_subjects(const std::string& condition,
+                                                    const Figures& figures) {
+  const auto varying = varying_identities(figures);
+  const auto name_of = [&](const Figure& figure, const std::string& subject) {
+    RowWords words = {{"subject", subject}};
+    for (const auto& name : varying) {
+      const std::string text = condition_of(*figure.record, name);
+      if (name != condition && !text.empty()) words.push_back({name, text});
+    }
+    return with_series(words, figure);
+  };
+  const auto lines = curves_over(condition, figures, [&](const Figure& figure) {
+    auto parts = parts_of(figure.record->subject);
+    for (std::size_t i = 1; i < parts.size(); i += 2) parts[i] = "\n";
+    return name_of(figure, fmt::format("{}", fmt::join(parts, "")));
+  });
+  std::map<std::string, Curve> curves;
+  for (const auto& [ignored, line] : lines) {
+    const auto subject = shared_subject(line);
+    if (!subject) return {};
+    if (!curves.emplace(name_of(*line.begin()->second, *subject), line).second) return {};
+  }
+  return curves;
 }
 
 /// Sizes and times are told apart by factors.
@@ -65,16 +133,17 @@ void choose_scale(PlotAxis& axis, double low, double high) {
 
 Plot plot_over(const std::string& condition, const Figures& figures,
                const std::map<std::string, Curve>& curves) {
-  const bool in_bytes = std::ranges::any_of(figures, [&](const Figure& figure) {
-    const auto word = std::ranges::find(figure.words, condition, &RowWord::column);
-    return word != figure.words.end() && is_byte_count(word->text);
-  });
+  std::string unit;
+  for (const auto& figure : figures) {
+    const auto place = figure.record->conditions.find(condition);
+    if (place != figure.record->conditions.end()) unit = place->second.unit;
+  }
   const Measurement& first = *figures.front().record;
   std::string name = fmt::format("{}-over-{}", first.metric, condition);
   std::ranges::replace(name, ' ', '-');
   Plot plot{.name = std::move(name),
             .title = fmt::format("{} over {}", title_of(first.metric), words_of(condition)),
-            .x = {.label = words_of(condition), .unit = in_bytes ? "byte" : ""},
+            .x = {.label = words_of(condition), .unit = unit},
             .y = {.label = words_of(first.metric), .unit = first.unit}};
   double low = INFINITY, high = 0, least = INFINITY, most = 0;
   std::vector<const Figure*> firsts;
@@ -119,11 +188,13 @@ std::vector<Plot> sweep_plots(const Figures& figures) {
   std::vector<Plot> plots;
   std::set<std::string> conditions;
   for (const auto& figure : figures) {
-    for (const auto& [condition, text] : figure.words) conditions.insert(condition);
+    for (const auto& [name, condition] : figure.record->conditions) {
+      if (condition.role == Role::identity && condition.number()) conditions.insert(name);
+    }
   }
-  conditions.erase("seed");  // a name, though a number
   for (const auto& condition : conditions) {
-    const auto curves = curves_over(condition, figures);
+    auto curves = curves_of_subjects(condition, figures);
+    if (curves.empty()) curves = curves_across_subjects(condition, figures);
     if (!curves.empty()) plots.push_back(plot_over(condition, figures, curves));
   }
   return plots;

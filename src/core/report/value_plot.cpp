@@ -117,10 +117,7 @@ Plot value_plot(const Figures& figures) {
 }
 
 Plot ratio_plot(Figures figures) {
-  const auto base_of = [](const Figure& figure) {
-    const auto base = figure.record->conditions.find("base");
-    return base == figure.record->conditions.end() ? "" : base->second;
-  };
+  const auto base_of = [](const Figure& figure) { return condition_of(*figure.record, "base"); };
   std::set<std::string> bases;
   for (const auto& figure : figures) bases.insert(base_of(figure));
   const std::string metric = figures.front().record->metric;

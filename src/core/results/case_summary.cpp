@@ -27,9 +27,7 @@ std::map<std::string, std::string> names_of(const Measurement& m) {
   std::map<std::string, std::string> names;
   for (const auto& [column, text, kind] : detail::cells_of(m)) {
     const bool tells = kind == detail::ResultCell::Kind::tells && column != "framework";
-    if (tells && !detail::is_of_the_number(column)) {
-      names[column] = text;
-    }
+    if (tells) names[column] = text;
   }
   return names;
 }
@@ -37,17 +35,17 @@ std::map<std::string, std::string> names_of(const Measurement& m) {
 std::vector<Case> cases_in(const std::vector<Measurement>& measurements) {
   std::vector<Case> cases;
   for (const auto& m : measurements) {
-    const auto base = m.conditions.find("base");
-    if (m.metric != "time_ratio" || m.samples.empty() || base == m.conditions.end()) continue;
+    const std::string base = condition_of(m, "base");
+    if (m.metric != "time_ratio" || m.samples.empty() || base.empty()) continue;
     const double ratio = estimate(m).value;
-    if (m.framework.empty() || m.framework == base->second || !(ratio > 0)) continue;
+    if (m.framework.empty() || m.framework == base || !(ratio > 0)) continue;
     auto names = names_of(m);
     auto place = std::ranges::find_if(cases, [&](const Case& one) {
       return one.names == names && !one.ratios.contains(m.framework);
     });
     if (place == cases.end()) {
-      place = cases.insert(
-          place, {m.device, condition_of(m, "pass"), std::move(names), {{base->second, 1.0}}});
+      place =
+          cases.insert(place, {m.device, condition_of(m, "pass"), std::move(names), {{base, 1.0}}});
     }
     place->ratios[m.framework] = ratio;
     place->mistrusted |= m.status == Status::mistrusted;

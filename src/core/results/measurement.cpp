@@ -61,7 +61,12 @@ void detail::inherit_doubt(Measurement& result, const Measurement& part, const s
 
 std::string condition_of(const Measurement& measurement, std::string_view name) {
   const auto place = measurement.conditions.find(name);
-  return place == measurement.conditions.end() ? "" : place->second;
+  return place == measurement.conditions.end() ? "" : place->second.text();
+}
+
+std::optional<double> condition_number(const Measurement& measurement, std::string_view name) {
+  const auto place = measurement.conditions.find(name);
+  return place == measurement.conditions.end() ? std::nullopt : place->second.number();
 }
 
 bool answers_wrongly(const Measurement& measurement) {

@@ -46,11 +46,7 @@ std::string value_of(const Measurement& m, const std::string& column) {
 std::map<std::string, std::string> case_of(const Measurement& m, const std::string& key) {
   std::map<std::string, std::string> result;
   for (const auto& [column, text, kind] : detail::cells_of(m)) {
-    const bool of_the_number =
-        detail::is_of_the_number(column) || column.find('.') != std::string::npos;
-    if (kind == ResultCell::Kind::tells && column != key && !of_the_number && !text.empty()) {
-      result[column] = text;
-    }
+    if (kind == ResultCell::Kind::tells && column != key && !text.empty()) result[column] = text;
   }
   return result;
 }
@@ -93,7 +89,7 @@ std::vector<PivotCase> pivot_cases(const std::vector<Measurement>& measurements,
   for (const auto& m : measurements) metric_names.add(m);
   for (const auto& m : measurements) {
     for (const auto& cell : detail::cells_of(m)) {
-      if (cell.kind == ResultCell::Kind::tells) known.insert(cell.column);
+      if (cell.kind != ResultCell::Kind::number) known.insert(cell.column);
     }
     const std::string value = value_of(m, key);
     if (value.empty() || m.quantity == Quantity::ratio) continue;

@@ -28,7 +28,8 @@ Measurement record_of(const Measurement& ratio) {
                      .unit = ratio.unit,
                      .quantity = Quantity::ratio};
   for (const char* name : {"base", "pass"}) {
-    if (auto value = condition_of(ratio, name); !value.empty()) record.conditions[name] = value;
+    const auto place = ratio.conditions.find(name);
+    if (place != ratio.conditions.end()) record.conditions.insert(*place);
   }
   return record;
 }
@@ -98,7 +99,7 @@ std::vector<SummedRatios> sum_up_ratios(const std::vector<Measurement>& measurem
                                       {"slower", all.slower},
                                       {"undecided", all.undecided},
                                       {"mistrusted", all.mistrusted}}) {
-      sum.conditions[name] = fmt::format("{}", cases);
+      sum.conditions[name] = finding(cases);
     }
     if (all.mistrusted > 0) {
       mistrust(sum, fmt::format("{} of {} ratios mistrusted", all.mistrusted, all.ratios));

@@ -6,8 +6,8 @@
 
 namespace d5::detail {
 
-// The words of results files for the enumerators of Quantity, Direction, OverRanks and Status, in
-// their order.
+// The words of results files for the enumerators of Quantity, Direction, OverRanks, Status and
+// Role, in their order.
 inline constexpr std::array<std::string_view, 11> kQuantities = {
     "time",  "energy", "bytes",    "rate",  "count", "share",
     "ratio", "loss",   "accuracy", "error", "other"};
@@ -16,5 +16,7 @@ inline constexpr std::array<std::string_view, 3> kDirections = {"lower_is_better
 inline constexpr std::array<std::string_view, 4> kOverRanks = {"maximum", "sum", "mean", "apart"};
 inline constexpr std::array<std::string_view, 5> kStatuses = {"passed", "failed", "mistrusted",
                                                               "skipped", "unsupported"};
+inline constexpr std::array<std::string_view, 4> kRoles = {"identity", "setting", "finding",
+                                                           "aside"};
 
 }  // namespace d5::detail

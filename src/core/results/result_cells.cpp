@@ -3,31 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "core/results/scaled_unit.hpp"
 
 namespace d5::detail {
 namespace {
 
-/// Conditions that tell how a number came to be, or more of it, but no record from another: files
-/// have them. Those with a dot count calls and bytes of one kind.
-bool is_detail(std::string_view condition) {
-  constexpr std::array<std::string_view, 6> details = {
-      "repetitions",    "warmup",           "rank test p",
-      "absolute error", "share of the run", "clock seconds taken off"};
-  return std::ranges::find(details, condition) != details.end();
+ResultCell cell_of(const std::string& name, const Condition& condition) {
+  using enum ResultCell::Kind;
+  return {name, condition.text(), condition.role == Role::finding ? found : tells};
 }
 
 }  // namespace
-
-bool is_of_the_number(std::string_view column) {
-  constexpr std::array<std::string_view, 6> columns = {
-      "answers", "judge", "samples", "statistic", "steady_from", "loadgen_result"};
-  return std::ranges::find(columns, column) != columns.end();
-}
 
 ResultNumbers numbers_of(const Measurement& m) {
   if (m.samples.empty()) return {};
@@ -53,14 +39,14 @@ std::vector<ResultCell> cells_of(const Measurement& m) {
   const auto [value, interval] = numbers_of(m);
   std::vector<ResultCell> cells = {
       {"subject", m.subject}, {"framework", m.framework}, {"device", m.device}};
-  for (const auto& [name, text] : m.conditions) {
-    if (!is_detail(name)) cells.push_back({name, text});
+  for (const auto& [name, condition] : m.conditions) {
+    if (condition.role != Role::aside) cells.push_back(cell_of(name, condition));
   }
   cells.push_back({"metric", m.metric, number});
-  cells.push_back({"statistic", none ? "" : to_string(m.statistic)});
+  cells.push_back({"statistic", none ? "" : to_string(m.statistic), found});
   cells.push_back({"value", value, number});
   cells.push_back({"95% interval", interval, number});
-  cells.push_back({"samples", none ? "" : fmt::format("{}", m.samples.size())});
+  cells.push_back({"samples", none ? "" : fmt::format("{}", m.samples.size()), found});
   return cells;
 }
 

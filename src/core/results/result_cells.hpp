@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "d5/core/measurement.hpp"
@@ -12,7 +11,8 @@ namespace d5::detail {
 /// One cell of a record's row in a table for people.
 struct ResultCell {
   enum class Kind {
-    tells,   ///< what the record is of: equal in all rows, it may be said once
+    tells,   ///< what the record is of, and how it was measured; said once where rows agree
+    found,   ///< what came out beside the number; said once where rows agree
     number,  ///< what came out
   };
   std::string column;
@@ -23,9 +23,6 @@ struct ResultCell {
 /// Left to right: subject, framework, device, conditions, metric, statistic, value, interval,
 /// samples. Units are scaled, numbers rounded to what the interval supports.
 [[nodiscard]] std::vector<ResultCell> cells_of(const Measurement& measurement);
-
-/// Whether a column tells how its row's number came out, and not of what it is.
-[[nodiscard]] bool is_of_the_number(std::string_view column);
 
 /// "1.25 ms", of the statistic, and its interval "[1.20, 1.31]"; empty where there is none.
 struct ResultNumbers {

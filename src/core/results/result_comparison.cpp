@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "core/results/metric_names.hpp"
 #include "d5/core/ratio_summary.hpp"
@@ -14,82 +15,149 @@
 namespace d5 {
 namespace {
 
-/// Conditions that may be what is compared, and those that say what was measured.
-constexpr std::array kMayDiffer{
-    "level",       "framework",  "ranks",   "threads",   "batch",         "cache",
-    "distributed", "all_reduce", "scaling", "optimizer", "learning_rate", "seed",
-    "transform",   "scenario",   "dataset", "split",     "instances",     "trace level"};
-constexpr std::array kMustAgree{"pass",       "test",     "tensor",    "rank",     "base",
-                                "by",         "operator", "layer",     "node",     "direction",
-                                "repetition", "step",     "resources", "candidate"};
-
-std::string condition(const Measurement& m, const std::string& name) {
+/// What a record says of `name`: its level, its framework or a condition.
+std::string word_of(const Measurement& m, const std::string& name) {
   if (name == "level") return m.level;
   if (name == "framework") return m.framework;
-  return condition_of(m, name);
+  const auto place = m.conditions.find(name);
+  return place == m.conditions.end() ? "" : place->second.exact();
 }
 
 bool comparable(const Measurement& m) {
   return !m.samples.empty() && (m.status == Status::passed || m.status == Status::mistrusted);
 }
 
-/// Its one value in all measurements that can be compared; nothing if there are several.
-std::optional<std::string> only_value(const Results& results, const std::string& name) {
+using Names = std::set<std::string, std::less<>>;
+
+Names names_of(Role role, const Results& results) {
+  Names names;
+  for (const auto& m : results.measurements) {
+    for (const auto& [name, condition] : m.conditions) {
+      if (condition.role == role) names.insert(name);
+    }
+  }
+  return names;
+}
+
+/// Names in which two records must agree to be compared.
+struct Compared {
+  /// Level, framework, and the identities of either file.
+  Names identities;
+  /// The settings of both files: what one of them does not know tells no record from another.
+  Names settings;
+};
+
+Compared compared(const Results& a, const Results& b) {
+  Compared names{.identities = names_of(Role::identity, a), .settings = {}};
+  names.identities.merge(names_of(Role::identity, b));
+  names.identities.insert({"level", "framework"});
+  std::ranges::set_intersection(names_of(Role::setting, a), names_of(Role::setting, b),
+                                std::inserter(names.settings, names.settings.end()));
+  return names;
+}
+
+/// The value in all records that can be compared and for which `counts` holds; nothing if there are
+/// several.
+template <class Counts>
+std::optional<std::string> only_value(const Results& results, const std::string& name,
+                                      const Counts& counts) {
   std::optional<std::string> value;
   for (const auto& m : results.measurements) {
-    if (!comparable(m)) continue;
-    if (value && *value != condition(m, name)) return {};
-    value = condition(m, name);
+    if (!comparable(m) || !counts(m)) continue;
+    if (value && *value != word_of(m, name)) return {};
+    value = word_of(m, name);
   }
   return value;
 }
 
-std::string key_of(const Measurement& m, const std::vector<ResultDifference>& but) {
-  std::string key = m.subject + '\n' + m.metric + '\n' + m.unit + '\n' + to_string(m.statistic);
-  for (const char* name : kMustAgree) key += '\n' + condition(m, name);
-  for (const char* name : kMayDiffer) {
-    if (std::ranges::find(but, name, &ResultDifference::name) == but.end()) {
-      key += '\n' + condition(m, name);
+/// Adds `name` where all records of `a` say one thing of it, and all of `b` another.
+template <class Counts>
+void add_difference(std::vector<ResultDifference>& differences, const std::string& name,
+                    const Results& a, const Results& b, const Counts& counts) {
+  const auto in_a = only_value(a, name, counts), in_b = only_value(b, name, counts);
+  if (in_a && in_b && *in_a != *in_b) differences.push_back({name, *in_a, *in_b});
+}
+
+std::vector<ResultDifference> differences_in(const Compared& names, const Results& a,
+                                             const Results& b) {
+  std::vector<ResultDifference> result;
+  for (const std::string& name : names.identities) {
+    add_difference(result, name, a, b, [](const Measurement&) { return true; });
+  }
+  for (const std::string& name : names.settings) {
+    add_difference(result, name, a, b,
+                   [&](const Measurement& m) { return m.conditions.contains(name); });
+  }
+  return result;
+}
+
+/// Records of one key are of the same case.
+class CaseKey {
+ public:
+  CaseKey(const Results& a, const Results& b) : names_(compared(a, b)) {
+    for (const auto& difference : differences_in(names_, a, b)) {
+      names_.identities.erase(difference.name);
+      names_.settings.erase(difference.name);
+    }
+    drop_what_follows(a, b);
+  }
+  [[nodiscard]] std::string of(const Measurement& m) const {
+    std::string key = m.subject + '\n' + m.metric + '\n' + m.unit + '\n' + to_string(m.statistic);
+    for (const Names* names : {&names_.identities, &names_.settings}) {
+      for (const std::string& name : *names) key += '\n' + word_of(m, name);
+    }
+    return key;
+  }
+
+ private:
+  /// Drops identities that one file alone knows and that follow from the others there, as the names
+  /// behind a case's `for` follow from its shapes.
+  void drop_what_follows(const Results& a, const Results& b) {
+    const Names in_a = names_of(Role::identity, a), in_b = names_of(Role::identity, b);
+    Names apart;
+    std::ranges::set_symmetric_difference(in_a, in_b, std::inserter(apart, apart.end()));
+    for (const std::string& name : apart) {
+      if (names_.identities.erase(name) == 0) continue;
+      std::map<std::string, std::string> values;
+      for (const auto& m : (in_a.contains(name) ? a : b).measurements) {
+        const auto [place, fresh] = values.try_emplace(of(m), word_of(m, name));
+        if (fresh || place->second == word_of(m, name)) continue;
+        names_.identities.insert(name);
+        break;
+      }
     }
   }
-  return key;
-}
 
-constexpr std::size_t kMostCandidates = 1000;  ///< more of a key are looked at by nobody
+  Compared names_;
+};
 
-/// Of each key, those that can be compared; where none can, the others.
-using Candidates = std::map<std::string, std::vector<const Measurement*>>;
-
-Candidates by_key(const Results& results, const std::vector<ResultDifference>& but) {
-  Candidates all;
-  for (const auto& m : results.measurements) {
-    auto& same = all[key_of(m, but)];
-    if (!same.empty() && comparable(m) && !comparable(*same.front())) same.clear();
-    const bool fits = same.empty() || comparable(m) == comparable(*same.front());
-    if (fits && same.size() < kMostCandidates) same.push_back(&m);
+/// Records of `b` by their case, each given out once before one is given out again.
+class Partners {
+ public:
+  Partners(const Results& a, const Results& b) : key_(a, b) {
+    for (const auto& m : b.measurements) {
+      auto& same = of_case_[key_.of(m)].records;
+      // Where some can be compared, the others are left out.
+      if (!same.empty() && comparable(m) && !comparable(*same.front())) same.clear();
+      if (same.empty() || comparable(m) == comparable(*same.front())) same.push_back(&m);
+    }
   }
-  return all;
-}
+  /// Null: there is none.
+  [[nodiscard]] const Measurement* next(const Measurement& m) {
+    const auto place = of_case_.find(key_.of(m));
+    if (place == of_case_.end()) return nullptr;
+    auto& [records, given] = place->second;
+    return records[given++ % records.size()];
+  }
 
-/// In how many conditions they differ.
-std::size_t distance(const Measurement& a, const Measurement& b) {
-  const auto differs = [](const auto& from, const auto& to) {
-    return std::size_t(std::ranges::count_if(from, [&](const auto& condition) {
-      const auto there = to.find(condition.first);
-      return there == to.end() || there->second != condition.second;
-    }));
+ private:
+  struct Case {
+    std::vector<const Measurement*> records = {};
+    std::size_t given = 0;
   };
-  return differs(a.conditions, b.conditions) + differs(b.conditions, a.conditions);
-}
-
-/// The one of the same key that was measured most alike; null: there is none.
-const Measurement* partner_of(const Measurement& m, const Candidates& candidates,
-                              const std::vector<ResultDifference>& but) {
-  const auto place = candidates.find(key_of(m, but));
-  if (place == candidates.end()) return nullptr;
-  return *std::ranges::min_element(place->second, {},
-                                   [&](const Measurement* other) { return distance(m, *other); });
-}
+  CaseKey key_;
+  std::map<std::string, Case> of_case_;
+};
 
 /// Nothing and nothing are the same.
 double quotient(double b, double a) { return a == b ? 1 : b / a; }
@@ -140,17 +208,19 @@ std::vector<std::string> metric_names(const std::vector<ResultPair>& pairs) {
   return names;
 }
 
-/// Conditions that say what was measured, where not all pairs agree in them.
+/// Identities and settings in which the pairs differ from one another.
 std::vector<std::string> varying_conditions(const std::vector<ResultPair>& pairs) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const auto& pair : pairs) {
+    for (const auto& [name, condition] : pair.a.conditions) {
+      if (condition.role == Role::identity || condition.role == Role::setting) values[name];
+    }
+  }
   std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    const bool varies = std::ranges::any_of(pairs, [&](const ResultPair& pair) {
-      return condition_of(pair.a, name) != condition_of(pairs.front().a, name);
-    });
-    if (varies) names.push_back(name);
-  };
-  for (const char* name : kMayDiffer) add(name);
-  for (const char* name : kMustAgree) add(name);
+  for (auto& [name, seen] : values) {
+    for (const auto& pair : pairs) seen.insert(condition_of(pair.a, name));
+    if (seen.size() > 1) names.push_back(name);
+  }
   return names;
 }
 
@@ -190,33 +260,26 @@ void add_means(TextTable& table, const std::vector<ResultPair>& pairs,
 bool ResultPair::has_interval() const { return is_known(interval); }
 
 std::vector<ResultDifference> differences(const Results& a, const Results& b) {
-  std::vector<ResultDifference> result;
-  for (const char* name : kMayDiffer) {
-    const auto in_a = only_value(a, name), in_b = only_value(b, name);
-    if (in_a && in_b && *in_a != *in_b) result.push_back({name, *in_a, *in_b});
-  }
-  return result;
+  return differences_in(compared(a, b), a, b);
 }
 
 std::vector<ResultPair> compare_results(const Results& a, const Results& b) {
-  const auto but = differences(a, b);
-  const auto in_b = by_key(b, but);
+  Partners partners(a, b);
   std::vector<ResultPair> pairs;
   for (const auto& m : a.measurements) {
     if (!comparable(m)) continue;
-    const Measurement* const other = partner_of(m, in_b, but);
+    const Measurement* const other = partners.next(m);
     if (other && comparable(*other)) pairs.push_back(make_pair_of(m, *other));
   }
   return pairs;
 }
 
 std::vector<MissingResult> missing_results(const Results& a, const Results& b) {
-  const auto but = differences(a, b);
-  const auto in_b = by_key(b, but);
+  Partners partners(a, b);
   std::vector<MissingResult> missing;
   for (const auto& m : a.measurements) {
     if (!comparable(m)) continue;
-    const Measurement* const other = partner_of(m, in_b, but);
+    const Measurement* const other = partners.next(m);
     if (!other) {
       missing.push_back({m, "B has no such record"});
     } else if (!comparable(*other)) {

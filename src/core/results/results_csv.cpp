@@ -6,11 +6,10 @@
 namespace d5 {
 namespace {
 
-template <class Pairs>
-std::string joined(const Pairs& pairs) {
+std::string joined(const Conditions& conditions) {
   std::string text;
-  for (const auto& [name, value] : pairs) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : "; ", name, value);
+  for (const auto& [name, condition] : conditions) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : "; ", name, condition.exact());
   }
   return text;
 }

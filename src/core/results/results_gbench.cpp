@@ -20,17 +20,15 @@ constexpr double kNanoseconds = 1e9;
 std::string name_of(const Measurement& m) {
   std::string name = m.subject;
   if (!m.framework.empty()) name += "/" + m.framework;
-  for (const char* condition : {"pass", "batch", "ranks", "rank"}) {
-    const auto place = m.conditions.find(condition);
-    if (place != m.conditions.end()) name += "/" + std::string(condition) + ":" + place->second;
+  for (const auto& [word, condition] : m.conditions) {
+    if (condition.role == Role::identity) name += "/" + word + ":" + condition.text();
   }
   if (m.metric != "time") name += "/" + m.metric;
   return name;
 }
 
 int integer_condition(const Measurement& m, const std::string& name, int otherwise) {
-  const auto place = m.conditions.find(name);
-  return place == m.conditions.end() ? otherwise : std::atoi(place->second.c_str());
+  return int(condition_number(m, name).value_or(otherwise));
 }
 
 /// Samples of processor time of the same runs, where they were measured.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/results/conditions_json.hpp"
 #include "core/results/environment_fields.hpp"
 #include "core/results/result_members.hpp"
 #include "core/results/written_record.hpp"
@@ -38,7 +39,7 @@ Json to_json(const detail::WrittenRecord& written) {
       json["interval"] = {number(e.interval.low), number(e.interval.high)};
     }
   }
-  json["conditions"] = std::map<std::string, std::string>(m.conditions.begin(), m.conditions.end());
+  json["conditions"] = detail::to_json(m.conditions);
   json["artefacts"] = detail::artefact_list(m.artefacts);
   Json samples = Json::array();
   for (const double sample : m.samples) samples.push_back(number(sample));

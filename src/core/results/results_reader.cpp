@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "core/results/conditions_json.hpp"
 #include "core/results/environment_fields.hpp"
 #include "core/results/record_words.hpp"
 #include "core/results/results_schema1.hpp"
@@ -68,7 +69,7 @@ Measurement measurement_from(const JsonReader& json, int schema) {
   if (m.status != Status::passed && m.reason.empty()) {
     json.fail("reason", "is empty", "a reason for the status " + std::string(name_of(m.status)));
   }
-  for (auto& [name, value] : json.texts_by_name("conditions")) m.conditions.emplace(name, value);
+  m.conditions = detail::conditions_in(json);
   m.samples = json.numbers("samples");
   if (schema == 1) {
     detail::from_schema1(m);

@@ -33,11 +33,11 @@ void from_schema1(Measurement& m) {
   }
   constexpr std::string_view kRatio = "time ratio to ";
   if (m.metric.starts_with(kRatio)) {
-    m.conditions["base"] = m.metric.substr(kRatio.size());
+    m.conditions["base"] = identity(m.metric.substr(kRatio.size()));
     m.metric = "time_ratio";
   }
   if (const auto output = m.conditions.find("output"); output != m.conditions.end()) {
-    m.conditions["tensor"] = "output " + output->second;
+    m.conditions["tensor"] = identity("output " + output->second.text());
     m.conditions.erase(output);
   }
   m.quantity = quantity_of(m);

@@ -21,6 +21,8 @@ class JsonReader {
   JsonReader(const std::string& text, std::string who);
 
   [[nodiscard]] bool has(const char* name) const { return find(name, false) != nullptr; }
+  /// The field as it stands; null where it is missing. It lives as long as the reader.
+  [[nodiscard]] const nlohmann::json* field(const char* name) const { return find(name, false); }
 
   // Each takes a fallback where the field may be missing.
   [[nodiscard]] std::string text(const char* name, std::optional<std::string> fallback = {}) const;

@@ -42,11 +42,11 @@ Measurement accuracy_record(const std::string& metric, std::size_t samples,
   std::vector<std::size_t> all(samples);
   std::iota(all.begin(), all.end(), std::size_t{0});
   record.samples = {statistic(all)};
-  record.conditions["judged samples"] = std::to_string(samples);
+  record.conditions["judged samples"] = finding(samples);
   const Interval interval = bootstrap_interval(samples, statistic);
   if (!std::isnan(interval.low)) {
     record.conditions["bootstrap interval"] =
-        fmt::format("[{:.4f}, {:.4f}]", interval.low, interval.high);
+        finding(fmt::format("[{:.4f}, {:.4f}]", interval.low, interval.high));
   }
   return record;
 }

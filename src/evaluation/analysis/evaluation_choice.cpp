@@ -20,11 +20,7 @@ constexpr double kMillion = 1e6;
 double price_of(const EvaluationCell& cell, double given) {
   if (given > 0) return given;
   for (const Measurement* record : cell.records) {
-    const std::string text = condition_of(*record, "price_per_hour");
-    double price = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), price).ec == std::errc()) {
-      return price;
-    }
+    if (const auto price = condition_number(*record, "price_per_hour")) return *price;
   }
   return 0;
 }

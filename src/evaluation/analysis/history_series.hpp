@@ -2,15 +2,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "d5/evaluation/evaluation_database.hpp"
 
 namespace d5::detail {
 
-/// Whether records that differ in this condition stand in different lines of a history.
-[[nodiscard]] bool makes_series(std::string_view condition);
-/// `HistoryEntry::series`
+/// `HistoryEntry::series`: records that differ in an identity stand in different lines.
 [[nodiscard]] std::string series_of(const StoredMeasurement& stored);
 
 /// Whether a record may be the best of its series.

@@ -24,8 +24,9 @@ class Differences {
   /// Those of its conditions.
   [[nodiscard]] std::string conditions(const StoredMeasurement& stored) const {
     std::string text;
-    for (const auto& [name, value] : stored.record.conditions) {
-      if (differs(name)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+    for (const auto& [name, condition] : stored.record.conditions) {
+      if (!differs(name)) continue;
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, condition.text());
     }
     return text;
   }
@@ -53,8 +54,8 @@ class Differences {
                                                 {" 3", m.device},
                                                 {" 4", to_string(m.statistic)},
                                                 {" 5", stored.hostname}};
-    for (const auto& [name, value] : m.conditions) {
-      if (detail::makes_series(name)) parts.emplace(name, value);
+    for (const auto& [name, condition] : m.conditions) {
+      if (condition.role == Role::identity) parts.emplace(name, condition.text());
     }
     return parts;
   }

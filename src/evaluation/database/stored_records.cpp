@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/results/conditions_json.hpp"
 #include "core/results/record_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/evaluation/evaluation_database.hpp"
@@ -62,16 +63,12 @@ StoredMeasurement value_from(const SqlRow& row) {
   m.metric = text_of(row[3]);
   const auto statistic = statistic_from(text_of(row[4]));
   const auto direction = std::ranges::find(detail::kDirections, text_of(row[5]));
-  const auto conditions = nlohmann::json::parse(text_of(row[6]), nullptr, false);
-  if (!statistic || direction == detail::kDirections.end() || !conditions.is_object()) {
+  if (!statistic || direction == detail::kDirections.end()) {
     throw FormatError("database: the words of a record are damaged");
   }
   m.statistic = *statistic;
   m.direction = Direction(direction - detail::kDirections.begin());
-  for (const auto& [name, value] : conditions.items()) {
-    if (!value.is_string()) throw FormatError("database: the conditions of a record are damaged");
-    m.conditions.emplace(name, value.get<std::string>());
-  }
+  m.conditions = detail::conditions_from_json(text_of(row[6]), "database");
   m.status = Status::passed;
   stored.estimate.value = number_of(row[7]);
   stored.hostname = text_of(row[8]);

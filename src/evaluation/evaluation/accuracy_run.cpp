@@ -37,7 +37,7 @@ std::vector<NamedMeasure> measures_for(const EvaluatedModel& model) {
 
 void hold_against_claim(Measurement& record, const AccuracyClaim& claim) {
   const double value = estimate(record).value;
-  record.conditions["claimed"] = fmt::format("{}", claim.value);
+  record.conditions["claimed"] = finding(claim.value);
   if (value >= claim.value - claim.tolerance) return;
   record.status = Status::failed;
   record.reason =
@@ -76,7 +76,7 @@ AccuracyRun run_accuracy(EvaluatedModel& model, const AccuracyOptions& options) 
   });
   for (const NamedMeasure& named : measures) {
     Measurement judged = measured_of(model.record(), named.measure->record());
-    judged.conditions["batch"] = std::to_string(options.batch);
+    judged.conditions["batch"] = identity(options.batch);
     if (named.claim) hold_against_claim(judged, *named.claim);
     if (missed > 0) {
       judged.status = Status::failed;

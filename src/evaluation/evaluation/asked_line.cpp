@@ -16,11 +16,11 @@ CommandLine asked_line(const std::string& command, const EvaluationManifest& man
 
 void add_serving(const EvaluationManifest& manifest, WorkPiece& piece, CommandLine& line) {
   if (manifest.instances > 1) {
-    piece.record.conditions["instances"] = std::to_string(manifest.instances);
+    piece.record.conditions["instances"] = identity(manifest.instances);
     line.option("--instances", manifest.instances);
   }
   if (manifest.longest_wait > 0) {
-    piece.record.conditions["longest wait"] = with_prefix(manifest.longest_wait, "s");
+    piece.record.conditions["longest wait"] = identity(manifest.longest_wait, "s");
     line.option("--longest-wait", manifest.longest_wait);
   }
 }

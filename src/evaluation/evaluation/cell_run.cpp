@@ -44,14 +44,13 @@ Measurement cost_record(const Measurement& record, const Measurement& throughput
   constexpr double kSecondsInHour = 3600;
   const double seconds = kMillion / estimate(throughput).value;
   Measurement cost = time_record(record, "machine_time", seconds);
-  cost.conditions["of"] = "a million predictions";
-  const auto price = record.conditions.find("price_per_hour");
-  if (price == record.conditions.end()) return cost;
-  const auto currency = record.conditions.find("currency");
+  cost.conditions["of"] = finding("a million predictions");
+  const auto price = condition_number(record, "price_per_hour");
+  if (!price) return cost;
   cost.metric = "cost";
-  cost.unit = currency == record.conditions.end() ? "" : currency->second;
+  cost.unit = condition_of(record, "currency");
   cost.quantity = Quantity::other;
-  cost.samples = {std::stod(price->second) * seconds / kSecondsInHour};
+  cost.samples = {*price * seconds / kSecondsInHour};
   return cost;
 }
 
@@ -131,11 +130,12 @@ void add_step_records(const Measurement& record, const PipelineReport& report,
   for (const StageReport& stage : report.stages) {
     Measurement one =
         time_record(record, "step_time", stage.items > 0 ? stage.busy / double(stage.items) : 0);
-    one.conditions["step"] = stage.name;
-    one.conditions["step threads"] = std::to_string(stage.threads);
-    one.conditions["queue"] = fmt::format("{:.2g}, {} at most", stage.mean_depth, stage.deepest);
-    one.conditions["waited for input"] = with_prefix(stage.waited_for_input, "s");
-    one.conditions["waited for room"] = with_prefix(stage.waited_for_room, "s");
+    one.conditions["step"] = identity(stage.name);
+    one.conditions["step threads"] = finding(stage.threads);
+    one.conditions["queue"] =
+        finding(fmt::format("{:.2g}, {} at most", stage.mean_depth, stage.deepest));
+    one.conditions["waited for input"] = finding(stage.waited_for_input, "s");
+    one.conditions["waited for room"] = finding(stage.waited_for_room, "s");
     records.push_back(std::move(one));
   }
   Measurement overlap = time_record(record, "pipeline_overlap", report.overlap());
@@ -156,7 +156,7 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifes
   LevelTrace trace(cell.trace_level);
   const auto system = system_of(model, manifest, cell.batch, *scenario);
   record.framework_version = predictor_version(model.word());
-  record.conditions["threads"] = std::to_string(instance_threads(manifest));
+  record.conditions["threads"] = identity(instance_threads(manifest));
   trace.begin();
   const Scenario::Length length = length_of(*scenario, manifest);
   const ScenarioResult run =

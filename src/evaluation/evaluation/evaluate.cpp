@@ -44,7 +44,7 @@ std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
   const bool isolated = options.isolation.most_seconds > 0 && (libraries || !is_harmless);
   std::vector<WorkPiece> pieces;
   const detail::SystemChoice system = detail::choose_system(evaluation.systems);
-  const detail::ToldConditions told = detail::told_of(system, options);
+  const Conditions told = detail::told_of(system, options);
   for (std::size_t m = 0; m < evaluation.models.size(); ++m) {
     for (const FixedFramework& framework : evaluation.frameworks) {
       auto those = isolated ? detail::isolated_pieces(evaluation, m, framework, told, options)

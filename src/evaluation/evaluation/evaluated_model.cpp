@@ -103,11 +103,11 @@ Measurement EvaluatedModel::record() const {
   record.subject = model_.manifest.reference();
   record.framework = word();
   record.conditions = told;
-  record.conditions["dataset"] = dataset_.manifest.reference();
+  record.conditions["dataset"] = identity(dataset_.manifest.reference());
   if (!evaluation_.manifest.split.empty()) {
-    record.conditions["split"] = evaluation_.manifest.split;
+    record.conditions["split"] = identity(evaluation_.manifest.split);
   }
-  record.conditions["threads"] = std::to_string(threads());
+  record.conditions["threads"] = identity(threads());
   if (predictor_) record.framework_version = predictor_version(word());
   record.artefacts.push_back(
       {.name = "evaluation", .version = evaluation_.manifest.version, .sha256 = evaluation_.key});

@@ -14,9 +14,6 @@
 
 namespace d5::detail {
 
-/// Conditions of all records of an evaluation.
-using ToldConditions = std::map<std::string, std::string, std::less<>>;
-
 /// One model in one framework while it is evaluated: what its pieces share. Opened by the first
 /// that asks, and opened again for another batch.
 class EvaluatedModel {
@@ -44,7 +41,7 @@ class EvaluatedModel {
   [[nodiscard]] Measurement record() const;
 
   /// What all its records say: of the system, and of its price.
-  ToldConditions told = {};
+  Conditions told = {};
   /// What is wrong with its answers, as far as they were judged: a claim that it missed.
   std::string fault = {};
 

@@ -53,7 +53,7 @@ void learn(EvaluatedModel& model, const std::vector<Measurement>& records) {
 }  // namespace
 
 std::vector<WorkPiece> isolated_pieces(const FixedEvaluation& evaluation, std::size_t model,
-                                       const FixedFramework& framework, ToldConditions told,
+                                       const FixedFramework& framework, Conditions told,
                                        const EvaluateOptions& options) {
   const auto apart = std::make_shared<Apart>(options);
   apart->model =

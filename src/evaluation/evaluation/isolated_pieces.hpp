@@ -16,7 +16,7 @@ namespace d5::detail {
 [[nodiscard]] std::vector<WorkPiece> isolated_pieces(const FixedEvaluation& evaluation,
                                                      std::size_t model,
                                                      const FixedFramework& framework,
-                                                     ToldConditions told,
+                                                     Conditions told,
                                                      const EvaluateOptions& options);
 
 }  // namespace d5::detail

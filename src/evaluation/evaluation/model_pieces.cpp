@@ -38,7 +38,7 @@ std::vector<Cell> cells_of(const EvaluationManifest& manifest) {
 }  // namespace
 
 ModelPieces::ModelPieces(const FixedEvaluation& evaluation, std::size_t model,
-                         const FixedFramework& framework, ToldConditions told,
+                         const FixedFramework& framework, Conditions told,
                          const EvaluateOptions& options)
     : manifest_(evaluation.manifest),
       options_(options),
@@ -85,8 +85,8 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
   WorkPiece piece = piece_called(fmt::format("{} batch {}", scenario, cell.batch), "latency");
   piece.record.unit = "s";
   piece.record.quantity = Quantity::time;
-  piece.record.conditions["scenario"] = scenario;
-  piece.record.conditions["batch"] = std::to_string(cell.batch);
+  piece.record.conditions["scenario"] = identity(scenario);
+  piece.record.conditions["batch"] = identity(cell.batch);
   CommandLine line =
       CommandLine(line_).option("--scenario", scenario).option("--batch", cell.batch);
   const EvaluationManifest usual;
@@ -94,12 +94,12 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
   if (manifest_.seconds != usual.seconds) line.option("--seconds", manifest_.seconds);
   add_serving(manifest_, piece, line);
   if (cell.trace_level != "none") {
-    piece.record.conditions["trace level"] = cell.trace_level;
+    piece.record.conditions["trace level"] = identity(cell.trace_level);
     piece.name += " trace " + cell.trace_level;
     line.option("--trace-level", cell.trace_level);
   }
   if (manifest_.repetitions > 1) {
-    piece.record.conditions["repetition"] = std::to_string(cell.repetition + 1);
+    piece.record.conditions["repetition"] = setting(cell.repetition + 1);
     piece.name += fmt::format(" repetition {}", cell.repetition + 1);
   }
   piece.record.command = line.append(options_.command_options).text();

@@ -17,7 +17,7 @@ namespace d5::detail {
 class ModelPieces {
  public:
   ModelPieces(const FixedEvaluation& evaluation, std::size_t model, const FixedFramework& framework,
-              ToldConditions told, const EvaluateOptions& options);
+              Conditions told, const EvaluateOptions& options);
 
   /// Its accuracy, if the evaluation asks for it, and each cell.
   [[nodiscard]] std::vector<WorkPiece> all() const;

@@ -41,9 +41,9 @@ Measurement step_record(const Measurement& record, const PeakStep& step,
   one.quantity = Quantity::time;
   one.statistic = {.of = Statistic::Of::quantile, .quantile = percentile};
   one.samples = std::move(latencies);
-  one.conditions["rate"] = fmt::format("{:.6g}", step.rate);
-  one.conditions["verdict"] = word_for(step.verdict);
-  if (!step.reason.empty()) one.conditions["because"] = step.reason;
+  one.conditions["rate"] = identity(step.rate, "query/s");
+  one.conditions["verdict"] = finding(word_for(step.verdict));
+  if (!step.reason.empty()) one.conditions["because"] = finding(step.reason);
   if (!step.doubt.empty()) mistrust(one, step.doubt);
   return one;
 }
@@ -56,7 +56,7 @@ Measurement peak_record(const Measurement& record, const Peak& peak) {
   one.statistic = {.of = Statistic::Of::single};
   one.samples = {peak.rate};
   one.conditions["missed at"] =
-      std::isinf(peak.missed) ? "none" : with_prefix(peak.missed, "query/s");
+      finding(std::isinf(peak.missed) ? "none" : with_prefix(peak.missed, "query/s"));
   for (const PeakStep& step : peak.steps) {
     const bool decides = step.rate == peak.rate || step.rate == peak.missed;
     if (decides && !step.doubt.empty()) {
@@ -111,11 +111,10 @@ WorkPiece piece_of(const FixedEvaluation& evaluation, std::size_t m,
   piece.record.metric = "peak_rate";
   piece.record.unit = "query/s";
   piece.record.quantity = Quantity::rate;
-  piece.record.conditions["scenario"] = scenario;
-  piece.record.conditions["batch"] = std::to_string(batch);
-  piece.record.conditions["objective"] = objective;
-  piece.record.conditions["threads"] =
-      std::to_string(detail::instance_threads(evaluation.manifest));
+  piece.record.conditions["scenario"] = identity(scenario);
+  piece.record.conditions["batch"] = identity(batch);
+  piece.record.conditions["objective"] = identity(objective);
+  piece.record.conditions["threads"] = identity(detail::instance_threads(evaluation.manifest));
   piece.name = fmt::format("{} {} {} batch {}", model->manifest().reference(), framework.word,
                            scenario, batch);
   CommandLine line = detail::asked_line("eval find-peak", evaluation.manifest, m, framework.word);

@@ -34,17 +34,17 @@ SystemChoice choose_system(const std::vector<FoundManifest<SystemManifest>>& sys
   return choice;
 }
 
-ToldConditions told_of(const SystemChoice& choice, const EvaluateOptions& options) {
-  ToldConditions told;
+Conditions told_of(const SystemChoice& choice, const EvaluateOptions& options) {
+  Conditions told;
   double price = options.price_per_hour;
   if (choice.system) {
-    told["system"] = choice.system->reference();
+    told["system"] = identity(choice.system->reference());
     if (choice.system->price_per_hour > 0) {
       price = choice.system->price_per_hour;
-      told["currency"] = choice.system->currency;
+      told["currency"] = finding(choice.system->currency);
     }
   }
-  if (price > 0) told["price_per_hour"] = fmt::format("{}", price);
+  if (price > 0) told["price_per_hour"] = finding(price);
   return told;
 }
 

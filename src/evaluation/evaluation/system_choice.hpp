@@ -18,7 +18,7 @@ struct SystemChoice {
 [[nodiscard]] SystemChoice choose_system(const std::vector<FoundManifest<SystemManifest>>& systems);
 
 /// What its records say of it, and of its price.
-[[nodiscard]] ToldConditions told_of(const SystemChoice& choice, const EvaluateOptions& options);
+[[nodiscard]] Conditions told_of(const SystemChoice& choice, const EvaluateOptions& options);
 /// Pieces that run nothing, and are skipped with the reason.
 void skip_all(const std::string& why_not, const EvaluateOptions& options,
               std::vector<WorkPiece>& pieces);

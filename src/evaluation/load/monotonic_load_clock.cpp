@@ -57,9 +57,9 @@ class MonotonicLoadClock final : public LoadClock {
     wakes_.notify_one();
   }
 
-  std::map<std::string, std::string> conditions() const override {
-    return {{"timer_slack", fmt::format("{} ns", slack_)},
-            {"waiting", fmt::format("spins {} us", double(options_.spin_ns) / 1000)}};
+  Conditions conditions() const override {
+    return {{"timer_slack", setting(double(slack_) * 1e-9, "s")},
+            {"waiting", setting(fmt::format("spins {} us", double(options_.spin_ns) / 1000))}};
   }
 
  private:

@@ -32,7 +32,8 @@ Measurement record_of(const char* metric, const char* unit, Quantity quantity,
 void check_objective(ScenarioResult& result, const ScenarioOptions& options) {
   if (options.latency_seconds <= 0) return;
   const std::string which = to_string(percentile_of(result.percentile));
-  result.conditions["objective"] = fmt::format("{} <= {:.6g} s", which, options.latency_seconds);
+  result.conditions["objective"] =
+      identity(fmt::format("{} <= {:.6g} s", which, options.latency_seconds));
   // A query without an answer is later than any.
   std::vector<double> latencies = query_latencies(result);
   if (latencies.empty()) return invalidate(result, "no query has an answer");
@@ -50,7 +51,7 @@ void look_for_doubts(ScenarioResult& result) {
   const std::vector<double> latencies = query_latencies(result);
   if (latencies.empty()) return;
   const auto settled = steady_from(latencies);
-  result.conditions["steady_from"] = settled ? fmt::format("query {}", *settled) : "never";
+  result.conditions["steady_from"] = finding(settled ? fmt::format("query {}", *settled) : "never");
   std::string doubt;
   if (!settled) doubt = "latency had not settled by the middle of the run";
   if (result.latency_from == LatencyFrom::schedule) {
@@ -148,10 +149,10 @@ std::vector<Measurement> measurements_of(const ScenarioResult& result) {
 void conclude(ScenarioResult& result, const ScenarioOptions& options) {
   const bool accuracy = options.mode == ScenarioOptions::Mode::accuracy;
   if (options.percentile > 0) result.percentile = options.percentile;
-  result.conditions["seed"] = std::to_string(options.seed);
-  result.conditions["mode"] = accuracy ? "accuracy" : "performance";
+  result.conditions["seed"] = setting(options.seed);
+  result.conditions["mode"] = identity(accuracy ? "accuracy" : "performance");
   result.conditions["latency_from"] =
-      result.latency_from == LatencyFrom::schedule ? "schedule" : "issue";
+      identity(result.latency_from == LatencyFrom::schedule ? "schedule" : "issue");
   check_objective(result, options);
   if (!accuracy) look_for_doubts(result);
   result.measurements = measurements_of(result);

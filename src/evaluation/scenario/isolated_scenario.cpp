@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/results/conditions_json.hpp"
 #include "evaluation/load/usual_load.hpp"
 #include "evaluation/load/verdict.hpp"
 #include "evaluation/scenario/shared_bytes.hpp"
@@ -27,11 +28,7 @@ std::string bytes_of(const ScenarioResult& result) {
   }
   out.one(result.status);
   out.all(result.reason);
-  out.one(result.conditions.size());
-  for (const auto& [name, value] : result.conditions) {
-    out.all(name);
-    out.all(value);
-  }
+  out.all(detail::to_json(result.conditions).dump());
   // Behind those that follow from all this: what the scenario found out before it began.
   const std::size_t following = detail::measurements_of(result).size();
   out.one(result.measurements.size() - following);
@@ -60,11 +57,9 @@ ScenarioResult result_in(const std::string& bytes) {
   }
   in.one(result.status);
   in.all(result.reason);
-  in.one(count);
-  for (std::string name; count-- > 0;) {
-    in.all(name);
-    in.all(result.conditions[name]);
-  }
+  std::string conditions;
+  in.all(conditions);
+  result.conditions = detail::conditions_from_json(conditions, "an isolated scenario");
   result.measurements = detail::measurements_of(result);
   in.one(count);
   for (std::string metric, unit; count-- > 0;) {

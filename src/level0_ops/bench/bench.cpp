@@ -41,7 +41,7 @@ std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions&
 void set_commands(std::vector<Measurement>& results, const OperatorCase& one,
                   const BenchOptions& options, Passes pass) {
   CommandLine line("op bench");
-  line.word(one.line)
+  line.word(one.full_line())
       .option("--pass", detail::name_of(pass))
       .runs_in(options.frameworks, options.device);
   line.append(to_line(options.measuring, options.metrics));
@@ -88,7 +88,7 @@ void check(const OperatorCase& one, const BenchOptions& options,
                                      .interrupt = options.measuring.interrupt,
                                      .errors = options.errors})) {
       if (error.status == Status::unsupported) continue;  // its time says so already
-      error.conditions["pass"] = "forward";
+      error.conditions["pass"] = identity("forward");
       error.conditions.erase("test");  // the pass says it
       results.push_back(std::move(error));
     }

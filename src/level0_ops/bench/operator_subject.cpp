@@ -64,7 +64,8 @@ Measurement pass_record(const OperatorCase& one, const std::string& framework, P
   record.subject = one.line;
   record.level = "operator";
   record.framework = framework;
-  record.conditions["pass"] = name_of(pass);
+  record.conditions = one.sweep.values;
+  record.conditions["pass"] = identity(name_of(pass));
   return record;
 }
 

@@ -119,12 +119,23 @@ class Template {
   std::vector<Part> parts_;
 };
 
+CaseSweep sweep_of(std::string_view problem, const std::vector<Name>& names,
+                   const std::vector<std::size_t>& chosen) {
+  CaseSweep sweep{.line = std::string(problem) + " for"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string name(names[i].name), &value = names[i].values[chosen[i]];
+    sweep.line += fmt::format(" {}={}", name, value);
+    sweep.values[name] = {typed_value(value), Role::identity};
+  }
+  return sweep;
+}
+
 }  // namespace
 
-std::vector<std::string> without_ranges(const std::string& line) {
+std::vector<ExpandedLine> without_ranges(const std::string& line) {
   const auto words = words_of(line);
   const auto keyword = std::ranges::find(words, "for", &Word::text);
-  if (keyword == words.end()) return {line};
+  if (keyword == words.end()) return {{line}};
   std::vector<Name> names;
   std::size_t cases = 1;
   for (auto word = keyword + 1; word != words.end(); ++word) {
@@ -144,10 +155,10 @@ std::vector<std::string> without_ranges(const std::string& line) {
     if (problem.has(i)) continue;
     refuse(names[i].word, fmt::format("a name that stands before 'for', as {{{}}}", names[i].name));
   }
-  std::vector<std::string> lines;
+  std::vector<ExpandedLine> lines;
   std::vector<std::size_t> chosen(names.size());
   while (lines.size() < cases) {
-    lines.push_back(problem.filled(names, chosen));
+    lines.push_back({problem.filled(names, chosen), sweep_of(text, names, chosen)});
     // The last name varies fastest.
     for (std::size_t i = names.size(); i-- > 0 && ++chosen[i] == names[i].values.size();) {
       chosen[i] = 0;

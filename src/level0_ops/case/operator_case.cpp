@@ -250,13 +250,14 @@ CaseLine read_case(const std::string& line, std::uint64_t seed) {
 
 std::vector<CaseLine> expand_case(const std::string& line, std::uint64_t seed) {
   const auto lines = detail::without_ranges(line);
-  if (lines.size() == 1) return {read_case(lines.front(), seed)};
+  if (lines.front().sweep.line.empty()) return {read_case(lines.front().line, seed)};
   std::vector<CaseLine> cases;
   for (const auto& one : lines) {
     try {
-      cases.push_back(read_case(one, seed));
+      cases.push_back(read_case(one.line, seed));
+      cases.back().sweep = one.sweep;
     } catch (const FormatError& error) {
-      throw FormatError(fmt::format("{}, in '{}'", error.what(), printable(one)));
+      throw FormatError(fmt::format("{}, in '{}'", error.what(), printable(one.line)));
     }
   }
   return cases;
@@ -264,7 +265,9 @@ std::vector<CaseLine> expand_case(const std::string& line, std::uint64_t seed) {
 
 OperatorCase CaseLine::draw() const {
   if (!refusal.empty()) throw FormatError(refusal);
-  return parse_case(line, seed);
+  OperatorCase drawn = parse_case(line, seed);
+  drawn.sweep = sweep;
+  return drawn;
 }
 
 std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed,

@@ -19,7 +19,7 @@ void DrawJudge::add(std::span<const Value> inputs, std::span<const Value> output
 
 Measurement DrawJudge::record(const Measurement& base) const {
   Measurement result = base;
-  result.conditions["compared"] = fmt::format("the distribution of {} draws", count());
+  result.conditions["compared"] = finding(fmt::format("the distribution of {} draws", count()));
   result.samples = {places_.distance()};
   const std::string complaint = places_.complaint();
   if (impossible_.empty() && complaint.empty()) return result;

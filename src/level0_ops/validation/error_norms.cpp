@@ -137,7 +137,7 @@ std::vector<Measurement> norm_records(const ErrorNorms& norms, const Measurement
   add("l2_error", norms.l2);
   Measurement& largest = add("max_error", norms.l_infinity);
   if (!norms.place.empty())
-    largest.conditions["at"] = fmt::format("{}", fmt::join(norms.place, ","));
+    largest.conditions["at"] = finding(fmt::format("{}", fmt::join(norms.place, ",")));
   add("relative_l1_error", norms.relative_l1);
   add("relative_l2_error", norms.relative_l2);
   add("ulp_error", norms.ulp);

@@ -93,17 +93,17 @@ void weigh_evidence(Measurement& record, const std::string& what, const Value& e
   if (const std::string lack = evidence.lack(expectation); !lack.empty()) {
     mistrust_uncompared(record, what,
                         fmt::format("{} are {}: give inputs", who(expectation), lack));
-    if (evidence.elements > 0) record.conditions["compared"] = kNothingFinite;
+    if (evidence.elements > 0) record.conditions["compared"] = finding(kNothingFinite);
     return;
   }
   const std::int64_t numbers = evidence.elements - evidence.nan - evidence.infinite;
   if (numbers == evidence.elements) return;
   record.conditions["compared"] =
-      fmt::format("numbers in {} of {} elements", numbers, evidence.elements);
+      finding(fmt::format("numbers in {} of {} elements", numbers, evidence.elements));
 }
 
 void mistrust_uncompared(Measurement& record, const std::string& what, const std::string& words) {
-  record.conditions["compared"] = kNothing;
+  record.conditions["compared"] = finding(kNothing);
   mistrust(record, fmt::format("{}{}{}", what, what.empty() ? "" : ": ", words));
 }
 

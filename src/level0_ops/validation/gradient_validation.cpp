@@ -244,8 +244,8 @@ std::vector<Measurement> check_inputs(const Measurement& base, const OperatorReg
         Projection(function, i, p, options).check(verdict);
       }
     }
-    one.conditions["tensor"] = fmt::format("gradient of input {}", i);
-    one.conditions["mode"] = full ? "full" : "projection";
+    one.conditions["tensor"] = identity(fmt::format("gradient of input {}", i));
+    one.conditions["mode"] = identity(full ? "full" : "projection");
     verdict.write(one, full ? function.start(i).size() : function.output_elements());
   }
   return results;

@@ -57,7 +57,7 @@ class GradientVerdict {
     record.samples = {largest_};
     for (const auto& [shape, places] : places_) {
       record.conditions[std::string(name_of(shape)) + "s"] =
-          fmt::format("{} of {}", places.size(), count);
+          finding(fmt::format("{} of {}", places.size(), count));
     }
     const auto undefined = places_.find(Shape1d::undefined);
     const std::size_t no_numbers = undefined == places_.end() ? 0 : undefined->second.size();

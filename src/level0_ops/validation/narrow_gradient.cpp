@@ -117,12 +117,13 @@ std::vector<Measurement> check_narrow_gradient(const Measurement& base,
       check_some(function, i, step, rounding, options.seed, verdict);
     }
     one.samples = {verdict.largest};
-    one.conditions["tensor"] = fmt::format("gradient of input {}", i);
-    one.conditions["mode"] = full ? "full" : "projection";
-    one.conditions["precision"] = std::string(name_of(function.widest()));
+    one.conditions["tensor"] = identity(fmt::format("gradient of input {}", i));
+    one.conditions["mode"] = identity(full ? "full" : "projection");
+    one.conditions["precision"] = identity(std::string(name_of(function.widest())));
     const auto count = [&](const char* name, const std::set<std::size_t>& places) {
       if (places.empty()) return;
-      one.conditions[name] = fmt::format("{} of {}", places.size(), function.start(i).size());
+      one.conditions[name] =
+          finding(fmt::format("{} of {}", places.size(), function.start(i).size()));
     };
     count("kinks", verdict.sharp);
     count("undefined places", verdict.undefined);

@@ -113,10 +113,10 @@ Measurement reduced_record(const CaseLine& whole, const std::string& subject,
     return record;
   }
   record.samples = {elements_of(small.line.draw())};
-  record.conditions["test"] = small.test;
-  record.conditions["case"] = small.line.line;
-  record.conditions["tries"] = fmt::format("{}", small.tries);
-  record.conditions["seconds"] = fmt::format("{:.3g}", small.seconds);
+  record.conditions["test"] = identity(small.test);
+  record.conditions["case"] = finding(small.line.line);
+  record.conditions["tries"] = finding(small.tries);
+  record.conditions["seconds"] = finding(small.seconds, "s");
   record.status = Status::failed;
   record.reason = fmt::format("{}: {}", printable(small.line.line), small.difference);
   if (small.differing_runs < small.runs) {

@@ -34,7 +34,7 @@ CaseFinding first_failed(const std::vector<Measurement>& records) {
   for (const auto& record : records) {
     if (record.status != Status::failed) continue;
     const bool is_answer = record.conditions.contains("tensor");
-    return {true, record.conditions.at("test"), record.reason, is_answer,
+    return {true, record.conditions.at("test").text(), record.reason, is_answer,
             is_answer && !record.samples.empty() ? record.samples.front() : 0};
   }
   return {};

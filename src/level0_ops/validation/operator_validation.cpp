@@ -55,8 +55,8 @@ Measurement check_draws(const Measurement& base, const OperatorCase& op_case,
   detail::DrawJudge judge(op_case.node);
   judge.add(op_case.inputs, outputs);
   Measurement record = judge.record(base);
-  record.conditions["tensor"] = "output 0";
-  record.conditions["reference"] = "its distribution";
+  record.conditions["tensor"] = identity("output 0");
+  record.conditions["reference"] = finding("its distribution");
   return record;
 }
 
@@ -94,8 +94,8 @@ std::vector<Measurement> compare_outputs(Measurement result, const OperatorCase&
           compare_values(got.output(i), wanted, tolerance.value_or(expected.tolerance(wanted)));
       Measurement& one = results.emplace_back(result);
       one.samples = {difference.largest_relative};
-      one.conditions["tensor"] = fmt::format("output {}", i);
-      one.conditions["absolute error"] = fmt::format("{}", difference.largest_absolute);
+      one.conditions["tensor"] = identity(fmt::format("output {}", i));
+      one.conditions["absolute error"] = aside(difference.largest_absolute);
       if (!difference.equal) {
         one.status = Status::failed;
         one.reason = difference.where;
@@ -130,9 +130,9 @@ std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::st
   if (options.errors == ErrorDetail::norms) own.flag("--norms");
   if (!options.heatmaps.empty()) own.option("--heatmap", options.heatmaps);
   Measurement record = detail::validation_record(op_case, subject, "forward", options.device, own);
-  record.conditions["reference"] = !op_case.expected.empty() ? "the case"
-                                   : options.exact           ? options.reference + " in float64"
-                                                             : options.reference;
+  record.conditions["reference"] = finding(!op_case.expected.empty() ? "the case"
+                                           : options.exact ? options.reference + " in float64"
+                                                           : options.reference);
   return isolated(options.isolation, record,
                   [&] { return compare_outputs(record, op_case, subject, options); });
 }

@@ -43,7 +43,7 @@ void add_heatmap(Measurement& record, const Tensor& values, const std::string& f
   const std::string device = record.device == "cpu" ? "" : "-" + file_word(record.device);
   const std::string name =
       fmt::format("{}-{}{}-{}-{}.png", file_word(record.subject), file_word(record.framework),
-                  device, file_word(record.conditions.at("tensor")), what);
+                  device, file_word(record.conditions.at("tensor").text()), what);
   const std::string path = (std::filesystem::path(folder) / name).string();
   const std::string png = encode_png(heatmap(values));
   write_file(path, png);

@@ -59,9 +59,9 @@ std::vector<Measurement> compare_with_reference(const Measurement& base,
                        rounding_tolerance(judge.cost(), gradient.elements(), gradient.dtype()));
     Measurement& one = results.emplace_back(base);
     one.samples = {difference.largest_relative};
-    one.conditions["tensor"] = fmt::format("gradient of input {}", i);
-    one.conditions["mode"] = "reference";
-    weigh_evidence(one, one.conditions["tensor"], expected, Expectation::computed);
+    one.conditions["tensor"] = identity(fmt::format("gradient of input {}", i));
+    one.conditions["mode"] = identity("reference");
+    weigh_evidence(one, condition_of(one, "tensor"), expected, Expectation::computed);
     if (difference.equal) continue;
     one.status = Status::failed;
     one.reason = fmt::format("gradient of input {}: {}", i, difference.where);

@@ -110,7 +110,8 @@ void add_records(std::vector<Measurement>& records, const TensorRuns& runs, Meas
   like.samples = {norms.l_infinity};
   like.status = Status::passed;  // it tells, the record before it judges
   like.reason.clear();
-  if (!norms.place.empty()) like.conditions["at"] = fmt::format("{}", fmt::join(norms.place, ","));
+  if (!norms.place.empty())
+    like.conditions["at"] = finding(fmt::format("{}", fmt::join(norms.place, ",")));
   if (!heatmaps.empty() && runs.differing() > 0) {
     Tensor deviation = variance.copy();
     for (double& value : deviation.span<double>()) value = std::sqrt(value);
@@ -180,7 +181,7 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
   std::vector<Measurement> records;
   const auto judge = [&](const Runs& runs, const char* what) {
     for (const auto& [i, tensor] : runs) {
-      result.conditions["tensor"] = fmt::format("{} {}", what, i);
+      result.conditions["tensor"] = identity(fmt::format("{} {}", what, i));
       add_records(records, tensor, result, options.heatmaps);
     }
   };
@@ -190,7 +191,7 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
     const RepeatedRuns repeated(op_case, tested.part<OperatorRegistry>(), options);
     judge(repeated.forward(), "output");
     if (options.passes == Passes::both && repeated.has_backward()) {
-      result.conditions["tensor"] = "gradients";  // where there will be none
+      result.conditions["tensor"] = identity("gradients");  // where there will be none
       judge(repeated.backward(), "gradient of input");
     }
   } catch (const IoError&) {  // of a picture: no finding
@@ -214,7 +215,7 @@ std::vector<Measurement> test_repeatability(const OperatorCase& op_case, const s
   if (!options.heatmaps.empty()) own.option("--heatmap", options.heatmaps);
   Measurement record =
       detail::validation_record(op_case, subject, "repeatability", options.device, own);
-  record.conditions["runs"] = fmt::format("{}", options.runs);
+  record.conditions["runs"] = finding(options.runs);
   return isolated(options.isolation, record,
                   [&] { return compare(record, op_case, subject, options); });
 }

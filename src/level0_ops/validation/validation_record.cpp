@@ -8,12 +8,13 @@ Measurement validation_record(const OperatorCase& op_case, const std::string& su
   Measurement result = error_record();
   result.subject = op_case.line;
   CommandLine line("op check");
-  line.word(op_case.line).runs_in({subject}, device).option("--seed", op_case.seed);
+  line.word(op_case.full_line()).runs_in({subject}, device).option("--seed", op_case.seed);
   result.command = line.append(options.text()).text();
   result.level = "operator";
   result.framework = subject;
   result.device = to_string(device);
-  result.conditions["test"] = test;
+  result.conditions = op_case.sweep.values;
+  result.conditions["test"] = identity(test);
   return result;
 }
 

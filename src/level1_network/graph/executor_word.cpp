@@ -102,12 +102,13 @@ std::string execution_line(const ExecutorOptions& options) {
 }
 
 void note_execution(Measurement& record, const ExecutorOptions& options) {
-  if (!options.placement.empty()) record.conditions["placement"] = to_words(options.placement);
+  if (!options.placement.empty())
+    record.conditions["placement"] = identity(to_words(options.placement));
   if (options.memory_limit > 0) {
-    record.conditions["memory limit"] = byte_words(options.memory_limit);
+    record.conditions["memory limit"] = identity(options.memory_limit, "byte");
   }
   if (!options.recompute.empty()) {
-    record.conditions["recompute"] = fmt::format("{}", fmt::join(options.recompute, ","));
+    record.conditions["recompute"] = identity(fmt::format("{}", fmt::join(options.recompute, ",")));
   }
 }
 

@@ -48,7 +48,8 @@ std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
 /// What a record says of how the network was changed, where its nodes run, and what its executor
 /// was held to.
 void note_conditions(Measurement& record, const NetworkBenchOptions& options) {
-  if (!options.transforms.empty()) record.conditions["transform"] = to_words(options.transforms);
+  if (!options.transforms.empty())
+    record.conditions["transform"] = identity(to_words(options.transforms));
   note_execution(record, detail::execution_of(options));
 }
 
@@ -70,8 +71,8 @@ Measurement network_record(const std::string& model, const std::string& framewor
   record.subject = model_name(model);
   record.level = "network";
   record.framework = framework;
-  record.conditions["pass"] = pass;
-  record.conditions["batch"] = fmt::format("{}", sizes.batch);
+  record.conditions["pass"] = identity(pass);
+  record.conditions["batch"] = identity(sizes.batch);
   return record;
 }
 

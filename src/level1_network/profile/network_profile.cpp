@@ -85,9 +85,9 @@ void NetworkProfile::summarise(Measurement& result) const {
     return;
   }
   result.samples = whole_;
-  result.conditions["profile.steps"] = fmt::format("{}", steps_.size());
+  result.conditions["profile.steps"] = aside(steps_.size());
   result.conditions["profile.clock seconds"] =
-      fmt::format("{:.3e}", 2 * double(steps_.size()) * clock_cost().seconds_per_read);
+      aside(2 * double(steps_.size()) * clock_cost().seconds_per_read, "s");
 }
 
 }  // namespace d5

@@ -67,7 +67,8 @@ Measurement run_record(const std::string& model, const std::string& word,
                      .quantity = Quantity::time,
                      .statistic = {.of = Statistic::Of::single},
                      .artefacts = {model_artefact(model)}};
-  if (!options.transforms.empty()) record.conditions["transform"] = to_words(options.transforms);
+  if (!options.transforms.empty())
+    record.conditions["transform"] = identity(to_words(options.transforms));
   note_execution(record, options.execution);
   return record;
 }

@@ -88,18 +88,18 @@ class GroupRecords {
     base_.over_ranks = OverRanks::apart;
     for (const char* of_whole : {"profile.steps", "profile.clock seconds"})
       base_.conditions.erase(of_whole);
-    base_.conditions["by"] = grouping.by;
-    base_.conditions[grouping.by] = printable(group.name);
-    base_.conditions["direction"] = first.pass == Pass::forward ? "forward" : "backward";
+    base_.conditions["by"] = identity(grouping.by);
+    base_.conditions[grouping.by] = identity(printable(group.name));
+    base_.conditions["direction"] = identity(first.pass == Pass::forward ? "forward" : "backward");
     if (&grouping == &groupings().back()) {
       with_graphs_ = with_graphs[std::size_t(&first - steps.data())];
-      base_.conditions["operator"] = printable(first.op_type);
-      base_.conditions["kernel"] = first.framework;
+      base_.conditions["operator"] = identity(printable(first.op_type));
+      base_.conditions["kernel"] = finding(first.framework);
       if (first.holder != NetworkProfile::kNone) {
-        base_.conditions["within"] = printable(steps[first.holder].node);
+        base_.conditions["within"] = identity(printable(steps[first.holder].node));
       }
     } else {
-      base_.conditions["nodes"] = fmt::format("{}", group.steps.size());
+      base_.conditions["nodes"] = finding(group.steps.size());
     }
   }
 
@@ -159,7 +159,7 @@ Measurement steps_share(const Measurement& profiled, const std::vector<double>& 
   record.quantity = Quantity::share;
   record.direction = Direction::higher_is_better;
   record.over_ranks = OverRanks::apart;
-  record.conditions["by"] = "run";
+  record.conditions["by"] = identity("run");
   std::ranges::transform(all, profiled.samples, record.samples.begin(), std::divides<>());
   return record;
 }

@@ -223,10 +223,12 @@ void note_inputs(Measurement& record, const OpenSizes& asked, const Network& net
     if (inputs.made.empty() || asked.by_name.contains(name) || size == asked.batch) continue;
     found.push_back(fmt::format("{}={}", printable(name), size));
   }
-  if (!found.empty()) record.conditions["sizes"] = fmt::format("{}", fmt::join(found, ", "));
-  if (!inputs.drawn.empty()) record.conditions["drawn"] = inputs.drawn;
+  if (!found.empty())
+    record.conditions["sizes"] = identity(fmt::format("{}", fmt::join(found, ", ")));
+  if (!inputs.drawn.empty()) record.conditions["drawn"] = finding(inputs.drawn);
   const auto others = declared_otherwise(network, inputs);
-  if (!others.empty()) record.conditions["declared"] = fmt::format("{}", fmt::join(others, ", "));
+  if (!others.empty())
+    record.conditions["declared"] = finding(fmt::format("{}", fmt::join(others, ", ")));
   if (const auto doubt = doubt_of(network); !doubt.empty()) mistrust(record, doubt);
 }
 

@@ -74,7 +74,7 @@ std::string first_difference(Network before, Network after, Keeps keeps, const V
   std::map<std::string, Measurement> failed;
   for (auto& record : judge.judge(error_record("", "reference"), answers)) {
     const bool counts = record.status == Status::failed && !(rounds && rounding.explains(record));
-    if (counts) failed[record.conditions.at("tensor")] = std::move(record);
+    if (counts) failed[record.conditions.at("tensor").text()] = std::move(record);
   }
   for (const auto& node : nodes) {
     for (const auto& name : node.outputs) {

@@ -22,9 +22,9 @@ double coarsest(const std::map<std::string, DType, std::less<>>& dtypes) {
   return largest;
 }
 
-std::string_view name_in(const Measurement& record) {
+std::string name_in(const Measurement& record) {
   constexpr std::string_view kOutput = "output ";
-  const std::string_view tensor = record.conditions.at("tensor");
+  const std::string tensor = record.conditions.at("tensor").text();
   return tensor.starts_with(kOutput) ? tensor.substr(kOutput.size()) : tensor;
 }
 

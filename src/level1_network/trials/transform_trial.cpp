@@ -46,7 +46,7 @@ bool talks_to_ranks(const Network& network) {
 }
 
 bool is_output(const Measurement& record) {
-  return record.conditions.at("tensor").starts_with("output ");
+  return record.conditions.at("tensor").text().starts_with("output ");
 }
 
 class Trial {
@@ -130,7 +130,7 @@ class Trial {
       } else if (record.status == Status::failed && !excused(record)) {
         if (!worst) worst = &record;
       } else if (record.status != Status::mistrusted) {
-        compared_.insert(record.conditions.at("tensor"));
+        compared_.insert(record.conditions.at("tensor").text());
       } else if (is_output(record)) {
         doubt_ = record.reason;
       }
@@ -154,7 +154,7 @@ class Trial {
   [[nodiscard]] bool excused(const Measurement& record) const {
     if (!is_output(record)) {
       constexpr std::string_view kGradient = "gradient of ";
-      const std::string& tensor = record.conditions.at("tensor");
+      const std::string& tensor = record.conditions.at("tensor").text();
       return tensor.starts_with(kGradient) && !after_.is_parameter(tensor.substr(kGradient.size()));
     }
     return rounding_ && rounding_->explains(record);

@@ -9,9 +9,9 @@ namespace d5 {
 
 double bounds_off(const Measurement& record) {
   constexpr double kNoNumber = std::numeric_limits<double>::infinity();
-  const auto bound = record.conditions.find("bound");
-  if (bound == record.conditions.end() || record.samples.empty()) return kNoNumber;
-  const double times = record.samples.front() / std::stod(bound->second);
+  const auto bound = condition_number(record, "bound");
+  if (!bound || record.samples.empty()) return kNoNumber;
+  const double times = record.samples.front() / *bound;
   return std::isfinite(times) ? times : kNoNumber;
 }
 

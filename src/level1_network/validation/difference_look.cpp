@@ -66,12 +66,12 @@ ValueMap load_tensors(const std::string& file) {
 /// Whether quantized numbers are one step off at most, to which rounding may tip them. Where the
 /// whole is far off, that is not what brought it there.
 bool is_one_step(const Measurement& record, const std::vector<Answer>& answers) {
-  const Value* answer = find(answers, record.conditions.at("tensor"));
+  const Value* answer = find(answers, record.conditions.at("tensor").text());
   if (!answer || !answer->is_tensor()) return false;
   const DType dtype = answer->tensor().dtype();
   const bool is_quantized = dtype == DType::int8 || dtype == DType::uint8 ||
                             dtype == DType::int16 || dtype == DType::uint16;
-  return is_quantized && record.conditions.at("absolute error") == "1";
+  return is_quantized && condition_number(record, "absolute error") == 1;
 }
 
 /// Of records of answers: an output goes before a gradient, which may follow from it.
@@ -80,7 +80,7 @@ NetworkDifference worst_difference(const std::vector<Measurement>& records,
   NetworkDifference worst;
   for (const auto& record : records) {
     if (record.status != Status::failed) continue;
-    const bool is_gradient = record.conditions.at("tensor").starts_with(kGradient);
+    const bool is_gradient = record.conditions.at("tensor").text().starts_with(kGradient);
     const auto kind = is_gradient ? DifferenceKind::gradient : DifferenceKind::answer;
     if (kind == DifferenceKind::gradient && worst.kind == DifferenceKind::answer) continue;
     const double off = is_one_step(record, answers)

@@ -107,7 +107,7 @@ class DrawingNetwork {
       auto& record =
           records.emplace_back(check_value(base, fmt::format("output {} of these draws", name),
                                            outputs.at(name), expected, tolerance));
-      record.conditions["tolerance"] = to_string(tolerance);
+      record.conditions["tolerance"] = setting(to_string(tolerance));
     }
     return records;
   }
@@ -156,7 +156,7 @@ std::vector<Measurement> test_draws(const Measurement& base, const Network& netw
   std::vector<Measurement> records;
   for (const auto& judge : judges) {
     auto& record = records.emplace_back(judge.record(base));
-    record.conditions["tensor"] = "draws of " + onnx::describe(judge.node());
+    record.conditions["tensor"] = identity("draws of " + onnx::describe(judge.node()));
   }
   records.insert(records.end(), of_rest.begin(), of_rest.end());
   return records;

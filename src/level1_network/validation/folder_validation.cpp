@@ -44,8 +44,8 @@ ForwardTolerance tolerance_for(const onnx::TestFolder& folder, const Value& expe
 Measurement check_type(const Measurement& base, const std::string& what, const Value& got,
                        const Value& expected) {
   Measurement record = base;
-  record.conditions["tensor"] = printable(what);
-  record.conditions["compared"] = "type and shape: it is random";
+  record.conditions["tensor"] = identity(printable(what));
+  record.conditions["compared"] = finding("type and shape: it is random");
   const std::string given = to_string(got.desc()), wanted = to_string(expected.desc());
   if (given == wanted) return record;
   record.status = Status::failed;
@@ -77,7 +77,7 @@ class FolderCheck {
     for (const auto& data : folder_.data_sets) {
       Measurement of_set = base;
       of_set.conditions["data set"] =
-          printable(std::filesystem::path(data.path).filename().string());
+          identity(printable(std::filesystem::path(data.path).filename().string()));
       auto records = guarded(of_set, [&] { return run(of_set, data); });
       std::ranges::move(records, std::back_inserter(results));
     }
@@ -114,7 +114,7 @@ class FolderCheck {
           tolerance_ ? *tolerance_ : tolerance_for(folder_, expected);
       Measurement& record = results.emplace_back(
           check_value(base, what, value, expected, tolerance, detail::Expectation::written));
-      record.conditions["tolerance"] = to_string(tolerance);
+      record.conditions["tolerance"] = setting(to_string(tolerance));
     }
     if (!random_) return results;
     auto draws = test_draws(

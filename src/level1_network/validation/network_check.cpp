@@ -223,7 +223,8 @@ void check_in(const std::string& model, const std::string& word, const NetworkCh
     result.framework = word;
     result.device = to_string(options.execution.device);
     result.artefacts = {model_artefact(model)};
-    if (!options.transforms.empty()) result.conditions["transform"] = to_words(options.transforms);
+    if (!options.transforms.empty())
+      result.conditions["transform"] = identity(to_words(options.transforms));
     note_execution(result, options.execution);
     all.push_back(std::move(result));
   }
@@ -306,8 +307,9 @@ std::vector<Measurement> plan_network_check(const std::string& model,
     record.level = "network";
     record.framework = word;
     record.device = to_string(options.execution.device);
-    record.conditions["batch"] = fmt::format("{}", options.sizes.batch);
-    if (!options.transforms.empty()) record.conditions["transform"] = to_words(options.transforms);
+    record.conditions["batch"] = identity(options.sizes.batch);
+    if (!options.transforms.empty())
+      record.conditions["transform"] = identity(to_words(options.transforms));
     note_execution(record, options.execution);
     detail::plan_only(record, [&] { plan_in(model, word, options); });
   }

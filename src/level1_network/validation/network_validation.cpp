@@ -17,7 +17,7 @@ std::vector<Measurement> check_within(const Measurement& base, const std::vector
                                       const std::vector<Answer>& expected,
                                       ForwardTolerance tolerance) {
   Measurement described = base;
-  described.conditions["tolerance"] = to_string(tolerance);
+  described.conditions["tolerance"] = setting(to_string(tolerance));
   std::vector<Measurement> results;
   for (const auto& [tensor, value] : expected) {
     const Value* answer = find(got, tensor);
@@ -64,7 +64,7 @@ std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
                               const Interrupt& interrupt, Outputs outputs = Outputs::move) {
   const InterruptibleRuns of_subject(subject, interrupt), of_reference(reference, interrupt);
   Measurement base = error_record(printable(subject.network().name()), subject.framework());
-  base.conditions["reference"] = reference.framework();
+  base.conditions["reference"] = finding(reference.framework());
   return guarded(base, [&] {
     BackwardBegin begin{.loss = std::string(loss)};
     if (backward == Backward::on && loss.empty()) {
@@ -113,7 +113,7 @@ std::vector<Measurement> test_executor_backprop(GraphExecutor& subject, GraphExe
   // Without gradients, outputs are judged all the same.
   auto outputs = test(subject, reference, inputs, Backward::off, "", tolerance, interrupt);
   if (outputs.front().status == Status::unsupported) return outputs;
-  results.front().conditions["tensor"] = "gradients";
+  results.front().conditions["tensor"] = identity("gradients");
   outputs.push_back(std::move(results.front()));
   return outputs;
 }

@@ -180,7 +180,7 @@ class NodeComparison {
     const auto names = read_names(node);
     const bool differ = std::ranges::any_of(
         names, [&](const std::string& name) { return differing_.contains(name); });
-    records_.back().conditions["inputs"] = differ ? "differ" : "agree";
+    records_.back().conditions["inputs"] = finding(differ ? "differ" : "agree");
     for (const auto& output : node.outputs) {
       const auto of_output = records_of({output}, records);
       if (std::ranges::any_of(of_output,
@@ -206,10 +206,10 @@ class NodeComparison {
     record.subject = printable(network_.name());
     record.level = "operator";
     record.metric = metric;
-    record.conditions["node"] = printable(path_ + name_of(node));
+    record.conditions["node"] = identity(printable(path_ + name_of(node)));
     record.conditions["operator"] =
-        printable((node.domain.empty() ? "" : node.domain + ".") + node.op_type);
-    record.conditions["place"] = fmt::format("{}", place + 1);
+        identity(printable((node.domain.empty() ? "" : node.domain + ".") + node.op_type));
+    record.conditions["place"] = finding(place + 1);
   }
 
   static std::string name_of(const onnx::Node& node) {

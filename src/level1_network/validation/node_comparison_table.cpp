@@ -61,7 +61,7 @@ const Measurement* first_without_answer(const std::vector<Row>& rows) {
 }
 
 /// Of the first node to differ.
-std::string finding(const Measurement& first, const std::vector<Row>& rows) {
+std::string words_on(const Measurement& first, const std::vector<Row>& rows) {
   const Measurement& own = *std::ranges::find(rows, &first, &Row::accumulated)->own;
   const std::string alone = own.status == Status::failed ? "it differs as well: it is this node"
                             : own.status == Status::unsupported
@@ -84,7 +84,7 @@ std::string heading(std::span<const Measurement> records, const std::vector<Row>
         "  'd5 net check MODEL --framework {} --reduce FOLDER' finds which\n",
         rows.size(), printable_message(whole->reason), whole->framework);
   } else if (const Measurement* first = first_to_differ(records)) {
-    text += finding(*first, rows);
+    text += words_on(*first, rows);
   } else if (const Measurement* missing = first_without_answer(rows)) {
     text += fmt::format("none of {} nodes is seen to differ, but not all could be compared\n  {}\n",
                         rows.size(), printable_message(missing->reason));

@@ -128,7 +128,7 @@ Measurement check(FiniteDifferences& differences, std::size_t p, const Measureme
   const Tensor& gradient = differences.gradient(p);
   Measurement record = base;
   const std::string what = "gradient of " + printable(parameter.name);
-  record.conditions["tensor"] = what;
+  record.conditions["tensor"] = identity(what);
   const double scale = largest_entry(gradient);
   RandomStream random(options.seed, stream_of(parameter.name));
   double largest = 0;
@@ -150,8 +150,10 @@ Measurement check(FiniteDifferences& differences, std::size_t p, const Measureme
         "{}: element {} is {:.9g}, but finite differences of the loss say {:.9g} ± {:.2g}", what, i,
         got, slope.value, slope.uncertain());
   }
-  record.conditions["elements"] = fmt::format("{} of {}", places.size(), gradient.elements());
-  if (kinks > 0) record.conditions["kinks"] = fmt::format("{} of {}", kinks, places.size());
+  record.conditions["elements"] =
+      finding(fmt::format("{} of {}", places.size(), gradient.elements()));
+  if (kinks > 0)
+    record.conditions["kinks"] = finding(fmt::format("{} of {}", kinks, places.size()));
   record.samples = {largest};
   const auto count = std::ssize(places);
   if (count == 0) detail::mistrust_uncompared(record, what, "it has no elements: give inputs");
@@ -178,7 +180,7 @@ std::vector<Measurement> test_numeric_gradients(GraphExecutor& executor, const V
                                                 const Interrupt& interrupt) {
   const Network& network = executor.network();
   Measurement base = error_record(printable(network.name()), executor.framework());
-  base.conditions["judge"] = "finite differences in float64";
+  base.conditions["judge"] = finding("finite differences in float64");
   return guarded(base, [&]() -> std::vector<Measurement> {
     if (draws_random_numbers(network.graph())) {
       return {skipped(base, "the network draws random numbers: its loss is another in every run")};

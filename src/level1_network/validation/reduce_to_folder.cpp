@@ -33,16 +33,16 @@ Measurement record_of(const ReducedNetwork& small, const NetworkCheckOptions& op
   record.unit = "1";
   record.quantity = Quantity::count;
   record.statistic = {.of = Statistic::Of::single};
-  record.conditions["nodes before"] = fmt::format("{}", small.nodes_before);
+  record.conditions["nodes before"] = finding(small.nodes_before);
   if (small.difference.kind == DifferenceKind::none) {
     record.status = Status::passed;
     record.samples = {0};
     return record;
   }
   record.samples = {double(small.network.graph().nodes.size())};
-  record.conditions["tries"] = fmt::format("{}", small.tries);
-  record.conditions["seconds"] = fmt::format("{:.3g}", small.seconds);
-  record.conditions["folder"] = options.reduce;
+  record.conditions["tries"] = finding(small.tries);
+  record.conditions["seconds"] = finding(small.seconds, "s");
+  record.conditions["folder"] = finding(options.reduce);
   record.status = Status::failed;
   record.reason = small.difference.words;
   if (small.differing_runs < small.runs) {

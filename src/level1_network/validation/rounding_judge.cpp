@@ -277,10 +277,10 @@ Measurement RoundingJudge::check(const Measurement& base, const Expected& expect
   Measurement record = check_value(base, expected.tensor, detail::to_float64(answer.tensor()),
                                    expected.exact, {.relative = 0, .absolute = bound});
   const double scale = expected.scale > 0 ? expected.scale : 1;
-  record.conditions["bound"] = fmt::format("{:.3g}", bound / scale);
+  record.conditions["bound"] = finding(bound / scale);
   record.conditions["tolerance"] =
-      fmt::format("{} x median + largest of {} runs{} + {} ulp", kMultiple, found_.runs,
-                  found_.runs < kMostRuns ? "" : " and its tail", kUlps);
+      finding(fmt::format("{} x median + largest of {} runs{} + {} ulp", kMultiple, found_.runs,
+                          found_.runs < kMostRuns ? "" : " and its tail", kUlps));
   if (record.status == Status::failed) {
     record.reason += fmt::format(", where rounding explains {:.3g}", bound);
   }
@@ -295,8 +295,10 @@ Measurement RoundingJudge::check(const Measurement& base, const Expected& expect
 std::vector<Measurement> RoundingJudge::judge(const Measurement& base,
                                               const std::vector<Answer>& answers) {
   Measurement described = base;
-  described.conditions["judge"] = found_.no_float64.empty() ? "float64" : "the network's own types";
-  if (!found_.no_float64.empty()) described.conditions["no float64"] = printable(found_.no_float64);
+  described.conditions["judge"] =
+      finding(found_.no_float64.empty() ? "float64" : "the network's own types");
+  if (!found_.no_float64.empty())
+    described.conditions["no float64"] = finding(printable(found_.no_float64));
 
   std::vector<Measurement> records;
   const auto outside = [](const Measurement& m) {

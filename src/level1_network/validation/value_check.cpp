@@ -30,8 +30,8 @@ Measurement check_value(const Measurement& base, const std::string& what, const 
   const Difference difference = compare_values(got, expected, tolerance);
   Measurement record = base;
   record.samples = {difference.largest_relative};
-  record.conditions["tensor"] = printable(what);
-  record.conditions["absolute error"] = fmt::format("{:.3g}", difference.largest_absolute);
+  record.conditions["tensor"] = identity(printable(what));
+  record.conditions["absolute error"] = aside(difference.largest_absolute);
   if (!difference.equal) {
     record.status = Status::failed;
     record.reason = fmt::format("{}: {}", printable(what), difference.where);
@@ -53,7 +53,7 @@ std::string to_string(ForwardTolerance tolerance) {
 
 Measurement missing_value(const Measurement& base, const std::string& what) {
   Measurement record = base;
-  record.conditions["tensor"] = printable(what);
+  record.conditions["tensor"] = identity(printable(what));
   record.status = Status::failed;
   record.reason = printable(what) + " is missing";
   return record;

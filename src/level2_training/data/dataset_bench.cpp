@@ -43,12 +43,12 @@ std::vector<Measurement> bench_dataset(const EntryChoice& dataset,
     Measurement record{.subject = "data " + to_words(dataset), .command = line.text()};
     record.level = "training";
     record.framework = "reference";
-    record.conditions["sampler"] = name;
-    record.conditions["batch"] = std::to_string(options.batch_size);
+    record.conditions["sampler"] = identity(name);
+    record.conditions["batch"] = identity(options.batch_size);
     if (options.loader_threads > 0) {
-      record.conditions["loader_threads"] = std::to_string(options.loader_threads);
+      record.conditions["loader_threads"] = identity(options.loader_threads);
     }
-    record.conditions["data"] = data.train->description();
+    record.conditions["data"] = identity(data.train->description());
     record.artefacts = data.train->artefacts();
     subjects.push_back(subject_or_refusal(record, [&] {
       // Batches of one size: each sample of the measurement is of as much work.

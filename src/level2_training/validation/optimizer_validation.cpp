@@ -83,7 +83,7 @@ OptimizerJudgement trajectory(const EntryChoice& optimizer, const OptimizerCheck
   const Trial data(optimizer, how);
   auto result = test_optimizer(maker(optimizer), maker(judge), *data.data, how.steps);
   if (how.parameters == OptimizerCheck::Parameters::together) result.records.resize(2);
-  for (Measurement& one : result.records) one.conditions["against"] = to_words(judge);
+  for (Measurement& one : result.records) one.conditions["against"] = identity(to_words(judge));
   return result;
 }
 
@@ -160,10 +160,10 @@ std::vector<Measurement> check_optimizer(const EntryChoice& optimizer, const Opt
     result.level = "training";
     result.framework = how.framework;
     result.framework_version = version_of(how.framework);
-    result.conditions["network"] = "lenet";
-    result.conditions["batch"] = fmt::format("{}", kBatch);
-    result.conditions["steps"] = fmt::format("{}", how.steps);
-    result.conditions["seed"] = fmt::format("{}", how.seed);
+    result.conditions["network"] = identity("lenet");
+    result.conditions["batch"] = identity(kBatch);
+    result.conditions["steps"] = setting(how.steps);
+    result.conditions["seed"] = setting(how.seed);
   }
   return results;
 }

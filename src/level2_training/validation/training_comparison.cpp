@@ -97,7 +97,7 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
       ratio.reason = unmeasured;
     }
     const int sign = difference(*a, *b);
-    ratio.conditions["verdict"] = sign == 0 ? "undecided" : sign > 0 ? "higher" : "lower";
+    ratio.conditions["verdict"] = finding(sign == 0 ? "undecided" : sign > 0 ? "higher" : "lower");
     const bool more_is_better = a->direction == Direction::higher_is_better;
     better |= sign == (more_is_better ? 1 : -1);
     worse |= sign == (more_is_better ? -1 : 1);
@@ -112,10 +112,10 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
   verdict.reason.clear();
   verdict.samples = {double(better) - double(worse)};
   verdict.conditions.erase("rank test p");
-  verdict.conditions["verdict"] = better && worse ? "trade-off"
-                                  : better        ? "better"
-                                  : worse         ? "worse"
-                                                  : "undecided";
+  verdict.conditions["verdict"] = finding(better && worse ? "trade-off"
+                                          : better        ? "better"
+                                          : worse         ? "worse"
+                                                          : "undecided");
   for (const auto& ratio : results) detail::inherit_doubt(verdict, ratio, ratio.metric);
   results.push_back(std::move(verdict));
   return results;

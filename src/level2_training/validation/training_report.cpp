@@ -38,13 +38,12 @@ const Measurement& spokesman(const std::vector<Measurement>& records) {
 void describe(Run& run, const std::string& source) {
   const Measurement& record = spokesman(run.records);
   run.words = {{"subject", record.subject}, {"framework", record.framework}};
-  for (const auto& [name, text] : detail::told_conditions(record)) {
-    if (name != "seed" && name != "steps") run.words.push_back({name, text});
+  for (const auto& [name, condition] : record.conditions) {
+    if (condition.role == Role::identity) run.words.push_back({name, condition.text()});
   }
   run.words.push_back({"device", record.device});
   run.words.push_back({"file", source});
-  const std::string seed = condition_of(record, "seed");
-  std::from_chars(seed.data(), seed.data() + seed.size(), run.seed);
+  run.seed = std::uint64_t(condition_number(record, "seed").value_or(0));
 }
 
 std::vector<Run> runs_in(const std::vector<Report::Source>& sources) {

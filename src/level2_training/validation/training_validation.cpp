@@ -48,8 +48,8 @@ void add_parameters(std::vector<Measurement>& results, const Measurement& form,
       Measurement& result = results.emplace_back(form);
       result.metric = metric;
       result.samples = *samples;
-      result.conditions["parameter"] = printable(parameter.name);
-      result.conditions["loop"] = loop;
+      result.conditions["parameter"] = identity(printable(parameter.name));
+      result.conditions["loop"] = identity(loop);
     }
   }
 }
@@ -87,7 +87,7 @@ OptimizerJudgement test_optimizer(const MakeOptimizer& subject, const MakeOptimi
   if (closed.status == Status::failed && open.status == Status::passed) {
     // The rules are the same: their roundings have grown through the gradients.
     closed.status = Status::passed;
-    closed.conditions["chaos"] = closed.reason;
+    closed.conditions["chaos"] = finding(closed.reason);
     closed.reason.clear();
   }
   result.records = {std::move(closed), std::move(open)};

@@ -45,7 +45,9 @@ std::vector<RepeatedRuns> run_all(const std::vector<TrainingVariant>& variants,
                                    .recipe = with_seed(variant.recipe, seed),
                                    .framework = variant.framework});
              for (Measurement& record : records) {
-               for (const auto& [key, text] : variant.differs) record.conditions[key] = text;
+               for (const auto& [key, words] : variant.differs) {
+                 record.conditions[key] = {typed_value(words), Role::identity};
+               }
              }
              return records;
            };

@@ -105,7 +105,7 @@ std::vector<Measurement> gather_records(std::vector<Measurement> mine, Communica
       continue;
     }
     for (auto& [rank, record] : row) {
-      record.conditions["rank"] = fmt::format("{}", rank);
+      record.conditions["rank"] = identity(rank);
       results.push_back(std::move(record));
     }
   }

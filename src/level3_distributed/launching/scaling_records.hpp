@@ -8,7 +8,9 @@
 
 namespace d5::detail {
 
-inline int ranks_of(const Measurement& record) { return std::stoi(condition_of(record, "ranks")); }
+inline int ranks_of(const Measurement& record) {
+  return int(condition_number(record, "ranks").value_or(1));
+}
 
 /// The first record of a metric; null where there is none, or it has no sample.
 inline const Measurement* find(const std::vector<Measurement>& records, const std::string& metric) {

@@ -35,10 +35,10 @@ void expect_each_once(const std::vector<T>& list, const char* what) {
 void describe(std::vector<Measurement>& records, const ScalingPoint& point) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   for (Measurement& record : records) {
-    record.conditions["ranks"] = std::to_string(point.ranks);
+    record.conditions["ranks"] = identity(point.ranks);
     if (point.ranks > 1) {
-      record.conditions["distributed"] = point.scheme;
-      record.conditions["scaling"] = point.scaling;
+      record.conditions["distributed"] = identity(point.scheme);
+      record.conditions["scaling"] = identity(point.scaling);
     }
     if (point.ranks > cores) {
       mistrust(record, fmt::format("{} ranks shared {} cores", point.ranks, cores));
@@ -68,8 +68,8 @@ Measurement efficiency_of(const Measurement& mine, const Measurement& base) {
   for (std::size_t run = 0; run < std::min(mine.samples.size(), base.samples.size()); ++run) {
     result.samples.push_back(mine.samples[run] / base.samples[run] / more);
   }
-  result.conditions["base"] = condition_of(base, "ranks") + " ranks";
-  detail::inherit_doubt(result, base, result.conditions["base"]);
+  result.conditions["base"] = identity(condition_of(base, "ranks") + " ranks");
+  detail::inherit_doubt(result, base, condition_of(result, "base"));
   return result;
 }
 

@@ -36,9 +36,9 @@ std::string bytes_a_step(const std::vector<Measurement>& of_point) {
   int records = 0;
   for (const Measurement& record : of_point) {
     if (record.metric != "communication_volume" || record.samples.empty()) continue;
-    const std::string steps = condition_of(record, "steps");
-    if (steps.empty() || steps == "0") continue;
-    sum += estimate(record).value / std::stod(steps);
+    const auto steps = condition_number(record, "steps");
+    if (!steps || *steps == 0) continue;
+    sum += estimate(record).value / *steps;
     ++records;
   }
   return records == 0 ? "" : with_prefix(sum / records, "byte");

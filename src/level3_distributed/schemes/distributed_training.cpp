@@ -108,15 +108,16 @@ void lay_out(Network& network, const std::function<Tensor(const TensorDesc&)>& m
 }
 
 /// Every option of the scheme as it is in force; of an entry that one chooses, the name.
-std::map<std::string, std::string, std::less<>> in_force(const EntryChoice& scheme) {
+Conditions in_force(const EntryChoice& scheme) {
   constexpr std::string_view kName = ".name";
-  std::map<std::string, std::string, std::less<>> result;
+  Conditions result;
   for (const Option& option : find_scheme(scheme.name).options()) {
-    result[option.name] = option.initial;
+    result[option.name] = {typed_value(option.initial), Role::identity};
   }
   for (const auto& [key, text] : scheme.settings.values()) {
     const bool names = key.ends_with(kName);
-    result[names ? key.substr(0, key.size() - kName.size()) : key] = text;
+    result[names ? key.substr(0, key.size() - kName.size()) : key] = {typed_value(text),
+                                                                      Role::identity};
   }
   return result;
 }
@@ -125,12 +126,12 @@ std::map<std::string, std::string, std::less<>> in_force(const EntryChoice& sche
 void describe(Measurement& result, const DistributedOptions& options, int ranks) {
   result.level = "distributed";
   result.command = detail::launcher_line(ranks) + result.command;
-  result.conditions["ranks"] = std::to_string(ranks);
-  result.conditions["distributed"] = options.scheme.name;
-  result.conditions["scaling"] = options.scaling;
-  result.conditions["samples"] = options.samples.name;
-  result.conditions["test_samples"] = options.test_samples.name;
-  for (const auto& [key, text] : in_force(options.scheme)) result.conditions[key] = text;
+  result.conditions["ranks"] = identity(ranks);
+  result.conditions["distributed"] = identity(options.scheme.name);
+  result.conditions["scaling"] = identity(options.scaling);
+  result.conditions["samples"] = identity(options.samples.name);
+  result.conditions["test_samples"] = identity(options.test_samples.name);
+  for (const auto& [key, option] : in_force(options.scheme)) result.conditions[key] = option;
 }
 
 /// The other ranks may not share an end such as a NaN loss here. Throws: what training threw; Error
@@ -282,7 +283,7 @@ std::vector<Measurement> train_together(const Recipe& recipe, SessionOptions ses
   const auto& scheme = dynamic_cast<const DistributedOptimizer&>(training.trainer().optimizer());
   for (auto& result : mine) {
     describe(result, options, ranks->size());
-    for (const auto& [name, text] : scheme.conditions()) result.conditions[name] = text;
+    for (const auto& [name, open] : scheme.conditions()) result.conditions[name] = open;
   }
   auto results = gather_records(std::move(mine), *ranks, trained);
   const bool cut_short = CommunicatorAgreement(ranks).any(training.trainer().interrupted());

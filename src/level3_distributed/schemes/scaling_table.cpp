@@ -16,10 +16,7 @@ namespace {
 constexpr const char* kCommunication = "communication_time";
 
 /// A run that no launcher started has one.
-int ranks_of(const Measurement& m) {
-  const std::string text = condition_of(m, "ranks");
-  return text.empty() ? 1 : std::stoi(text);
-}
+int ranks_of(const Measurement& m) { return int(condition_number(m, "ranks").value_or(1)); }
 
 /// What agrees between runs that differ in ranks, and between the metrics of a run.
 std::string training_of(const Measurement& m) { return m.subject + '\n' + m.framework; }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -16,16 +15,16 @@ namespace {
 /// The numbers of the conditions "PREFIX.KEY", by key.
 std::map<std::string, double> numbers_below(const Measurement& record, const std::string& prefix) {
   std::map<std::string, double> numbers;
-  for (const auto& [name, text] : record.conditions) {
+  for (const auto& [name, condition] : record.conditions) {
     if (name.starts_with(prefix)) {
-      numbers[name.substr(prefix.size())] = std::strtod(text.c_str(), nullptr);
+      numbers[name.substr(prefix.size())] = condition.number().value_or(0);
     }
   }
   return numbers;
 }
 
 std::size_t number_in(const Measurement& record, const std::string& condition) {
-  return std::strtoull(condition_of(record, condition).c_str(), nullptr, 10);
+  return std::size_t(condition_number(record, condition).value_or(0));
 }
 
 /// A cell a pair of ranks, filled from below by its part of the largest; the last column is of

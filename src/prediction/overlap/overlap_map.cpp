@@ -41,11 +41,11 @@ Measurement cell_record(const OverlapKernel& kernel, const OverlapMapOptions& op
                      .metric = "kernel_slowdown",
                      .unit = "1",
                      .quantity = Quantity::ratio};
-  record.conditions = {{"resources", to_words(resources)},
-                       {"all_reduce", to_words(options.all_reduce)},
-                       {"bytes", byte_words(std::size_t(options.bytes))},
-                       {"ranks", std::to_string(ranks.size())},
-                       {"medium", ranks.medium()}};
+  record.conditions = {{"resources", identity(to_words(resources))},
+                       {"all_reduce", identity(to_words(options.all_reduce))},
+                       {"bytes", identity(options.bytes, "byte")},
+                       {"ranks", identity(ranks.size())},
+                       {"medium", identity(ranks.medium())}};
   const int cores = int(std::thread::hardware_concurrency());
   const int busy = ranks.size() * (threads() + resources.threads.value_or(0));
   if (busy > cores) {
@@ -78,8 +78,8 @@ class MapCell {
   /// `ended`: why it has no more pairs than it has.
   void add_to(std::vector<Measurement>& records, int wanted, const std::string& ended) {
     if (!run_) return records.push_back(kernel_);
-    kernel_.conditions["repetitions"] = std::to_string(run_->repetitions());
-    if (!run_->ignored().empty()) kernel_.conditions["ignored"] = run_->ignored();
+    kernel_.conditions["repetitions"] = aside(run_->repetitions());
+    if (!run_->ignored().empty()) kernel_.conditions["ignored"] = finding(run_->ignored());
     if (std::ssize(calls_) < wanted) {
       mistrust(kernel_, fmt::format("{} of {} pairs: {}", calls_.size(), wanted, ended));
     }

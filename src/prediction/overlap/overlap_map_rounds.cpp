@@ -38,7 +38,7 @@ std::vector<Measurement> overlap_map_in_rounds(const OverlapRounds& options,
       break;
     }
     for (Measurement& record : round) {
-      if (options.rounds > 1) record.conditions["round"] = std::to_string(done + 1);
+      if (options.rounds > 1) record.conditions["round"] = setting(done + 1);
       records.push_back(std::move(record));
     }
   }

@@ -141,12 +141,12 @@ std::vector<Measurement> joined_rounds(const std::string& model,
                          .unit = "s",
                          .quantity = Quantity::time,
                          .over_ranks = OverRanks::maximum};
-      record.conditions = {{"candidate", options.candidates[c].name()},
-                           {"base", options.candidates.front().name()},
-                           {"all_reduce", options.all_reduce},
-                           {"batch", std::to_string(options.batch)},
-                           {"ranks", std::to_string(ranks)},
-                           {"steps", std::to_string(options.steps_per_block)}};
+      record.conditions = {{"candidate", identity(options.candidates[c].name())},
+                           {"base", identity(options.candidates.front().name())},
+                           {"all_reduce", identity(options.all_reduce)},
+                           {"batch", identity(options.batch)},
+                           {"ranks", identity(ranks)},
+                           {"steps", setting(options.steps_per_block)}};
       for (const auto& round : rounds) record.samples.push_back(round[c].samples[part]);
       if (std::ssize(rounds) < options.rounds) {
         mistrust(record, fmt::format("{} of {} rounds", rounds.size(), options.rounds));
@@ -246,10 +246,10 @@ OverlapGrid overlap_grid_of(const std::vector<Measurement>& records) {
              condition_of(other, "batch") == condition_of(record, "batch") &&
              condition_of(other, "candidate") == base_name;
     });
-    const double samples =
-        std::stod(condition_of(record, "batch")) * std::stod(condition_of(record, "ranks"));
+    const double samples = condition_number(record, "batch").value_or(1) *
+                           condition_number(record, "ranks").value_or(1);
     OverlapCell cell{.model = record.subject,
-                     .batch = std::stoll(condition_of(record, "batch")),
+                     .batch = std::int64_t(condition_number(record, "batch").value_or(1)),
                      .setting = condition_of(record, "candidate"),
                      .throughput = samples / estimate(record).value};
     if (base != records.end() && base->samples.size() == record.samples.size()) {

@@ -165,21 +165,21 @@ std::vector<Measurement> prediction_records(const std::vector<PredictedCurve>& c
                            .unit = unit,
                            .statistic = {.of = of},
                            .samples = std::move(samples)};
-        record.conditions = {{"ranks", std::to_string(point.ranks)},
-                             {"batch", std::to_string(point.batch)},
-                             {"network", curve.network}};
-        if (!curve.strategy.empty()) record.conditions["strategy"] = curve.strategy;
+        record.conditions = {{"ranks", identity(point.ranks)},
+                             {"batch", identity(point.batch)},
+                             {"network", identity(curve.network)}};
+        if (!curve.strategy.empty()) record.conditions["strategy"] = identity(curve.strategy);
         if (!point.mistrusted.empty()) mistrust(record, point.mistrusted);
         records.push_back(std::move(record));
       };
       using enum Statistic::Of;
       add("predicted_time", "s", {point.step}, single);
       auto& conditions = records.back().conditions;
-      conditions["low"] = fmt::format("{}", point.step_interval.low);
-      conditions["high"] = fmt::format("{}", point.step_interval.high);
-      conditions["alpha"] = fmt::format("{:.6g}", point.alpha);
-      conditions["efficiency"] = fmt::format("{:.6g}", point.efficiency);
-      conditions["bound_by"] = point.bound_by;
+      conditions["low"] = finding(point.step_interval.low, "s");
+      conditions["high"] = finding(point.step_interval.high, "s");
+      conditions["alpha"] = finding(point.alpha);
+      conditions["efficiency"] = finding(point.efficiency);
+      conditions["bound_by"] = finding(point.bound_by);
       if (!std::isnan(point.baseline)) add("baseline_time", "s", {point.baseline}, single);
       if (point.measured.empty()) continue;
       add("time", "s", point.measured, quantile);

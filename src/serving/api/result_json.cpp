@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/results/conditions_json.hpp"
 #include "core/results/result_members.hpp"
 #include "d5/core/error.hpp"
 
@@ -55,8 +56,7 @@ AnswerJson to_json(const StoredMeasurement& stored) {
   json.update(record_members(m, to_string(m.statistic)));
   json["value"] = finite(stored.estimate.value);
   json["interval"] = to_json(stored.estimate.interval);
-  json["conditions"] = AnswerJson::object();
-  for (const auto& [name, value] : m.conditions) json["conditions"][name] = value;
+  json["conditions"] = to_json(m.conditions);
   json["artefacts"] = artefact_list(m.artefacts);
   if (m.samples.empty()) return json;
   json["samples"] = AnswerJson::array();

@@ -51,7 +51,7 @@ TEST_CASE("records come back as they were made, and nothing else does") {
     changed = 1;
     Measurement one = named("a 'name' with \"marks\"\nand lines");
     one.samples = {0.1, std::numeric_limits<double>::infinity()};
-    one.conditions["tensor"] = "output 0";
+    one.conditions["tensor"] = identity("output 0");
     Measurement other = named("other");
     other.status = Status::skipped;
     other.reason = "why not";

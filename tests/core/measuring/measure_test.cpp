@@ -59,7 +59,7 @@ TEST_CASE("a tiny subject is called many times a sample, and the time of one cal
   const auto results =
       measure({subject("count", [&] { ++calls; })}, {"time"}, {.seconds_per_sample = 1e-3});
   const Measurement& time = results.at(0);
-  const long repetitions = std::stol(time.conditions.at("repetitions"));
+  const long repetitions = time.conditions.at("repetitions").number().value();
   CHECK(repetitions > 1000);
   // Three warm-up calls, 1 + 2 + 4 + ... + repetitions while calibrating, 30 samples.
   CHECK(calls == 3 + (2 * repetitions - 1) + 30 * repetitions);
@@ -217,7 +217,7 @@ TEST_CASE("the record that a subject brings is that of its measurements") {
   Subject one = subject("gemm", [] { wait(2e-4); });
   one.record.command = "run gemm";
   one.record.framework = "toy";
-  one.record.conditions["batch"] = "4";
+  one.record.conditions["batch"] = identity(4);
   one.record.artefacts = {{.name = "gemm.onnx", .sha256 = "00"}};
   for (const auto& record : measure({one}, {"time", "cpu_time"}, {.samples = 2})) {
     CHECK(record.subject == "gemm");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
@@ -45,7 +47,7 @@ Measurement ratio(const std::string& subject, double value) {
   m.metric = "time_ratio";
   m.unit = "1";
   m.quantity = Quantity::ratio;
-  m.conditions["base"] = "reference";
+  m.conditions["base"] = identity("reference");
   return m;
 }
 
@@ -113,7 +115,7 @@ TEST_CASE("of many curves none is labelled, and their points still tell their nu
   std::vector<Measurement> runs;
   for (int seed = 1; seed <= 7; ++seed) {
     runs.push_back(curve("loss", Quantity::loss, Direction::lower_is_better, {2, 1.0 / seed}));
-    runs.back().conditions["seed"] = std::to_string(seed);
+    runs.back().conditions["seed"] = setting(seed);
   }
   const auto plots = plots_of(report_of(runs));
   CHECK(names_of(plots) == std::vector<std::string>{"loss"});  // and none over the seeds
@@ -125,7 +127,7 @@ TEST_CASE("runs that were joined are drawn as a distribution over seeds, not as 
   Measurement joined =
       curve("test_accuracy", Quantity::accuracy, Direction::higher_is_better, {0.97, 0.99, 0.98});
   joined.statistic = {};
-  joined.conditions["runs"] = "3";
+  joined.conditions["runs"] = finding(3);
   Measurement time = joined;
   time.metric = "time_to_accuracy";
   time.quantity = Quantity::time;
@@ -195,7 +197,7 @@ TEST_CASE("ratios are sorted, with a rule at 1") {
 
 TEST_CASE("ratios to several bases say which in their series") {
   Measurement other = ratio("a", 2);
-  other.conditions["base"] = "openvino";
+  other.conditions["base"] = identity("openvino");
   const auto plots = plots_of(report_of({ratio("a", 0.5), other}));
   CHECK_THAT(to_svg(plots.front()), Contains("torch / openvino"));
 }
@@ -240,7 +242,8 @@ TEST_CASE("a metric is drawn over a condition that is a number and that was vari
   for (const std::string framework : {"reference", "torch"}) {
     for (const int batch : {16, 1, 4}) {  // in whatever order
       measurements.push_back(timed("lenet", framework, 1e-3 * batch));
-      measurements.back().conditions = {{"batch", std::to_string(batch)}, {"pass", "inference"}};
+      measurements.back().conditions = {{"batch", identity(batch)},
+                                        {"pass", identity("inference")}};
     }
   }
   const Plot plot = plot_named(plots_of(report_of(measurements)), "time-over-batch");
@@ -254,9 +257,42 @@ TEST_CASE("a metric is drawn over a condition that is a number and that was vari
   CHECK(xs == std::vector<double>{1, 4, 16});
   CHECK(line->points[2].y == Approx(16e-3).epsilon(0.01));
 
-  measurements.back().conditions["batch"] = "many";  // no number
+  measurements.back().conditions["batch"] = identity("many");  // no number
   const auto names = names_of(plots_of(report_of(measurements)));
   CHECK(std::ranges::find(names, "time-over-batch") == names.end());
+}
+
+TEST_CASE("a sweep behind a case's for is drawn over its names, though each case has a subject") {
+  std::vector<Measurement> measurements;
+  for (const int m : {64, 8, 16}) {
+    for (const int n : {4, 5}) {
+      measurements.push_back(timed(fmt::format("Gemm {}x512 512x{}", m, n), "torch", 1e-6 * m * n));
+      measurements.back().conditions = {
+          {"m", identity(m)}, {"n", identity(n)}, {"threads", identity(2)}, {"seed", setting(m)}};
+    }
+  }
+  const auto plots = plots_of(report_of(measurements));
+  const Plot plot = plot_named(plots, "time-over-m");
+  CHECK(plot.series ==
+        std::vector<std::string>{"Gemm *x512 512x4, n 4, torch", "Gemm *x512 512x5, n 5, torch"});
+  std::vector<double> xs;
+  const auto line = std::ranges::find(plot.marks, Shape::line, &PlotMark::shape);
+  REQUIRE(line != plot.marks.end());
+  for (const auto& point : line->points) xs.push_back(point.x);
+  CHECK(xs == std::vector<double>{8, 16, 64});
+  const auto names = names_of(plots);
+  CHECK(std::ranges::count(names, "time-over-n") == 1);
+  // What no subject varies in, and what is no identity, is no axis.
+  for (const char* other : {"time-over-threads", "time-over-seed"}) {
+    CHECK(std::ranges::find(names, other) == names.end());
+  }
+  // Nor is a number that the subjects differ beside.
+  for (auto& m : measurements) m.conditions.erase("m"), m.conditions.erase("n");
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    measurements[i].conditions["chance"] = identity(1000 + i);
+  }
+  const auto others = names_of(plots_of(report_of(measurements)));
+  CHECK(std::ranges::find(others, "time-over-chance") == others.end());
 }
 
 TEST_CASE("a roofline stands where FLOP/s and bytes/s are known") {
@@ -289,7 +325,7 @@ TEST_CASE("a roofline's roof is the machine's peak, as far as it is known") {
 TEST_CASE("what was measured under several memory limits is drawn over them") {
   const auto under = [](const std::string& limit, const std::string& framework, double center) {
     Measurement m = timed("alexnet", framework, center);
-    if (!limit.empty()) m.conditions["memory limit"] = limit;
+    if (!limit.empty()) m.conditions["memory limit"] = identity(limit);
     return m;
   };
   const auto plots =
@@ -316,7 +352,10 @@ TEST_CASE("a row's name is what differs among the rows of its plot") {
   const auto part = [](const std::string& by, const std::string& name, const std::string& nodes,
                        double time) {
     Measurement m = timed("lenet", "torch", time);
-    m.conditions = {{"by", by}, {by, name}, {"nodes", nodes}, {"direction", "forward"}};
+    m.conditions = {{"by", identity(by)},
+                    {by, identity(name)},
+                    {"nodes", finding(nodes)},
+                    {"direction", identity("forward")}};
     return m;
   };
   const auto plots =
@@ -332,7 +371,7 @@ TEST_CASE("a row's name is what differs among the rows of its plot") {
   std::vector<Measurement> threads;
   for (const char* count : {"1", "2"}) {
     threads.push_back(timed("Relu 8", "torch", 1));
-    threads.back().conditions["threads"] = count;
+    threads.back().conditions["threads"] = identity(count);
   }
   const auto by_threads = plots_of(report_of(threads));
   CHECK(by_threads.front().rows[1].label == "threads 2");

@@ -21,7 +21,7 @@ Measurement printed_time(const std::string& subject, const std::string& pass,
                 .metric = "time",
                 .unit = "s",
                 .quantity = Quantity::time};
-  m.conditions = {{"pass", pass}, {"threads", "2"}, {"repetitions", "8"}};
+  m.conditions = {{"pass", identity(pass)}, {"threads", identity(2)}, {"repetitions", aside(8)}};
   for (int i = 0; i < 30; ++i) m.samples.push_back(seconds * (1 + 0.01 * (i % 10)));
   return m;
 }
@@ -33,7 +33,7 @@ Measurement printed_ratio(const std::string& subject) {
   m.metric = "time_ratio";
   m.unit = "1";
   m.quantity = Quantity::ratio;
-  m.conditions["base"] = "reference";
+  m.conditions["base"] = identity("reference");
   return m;
 }
 
@@ -84,8 +84,9 @@ TEST_CASE("a table keeps to 80 and to 120 columns, and cuts no number") {
   rows[1].metric = "communication_volume";
   rows[1].unit = "byte";
   rows[1].samples = std::vector<double>(30, 1725912);
-  rows[0].conditions["tensor"] = "output resnetv17_stage1_conv0_weight_gradient_of_a_long_name";
-  rows[1].conditions["tensor"] = "gradient of µ-input 2";
+  rows[0].conditions["tensor"] =
+      identity("output resnetv17_stage1_conv0_weight_gradient_of_a_long_name");
+  rows[1].conditions["tensor"] = identity("gradient of µ-input 2");
   mistrust(rows[0], "other work kept 1.9 of 2 processors busy, while d5 computed on 2 threads");
   for (const int width : {80, 120}) {
     const std::string table = to_table(rows, {.width = width});

@@ -12,7 +12,7 @@ namespace {
 Measurement timed(const std::string& subject, const std::string& framework, double seconds) {
   Measurement m{.subject = subject, .framework = framework, .metric = "time", .unit = "s"};
   m.quantity = Quantity::time;
-  m.conditions["pass"] = "forward";
+  m.conditions["pass"] = identity("forward");
   m.samples.assign(30, seconds);
   return m;
 }

@@ -17,7 +17,7 @@ Measurement pivot_time(const std::string& subject, const std::string& framework,
           .unit = "s",
           .quantity = Quantity::time,
           .samples = std::vector<double>(30, seconds),
-          .conditions = {{"pass", pass}}};
+          .conditions = {{"pass", identity(pass)}}};
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ TEST_CASE("a metric's statistics are rows of their own, whatever order they come
     Measurement record = pivot_time("lenet", framework, seconds);
     record.metric = "latency";
     record.statistic.quantile = quantile;
-    record.conditions["steady_from"] = framework == "torch" ? "query 9" : "query 0";
+    record.conditions["steady_from"] = finding(framework == "torch" ? "query 9" : "query 0");
     return record;
   };
   const auto table = pivot({latency("reference", 1, 0.5), latency("reference", 2, 0.99),
@@ -99,8 +99,8 @@ TEST_CASE(
 
 TEST_CASE("a condition is a column to pivot on as well; one that nobody has is not") {
   Measurement one = pivot_time("Relu", "torch", 2), two = pivot_time("Relu", "torch", 1);
-  one.conditions["threads"] = "1";
-  two.conditions["threads"] = "2";
+  one.conditions["threads"] = identity(1);
+  two.conditions["threads"] = identity(2);
   CHECK(pivot({one, two}, "threads").to_text(Format::csv) ==
         "metric,subject,1,2,2 / 1\r\n"
         "time,Relu,2.00000 s,1.00000 s,0.500\r\n"

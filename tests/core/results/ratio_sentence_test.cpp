@@ -18,7 +18,7 @@ Measurement ratio_of(double value, const std::string& framework, const std::stri
                 .unit = "1",
                 .quantity = Quantity::ratio,
                 .samples = std::vector<double>(30, value),
-                .conditions = {{"base", base}, {"pass", "forward"}}};
+                .conditions = {{"base", identity(base)}, {"pass", identity("forward")}}};
   m.samples.front() *= 0.9;
   m.samples.back() *= 1.1;
   return m;

@@ -15,7 +15,7 @@ namespace {
 Measurement summed_time(const std::string& subject, const std::string& framework, double seconds) {
   Measurement m{.subject = subject, .framework = framework, .metric = "time", .unit = "s"};
   m.quantity = Quantity::time;
-  m.conditions["pass"] = "forward";
+  m.conditions["pass"] = identity("forward");
   for (int i = 0; i < 30; ++i) m.samples.push_back(seconds * (1 + 0.01 * (i % 3)));
   return m;
 }
@@ -67,7 +67,7 @@ TEST_CASE("the longest name of a pass leaves a summary in 120 columns") {
   for (const char* subject : {"Relu 8", "Relu 64"}) {
     Measurement torch = summed_time(subject, "torch", 0.5),
                 reference = summed_time(subject, "reference", 1);
-    torch.conditions["pass"] = "backward-weights";
+    torch.conditions["pass"] = identity("backward-weights");
     records.push_back(ratio_record(torch, reference));
   }
   const std::string text = summary_of_ratios(records).to_text(Format::table, 120);

@@ -16,7 +16,8 @@ Measurement gbench_time(const std::string& metric, std::vector<double> samples) 
           .unit = "s",
           .quantity = Quantity::time,
           .samples = std::move(samples),
-          .conditions = {{"pass", "forward"}, {"repetitions", "64"}, {"threads", "2"}}};
+          .conditions = {
+              {"pass", identity("forward")}, {"repetitions", aside(64)}, {"threads", identity(2)}}};
 }
 
 nlohmann::json benchmarks_of(std::vector<Measurement> measurements) {
@@ -34,7 +35,7 @@ TEST_CASE("a sample is a repetition, in nanoseconds, under one name") {
   CHECK(file.at("context").at("host_name") == "host");
   CHECK(file.at("context").at("date") == "2026-01-02T03:04:05Z");
   const auto& first = file.at("benchmarks").at(0);
-  CHECK(first.at("name") == "Gemm 8x8 8x8/torch/pass:forward");
+  CHECK(first.at("name") == "Gemm 8x8 8x8/torch/pass:forward/threads:2");
   CHECK(first.at("run_name") == first.at("name"));
   CHECK(first.at("run_type") == "iteration");
   CHECK(first.at("repetitions") == 3);
@@ -53,7 +54,7 @@ TEST_CASE("the aggregates are those of Google Benchmark") {
   REQUIRE(list.size() == 3 + 4);
   const auto check = [&](std::size_t i, const std::string& name, const std::string& unit,
                          double value) {
-    CHECK(list.at(i).at("name") == "Gemm 8x8 8x8/torch/pass:forward_" + name);
+    CHECK(list.at(i).at("name") == "Gemm 8x8 8x8/torch/pass:forward/threads:2_" + name);
     CHECK(list.at(i).at("run_type") == "aggregate");
     CHECK(list.at(i).at("aggregate_name") == name);
     CHECK(list.at(i).at("aggregate_unit") == unit);

@@ -24,7 +24,7 @@ Results described_results() {
                    .unit = "s",
                    .quantity = Quantity::time,
                    .samples = std::vector<double>(30, 1e-3),
-                   .conditions = {{"cache", "hot"}},
+                   .conditions = {{"cache", identity("hot")}},
                    .artefacts = {{.name = "a", .sha256 = std::string(64, 'a')}}};
   Measurement failed = time;
   failed.samples = {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()};
@@ -69,6 +69,9 @@ TEST_CASE("the schema knows every field and every word that d5 writes") {
   CHECK(measurement.at("direction").at("enum") == json(detail::kDirections));
   CHECK(measurement.at("over_ranks").at("enum") == json(detail::kOverRanks));
   CHECK(measurement.at("status").at("enum") == json(detail::kStatuses));
+  const json& roles = measurement.at("conditions").at("properties");
+  CHECK(roles.size() == detail::kRoles.size());
+  for (const std::string_view role : detail::kRoles) CHECK(roles.contains(std::string(role)));
   CHECK(rules.at("properties").at("schema").at("const") == Results::kSchema);
 }
 
@@ -81,7 +84,7 @@ TEST_CASE("what ratios say together is valid, too, and no reader takes it for a 
                                     .unit = "1",
                                     .quantity = Quantity::ratio,
                                     .samples = std::vector<double>(30, 0.5),
-                                    .conditions = {{"base", "reference"}}});
+                                    .conditions = {{"base", identity("reference")}}});
   }
   const json file = json::parse(to_json(results));
   CHECK(breach(file) == "");
@@ -94,11 +97,9 @@ TEST_CASE("what ratios say together is valid, too, and no reader takes it for a 
   CHECK(sum.at("value").get<double>() == Approx(0.5));
   CHECK_FALSE(sum.contains("interval"));  // of two cases
   CHECK(sum.at("samples") == json({0.5, 0.5}));
-  CHECK(sum.at("conditions") == json({{"base", "reference"},
-                                      {"faster", "2"},
-                                      {"slower", "0"},
-                                      {"undecided", "0"},
-                                      {"mistrusted", "0"}}));
+  CHECK(sum.at("conditions") ==
+        json({{"identity", {{"base", "reference"}}},
+              {"finding", {{"faster", 2}, {"slower", 0}, {"undecided", 0}, {"mistrusted", 0}}}}));
   CHECK(results_from_json(file.dump(), "r.json").measurements.size() == 2);
   CHECK(json::parse(to_json(Results{})).contains("summary") == false);
 }
@@ -111,13 +112,14 @@ TEST_CASE("the schema refuses what d5 refuses") {
     return breach(bad);
   };
   CHECK(with("/format", "x") != "");
-  CHECK(with("/schema", 3) != "");
+  CHECK(with("/schema", 4) != "");
   CHECK(with("/environment/cores", -2) != "");
   CHECK(with("/measurements/0/unit", 5) != "");
   CHECK(with("/measurements/0/status", "doubtful") != "");
   CHECK(with("/measurements/0/statistic", "middle") != "");
   CHECK(with("/measurements/0/samples/0", "much") != "");
-  CHECK(with("/measurements/0/conditions/cache", 1) != "");
+  CHECK(with("/measurements/0/conditions/cache", "hot") != "");
+  CHECK(with("/measurements/0/conditions/identity/cache", json::array()) != "");
   CHECK(with("/measurements/1/reason", "") != "");
   json lacking = good;
   lacking["measurements"][0].erase("metric");

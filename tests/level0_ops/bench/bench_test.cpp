@@ -15,7 +15,7 @@ namespace {
 /// Records by pass and metric: "forward time".
 std::set<std::string> rows_of(const std::vector<Measurement>& records) {
   std::set<std::string> rows;
-  for (const auto& m : records) rows.insert(m.conditions.at("pass") + " " + m.metric);
+  for (const auto& m : records) rows.insert(m.conditions.at("pass").text() + " " + m.metric);
   return rows;
 }
 
@@ -51,6 +51,16 @@ TEST_CASE("every record's command runs it again, with all that was asked") {
     CHECK(m.command == "d5 op bench 'Relu 8' --pass forward --framework reference --threads " +
                            threads +
                            " --seed 7 --samples 3 --warmup 1 --metrics cpu_time --load mine.so");
+  }
+}
+
+TEST_CASE("names behind a case's for are identities, and the command says them again") {
+  const OperatorCase one = expand_case("Relu {n} for n=8,16").at(1).draw();
+  for (const auto& m : bench(one, {.passes = BenchOptions::Passes::forward,
+                                   .measuring = {.samples = 3, .warmup = 1}})) {
+    CHECK(m.subject == "Relu 16");
+    CHECK(m.conditions.at("n") == identity(16));
+    CHECK_THAT(m.command, Catch::Contains("'Relu {n} for n=16'"));
   }
 }
 

@@ -146,6 +146,15 @@ TEST_CASE("a line with ranges stands for every combination of its values, each a
   CHECK(lines("Add {1,2} {3,4} -> {4,{x}} for x=6") == Lines{"Add {1,2} {3,4} -> {4,6}"});
   CHECK(lines("Relu {1,2}") == Lines{"Relu {1,2}"});
   CHECK(expand_case("Relu {n} for n=1,2", 7).at(1).seed == 7);
+  // The names are identities of the records, and the case's own line says them again.
+  const CaseLine swept = expand_case("Gemm {m}x3 3x{n} for m=1,20 n=4").at(1);
+  CHECK(swept.sweep.values == Conditions{{"m", identity(20)}, {"n", identity(4)}});
+  CHECK(swept.draw().line == "Gemm 20x3 3x4");
+  CHECK(swept.draw().full_line() == "Gemm {m}x3 3x{n} for m=20 n=4");
+  const CaseLine again = expand_case(swept.draw().full_line()).at(0);
+  CHECK(again.line == swept.line);
+  CHECK(again.sweep.values == swept.sweep.values);
+  CHECK(expand_case("Relu 5").at(0).sweep.values.empty());
   const auto words = read_case_words({"Relu", "{n}", "for", "n=1,2"});
   CHECK(words.size() == 2);
 }

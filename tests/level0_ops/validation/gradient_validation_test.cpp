@@ -84,7 +84,7 @@ TEST_CASE(
     INFO(record.reason);
     CHECK(record.status == Status::passed);
     CHECK(record.samples.at(0) < 1e-5);
-    CHECK_THAT(record.conditions.at("kinks"), Contains("2 of 4"));
+    CHECK_THAT(record.conditions.at("kinks").text(), Contains("2 of 4"));
     CHECK_FALSE(record.conditions.contains("jumps"));
   }
   CHECK_FALSE(check("Relu {-1,1}", {}, mode).conditions.contains("kinks"));
@@ -120,7 +120,7 @@ TEST_CASE("a jump has no slope: the one beside it is right, and the row says so"
   const auto mode = GENERATE(GradientMode::full, GradientMode::projection);
   const Measurement right = check("Floor {-1,0,0.5,2}", {}, mode);
   CHECK(right.status == Status::passed);
-  CHECK_THAT(right.conditions.at("jumps"), Contains("3 of 4"));
+  CHECK_THAT(right.conditions.at("jumps").text(), Contains("3 of 4"));
   CHECK_FALSE(right.conditions.contains("kinks"));
   for (const double slope : {0.01, 1.0, -5.0, 1e6, kNaN}) {
     CHECK(check("Floor {-1,0,0.5,2}", {.at_jump = slope}, mode).status == Status::failed);
@@ -137,7 +137,7 @@ TEST_CASE(
   };
   const Measurement some = of("Sqrt {-2,1,4}");
   CHECK(some.status == Status::passed);
-  CHECK_THAT(some.conditions.at("undefined places"), Contains("1 of 3"));
+  CHECK_THAT(some.conditions.at("undefined places").text(), Contains("1 of 3"));
   CHECK(of("Sqrt {0,1,4}").status == Status::passed);  // its slope at 0 has no end
   for (const char* many : {"Sqrt 16x16~2", "Sqrt 16x16~1"}) {
     const auto record =

@@ -71,7 +71,7 @@ void check_kept(Network before, Network after, Keeps keeps) {
                            : test_executor(*second, *first, inputs);
   REQUIRE(records.size() >= before.output_names().size());
   for (const auto& record : records) {
-    const std::string tensor = record.conditions.at("tensor"), gradient = "gradient of ";
+    const std::string tensor = record.conditions.at("tensor").text(), gradient = "gradient of ";
     INFO(tensor << ": " << record.reason);
     const std::string name = tensor.starts_with(gradient) ? tensor.substr(gradient.size()) : "";
     if (name.empty() || after.is_parameter(name)) {

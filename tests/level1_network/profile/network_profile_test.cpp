@@ -58,7 +58,7 @@ struct Profiled {
 Profiled profile_of(bool training, Network network = layers()) {
   const std::shared_ptr<GraphExecutor> executor = make_executor(std::move(network));
   const ValueMap inputs = random_inputs(executor->network());
-  const Subject subject{.record = {.subject = "layers", .conditions = {{"pass", "step"}}},
+  const Subject subject{.record = {.subject = "layers", .conditions = {{"pass", identity("step")}}},
                         .run =
                             [=] {
                               training ? (void)executor->inference_and_backprop(inputs, "loss")

@@ -117,7 +117,7 @@ TEST_CASE("a network that is right has no node that differs, nested graphs and l
   CHECK(records.size() == 2 * (network.graph().nodes.size() + (nested ? 1 : 0)));
   CHECK_FALSE(first_to_differ(records));
   for (const auto& m : records) {
-    INFO(m.conditions.at("node") << ": " << m.reason);
+    INFO(m.conditions.at("node").text() << ": " << m.reason);
     CHECK(m.status == Status::passed);
   }
   CHECK_THAT(node_comparison_tables(records, Format::table), Contains("nodes agree"));

@@ -196,7 +196,7 @@ TEST_CASE("answers that are constant by right, zeros of a ReLU, and one number p
     network.add_output(name);
   }
   for (const auto& record : check(saved(folder, network))) {
-    INFO(record.conditions.at("tensor") << ": " << record.reason);
+    INFO(record.conditions.at("tensor").text() << ": " << record.reason);
     CHECK(record.status == Status::passed);
     CHECK_FALSE(record.conditions.contains("drawn"));
   }
@@ -237,7 +237,8 @@ TEST_CASE("inputs that d5 makes are drawn otherwise until answers say something"
   int otherwise = 0;
   for (std::uint64_t seed = 0; seed < 64; ++seed) {
     for (const auto& record : check(model, {.execution = {.seed = seed}})) {
-      INFO("seed " << seed << ": " << record.conditions.at("tensor") << " " << record.reason);
+      INFO("seed " << seed << ": " << record.conditions.at("tensor").text() << " "
+                   << record.reason);
       CHECK(record.status == Status::passed);
       if (!record.conditions.contains("drawn")) continue;
       CHECK(record.conditions.at("drawn") == drawn);

@@ -124,7 +124,7 @@ TEST_CASE("in code a metric finds the only output and the only field of classes"
 TEST_CASE("what is asked of a metric goes before what the recipe says, unless it is fixed") {
   const auto target = [](const Recipe& recipe, const char* metric) {
     TrainingSession session(recipe, {.metrics = {metric}});
-    return test::record_of(session.run(), "time_to_accuracy").conditions.at("target");
+    return test::record_of(session.run(), "time_to_accuracy").conditions.at("target").text();
   };
   const std::string metrics = "  metrics: {time_to_accuracy: {target: 0.99}}\n";
   CHECK(target(recipe_of_metrics("name: lenet", metrics), "time_to_accuracy:target=0.01") ==

@@ -17,7 +17,7 @@ RepeatedTraining scripted(const std::vector<double>& seconds) {
     Measurement time{.subject = "scripted", .metric = "time_to_accuracy", .unit = "s"};
     time.quantity = Quantity::time;
     time.statistic = {.of = Statistic::Of::single};
-    time.conditions = {{"seed", std::to_string(seed)}, {"target", "0.9"}};
+    time.conditions = {{"seed", setting(seed)}, {"target", identity(0.9)}};
     Measurement loss{.subject = "scripted", .metric = "loss", .unit = "1"};
     loss.statistic = {.of = Statistic::Of::last};
     loss.samples = {1, 0.5, double(seed)};
@@ -78,7 +78,7 @@ TEST_CASE("records of several ranks are joined rank by rank") {
     auto& records = runs.records.emplace_back();
     for (const int rank : {0, 1}) {
       records.push_back({.metric = "communication_volume", .samples = {10 * seed + rank}});
-      records.back().conditions["rank"] = std::to_string(rank);
+      records.back().conditions["rank"] = identity(rank);
     }
   }
   const auto results = join_runs(runs);
@@ -220,7 +220,7 @@ TEST_CASE("how many of the compared runs miss what is accepted is told") {
   RepeatedRuns runs{.seeds = {1, 2, 3}};
   for (const char* words : {"at least 0.9", "at least 0.9, missed", "at least 0.9, missed"}) {
     runs.records.push_back({{.metric = "test_accuracy", .samples = {0.8}}});
-    runs.records.back().front().conditions["accepted"] = words;
+    runs.records.back().front().conditions["accepted"] = finding(words);
   }
   CHECK(join_runs(runs).front().conditions.at("accepted") == "at least 0.9, missed by 2 of 3 runs");
 }

@@ -31,7 +31,9 @@ const Measurement& named_comparison(const std::vector<Measurement>& results,
 }
 
 std::string verdict(const ComparedTraining& subject, const ComparedTraining& base) {
-  return named_comparison(compare_trainings(subject, base), "trade_off").conditions.at("verdict");
+  return named_comparison(compare_trainings(subject, base), "trade_off")
+      .conditions.at("verdict")
+      .text();
 }
 
 Recipe tiny(const std::string& name, const std::string& rate) {

@@ -162,7 +162,7 @@ TEST_CASE(
   CHECK(estimate(open).value > 0);
   CHECK(estimate(closed).value > 1000 * estimate(open).value);
   CHECK(closed.status == Status::passed);
-  CHECK_THAT(closed.conditions.at("chaos"), Catch::Contains("differ by"));
+  CHECK_THAT(closed.conditions.at("chaos").text(), Catch::Contains("differ by"));
 }
 
 TEST_CASE("a rule that is wrong from its second step on is told, in both loops") {

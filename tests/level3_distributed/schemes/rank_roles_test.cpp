@@ -119,7 +119,8 @@ TEST_CASE("what servers send and receive is in the record as well") {
   if (ranks == 1) return;
   std::vector<std::string> of_ranks;
   for (const auto& result : trained_by("served")) {
-    if (result.metric == "communication_volume") of_ranks.push_back(result.conditions.at("rank"));
+    if (result.metric == "communication_volume")
+      of_ranks.push_back(result.conditions.at("rank").text());
   }
   CHECK(of_ranks.size() == std::size_t(ranks));
 }

@@ -16,7 +16,9 @@ Measurement timed(double seconds, const std::string& ranks, const std::string& s
                 .unit = "s",
                 .quantity = Quantity::time,
                 .samples = {seconds}};
-  if (!ranks.empty()) m.conditions = {{"ranks", ranks}, {"scaling", scaling}};
+  if (!ranks.empty())
+    m.conditions = {{"ranks", identity({typed_value(ranks), Role::identity})},
+                    {"scaling", identity(scaling)}};
   return m;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of a run, put together again as what was run: a model in a framework under a scenario.
 import type { Measurement } from '../service/types';
+import { conditionsOf, identitiesOf } from './conditions';
 
 /** All records of one piece. */
 export interface Cell {
@@ -13,18 +14,16 @@ export interface Cell {
   records: Measurement[];
 }
 
-const kOwn = ['scenario', 'batch', 'trace level', 'threads', 'dataset', 'instances'];
-
 export function cellsOf(records: Measurement[]): Cell[] {
   const cells = new Map<string, Cell>();
   for (const record of records) {
-    const key = record.piece ?? [record.subject, record.framework, record.device, ...kOwn.map((name) => record.conditions[name])].join('\n');
+    const key = record.piece ?? [record.subject, record.framework, record.device, JSON.stringify(identitiesOf(record))].join('\n');
     let cell = cells.get(key);
     if (!cell) {
       cell = { piece: record.piece ?? '', subject: record.subject, framework: record.framework, version: record.framework_version ?? '', device: record.device, conditions: {}, records: [] };
       cells.set(key, cell);
     }
-    Object.assign(cell.conditions, record.conditions);
+    Object.assign(cell.conditions, conditionsOf(record));
     cell.records.push(record);
   }
   return [...cells.values()];
@@ -39,7 +38,7 @@ export function statusOf(cell: Cell): Measurement {
   return [...cell.records].sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status))[0]!;
 }
 
-export const isAccuracy = (cell: Cell) => cell.records.some(({ conditions }) => 'claimed' in conditions) || /\baccuracy$/.test(cell.piece);
+export const isAccuracy = (cell: Cell) => cell.records.some((record) => 'claimed' in conditionsOf(record)) || /\baccuracy$/.test(cell.piece);
 
 /** The percentiles that were measured, in order: "median", "p90", "p99". */
 export function statisticsOf(cells: Cell[], metric: string): string[] {
@@ -56,7 +55,8 @@ export function probability(statistic: string): number {
 
 /** What differs among cells: columns that say the same everywhere are told once. */
 export function partedConditions(cells: Cell[]): { shared: [string, string][]; differing: string[] } {
-  const names = ['model', 'framework', 'device', 'scenario', 'batch', 'trace level', 'threads', 'dataset'];
+  const identities = cells.flatMap(({ records }) => records.flatMap((record) => Object.keys(identitiesOf(record))));
+  const names = [...new Set(['model', 'framework', 'device', 'scenario', ...identities.sort()])];
   const parted: { shared: [string, string][]; differing: string[] } = { shared: [], differing: [] };
   for (const name of names) {
     const values = new Set(cells.map((cell) => conditionOf(cell, name)));

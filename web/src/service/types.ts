@@ -157,6 +157,10 @@ export interface RunDetails extends Run {
 
 export type Interval = [number, number];
 
+export type ConditionValue = string | number | { value: number | string; unit: string };
+/** By role: other identities are other cases, settings say how it was measured, findings came out. */
+export type Conditions = Partial<Record<'identity' | 'setting' | 'finding' | 'aside', Record<string, ConditionValue>>>;
+
 /** A record, as in a results file (data/results.schema.json); its samples are left out. */
 export interface Measurement {
   piece?: string;
@@ -173,7 +177,7 @@ export interface Measurement {
   reason?: string;
   value?: number | null;
   interval?: Interval | null;
-  conditions: Record<string, string>;
+  conditions: Conditions;
 }
 
 /** Times in nanoseconds on the monotonic clock of the machine that asked. */

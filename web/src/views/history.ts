@@ -2,6 +2,7 @@
 // A model over versions and time: is it getting better, and which version was the best?
 import { probability } from '../parts/cells';
 import { chart, intervals, isLogarithmic } from '../parts/chart';
+import { identitiesOf } from '../parts/conditions';
 import { fill, h, type Child } from '../parts/dom';
 import { capital, figureText, moment, scaledUnit, tick, words } from '../parts/figures';
 import { table } from '../parts/table';
@@ -22,7 +23,7 @@ const byMetric = (entries: HistoryEntry[]) =>
 
 /** By its key each series' short name: what tells it from the others. */
 function seriesNames(entries: HistoryEntry[]): Map<string, string> {
-  const facts = (entry: HistoryEntry): Record<string, string> => ({ framework: entry.framework, device: entry.device, machine: entry.hostname ?? '', ...entry.conditions });
+  const facts = (entry: HistoryEntry): Record<string, string> => ({ framework: entry.framework, device: entry.device, machine: entry.hostname ?? '', ...identitiesOf(entry) });
   const first = new Map(entries.map((entry) => [entry.series, facts(entry)]));
   const all = [...first.values()];
   const names = [...new Set(['framework', 'scenario', 'batch', 'trace level', 'device', 'machine', ...all.flatMap((one) => Object.keys(one))])];

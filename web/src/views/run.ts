@@ -3,6 +3,7 @@
 import { answersSection } from '../parts/answers';
 import { cellsOf, conditionOf, isAccuracy, nameOf, partedConditions, probability, recordOf, statisticsOf, statusOf, type Cell } from '../parts/cells';
 import { chart } from '../parts/chart';
+import { conditionsOf } from '../parts/conditions';
 import { fill, h, type Child } from '../parts/dom';
 import { bytes, capital, counted, figure, moment, words } from '../parts/figures';
 import { distributionChart, latenciesOf, legend, percentileChart, type LatencySeries } from '../parts/latency';
@@ -39,7 +40,7 @@ function tiles(accuracies: Cell[], timed: Cell[], differing: string[]): Child {
     .filter(({ metric }) => !told.has(metric) && told.add(metric))
     .map((record) => {
       const others = claims.filter(({ metric, value }) => metric === record.metric && value !== record.value).length;
-      return tile(capital(words(record.metric)), record, [record.conditions.claimed && `claimed ${record.conditions.claimed} `, state(record.status), others > 0 && ` in ${record.framework}; others differ`]);
+      return tile(capital(words(record.metric)), record, [conditionsOf(record).claimed && `claimed ${conditionsOf(record).claimed} `, state(record.status), others > 0 && ` in ${record.framework}; others differ`]);
     });
   // What a trace costs is in its times.
   const untraced = timed.filter(({ conditions }) => (conditions['trace level'] ?? 'none') === 'none');
@@ -63,7 +64,7 @@ function accuracyTable(cells: Cell[]): Child {
       { head: 'Framework', by: ({ framework }) => framework, cell: (row) => [row.framework, h('span', { class: 'soft' }, ` ${row.framework_version ?? ''}`)] },
       { head: 'Measure', by: ({ metric }) => metric, cell: ({ metric }) => words(metric) },
       { head: 'Share right', number: true, by: ({ value }) => value, cell: cellFigure },
-      { head: 'Claimed', number: true, by: ({ conditions }) => Number(conditions.claimed), cell: ({ conditions }) => conditions.claimed },
+      { head: 'Claimed', number: true, by: (row) => Number(conditionsOf(row).claimed), cell: (row) => conditionsOf(row).claimed },
       { head: 'Status', by: ({ status }) => status, cell: (row) => [state(row.status), h('div', { class: 'soft' }, row.reason)] },
     ],
   });
@@ -160,6 +161,8 @@ class Timed {
   }
 }
 
+const scenarioOf = (said: Record<string, string>) => [said.scenario, said.batch && said.batch !== '1' && ` · batch ${said.batch}`, said['trace level'] && ` · trace ${said['trace level']}`];
+
 function allRecords(records: Measurement[]): Child {
   return table<Measurement>({
     label: 'All records',
@@ -167,7 +170,7 @@ function allRecords(records: Measurement[]): Child {
     columns: [
       { head: 'Model', by: ({ subject }) => subject, cell: ({ subject }) => subject },
       { head: 'Framework', by: ({ framework }) => framework, cell: ({ framework }) => framework },
-      { head: 'Scenario', by: ({ conditions }) => conditions.scenario, cell: ({ conditions }) => [conditions.scenario, conditions.batch && conditions.batch !== '1' && ` · batch ${conditions.batch}`, conditions['trace level'] && ` · trace ${conditions['trace level']}`] },
+      { head: 'Scenario', by: (row) => conditionsOf(row).scenario, cell: (row) => scenarioOf(conditionsOf(row)) },
       { head: 'Metric', by: ({ metric }) => metric, cell: ({ metric }) => words(metric) },
       { head: 'Statistic', by: ({ statistic }) => statistic, cell: ({ statistic }) => (statistic === 'single' ? '' : statistic) },
       { head: 'Value', number: true, by: ({ value }) => value, cell: ({ value, unit, interval }) => figure(value, unit, interval).value },

@@ -59,7 +59,7 @@ class AveragePrecision final : public AccuracyMeasure {
     Measurement record =
         detail::accuracy_record("average_precision", samples_.size(),
                                 [&](std::span<const std::size_t> some) { return mean(some); });
-    record.conditions["iou"] = fmt::format("{}", options_.iou);
+    record.conditions["iou"] = identity(options_.iou);
     return record;
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 
 #include "d5/evaluation/evaluation_cell.hpp"
@@ -10,10 +9,8 @@
 namespace d5 {
 namespace {
 
-double number_in(const std::string& text) {
-  double number = 0;
-  const auto end = text.data() + text.size();
-  return std::from_chars(text.data(), end, number).ptr == end ? number : 0;
+double batch_of(const EvaluationCell& cell) {
+  return condition_number(*cell.records.front(), "batch").value_or(0);
 }
 
 /// How throughput grows with the batch: beside the smallest, and as a share of growing in
@@ -28,9 +25,8 @@ class BatchScalingAnalysis final : public Analysis {
     for (auto& cell : without_batch) cell.batch.clear();
     const auto names = names_of(without_batch);
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (cells[i].throughput() && number_in(cells[i].batch) > 0) {
-        lines[names[i]].try_emplace(number_in(cells[i].batch), &cells[i]);
-      }
+      const double batch = batch_of(cells[i]);
+      if (cells[i].throughput() && batch > 0) lines[names[i]].try_emplace(batch, &cells[i]);
     }
     AnalysisResult result{.table = TextTable({"what",
                                               {"batch", right},

@@ -11,9 +11,7 @@
 namespace d5 {
 namespace {
 
-double rate_of(const Measurement& record) {
-  return std::strtod(condition_of(record, "rate").c_str(), nullptr);
-}
+double rate_of(const Measurement& record) { return condition_number(record, "rate").value_or(0); }
 
 /// The latencies of a search for the highest rate, by rate.
 class PeakAnalysis final : public Analysis {

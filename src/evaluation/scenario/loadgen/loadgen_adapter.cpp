@@ -114,9 +114,7 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
     finish(ends);
   }
 
-  [[nodiscard]] std::map<std::string, std::string> conditions() const {
-    return clock_->conditions();
-  }
+  [[nodiscard]] Conditions conditions() const { return clock_->conditions(); }
 
   QueryLog::Closed end() {
     watch_ = {};
@@ -180,9 +178,9 @@ LoadGenAdapter::~LoadGenAdapter() { listened_.on_complete({}); }
 
 mlperf::SystemUnderTest& LoadGenAdapter::system() { return *asked_; }
 mlperf::QuerySampleLibrary& LoadGenAdapter::library() { return *samples_; }
-std::map<std::string, std::string> LoadGenAdapter::conditions() const {
+Conditions LoadGenAdapter::conditions() const {
   auto result = asked_->conditions();
-  result["waiting"] = "sleeps";  // LoadGen does not look at the clock before a moment
+  result["waiting"] = setting("sleeps");  // LoadGen does not look at the clock before a moment
   return result;
 }
 

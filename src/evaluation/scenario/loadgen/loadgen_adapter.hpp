@@ -26,7 +26,7 @@ class LoadGenAdapter {
 
   [[nodiscard]] mlperf::SystemUnderTest& system();
   [[nodiscard]] mlperf::QuerySampleLibrary& library();
-  [[nodiscard]] std::map<std::string, std::string> conditions() const;
+  [[nodiscard]] Conditions conditions() const;
   /// Once LoadGen has returned.
   [[nodiscard]] QueryLog::Closed end();
 

@@ -85,8 +85,8 @@ class LogFolder {
 };
 
 void take_report(const LoadGenReport& report, bool accuracy, ScenarioResult& result) {
-  result.conditions["loadgen"] = loadgen_version();
-  if (!accuracy) result.conditions["loadgen_result"] = report.valid ? "VALID" : "INVALID";
+  result.conditions["loadgen"] = setting(loadgen_version());
+  if (!accuracy) result.conditions["loadgen_result"] = finding(report.valid ? "VALID" : "INVALID");
   if (!accuracy && !report.summarised) invalidate(result, "LoadGen wrote no result");
   if (accuracy || (report.summarised && report.valid)) return;
   if (report.reasons.empty()) invalidate(result, "LoadGen: INVALID");

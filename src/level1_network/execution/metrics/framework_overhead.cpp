@@ -48,9 +48,8 @@ void FrameworkOverhead::summarise(Measurement& result) const {
     return;
   }
   result.samples = samples_;
-  result.conditions["share of the run"] = fmt::format("{:.6f}", d5::summarise(shares_).median);
-  result.conditions["clock seconds taken off"] =
-      fmt::format("{:.3e}", d5::summarise(clock_seconds_).median);
+  result.conditions["share of the run"] = aside(d5::summarise(shares_).median);
+  result.conditions["clock seconds taken off"] = aside(d5::summarise(clock_seconds_).median, "s");
 }
 
 namespace network_metric {

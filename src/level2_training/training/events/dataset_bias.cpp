@@ -21,7 +21,7 @@ void DatasetBias::summarise(Measurement& result) const {
   double total = 0;
   for (const double count : samples_) total += count;
   for (double& share : result.samples) share /= total;
-  result.conditions["drawn"] = fmt::format("{}", total);
+  result.conditions["drawn"] = finding(total);
 }
 
 namespace training_metric {

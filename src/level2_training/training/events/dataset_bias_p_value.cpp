@@ -47,7 +47,7 @@ class DatasetBiasPValue final : public TrainingMetric {
   void summarise(Measurement& result) const override {
     TrainingMetric::summarise(result);
     if (samples_.empty()) return;
-    result.conditions["largest_chi_squared"] = fmt::format("{:.4g}", largest_);
+    result.conditions["largest_chi_squared"] = finding(largest_);
     // One right run in a million, however many epochs it has (Bonferroni).
     constexpr double kLeast = 1e-6;
     const double least = std::ranges::min(samples_);

@@ -34,7 +34,7 @@ class SamplesToAccuracy final : public TrainingMetric {
   [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::single}; }
   void summarise(Measurement& result) const override {
     TrainingMetric::summarise(result);
-    result.conditions["target"] = fmt::format("{}", target_);
+    result.conditions["target"] = identity(target_);
     if (!samples_.empty()) return;
     result.status = Status::failed;
     result.reason = fmt::format("accuracy {} was not reached with {} samples; the best was {}",

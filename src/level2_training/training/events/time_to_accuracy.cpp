@@ -37,7 +37,7 @@ void TimeToAccuracy::after_test(Trainer& trainer) {
 
 void TimeToAccuracy::summarise(Measurement& result) const {
   TrainingMetric::summarise(result);
-  result.conditions["target"] = fmt::format("{}", target_);
+  result.conditions["target"] = identity(target_);
   if (samples_.empty()) {
     result.status = Status::failed;
     result.reason = fmt::format("accuracy {} was not reached in {:.3g} s; the best was {}", target_,

@@ -33,7 +33,7 @@ class TopKAccuracy final : public TrainingMetric {
   [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
   void summarise(Measurement& result) const override {
     TrainingMetric::summarise(result);
-    result.conditions["k"] = std::to_string(options_.k);
+    result.conditions["k"] = identity(options_.k);
   }
   void resolve(Trainer& trainer) override { options_.names.resolve(trainer, name()); }
   void before_test(Trainer&) override { mean_.begin(); }

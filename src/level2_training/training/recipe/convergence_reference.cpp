@@ -22,8 +22,8 @@ void judge_one(Measurement& result, const std::vector<double>& reference) {
   const double expected = mean_with_interval(reference).value;
   const double faster = is_smaller_p_value(result.samples, reference);
   const double slower = is_smaller_p_value(reference, result.samples);
-  result.conditions["reference_mean"] = fmt::format("{:.6g}", expected);
-  result.conditions["reference_p"] = fmt::format("{:.3g}", std::min(faster, slower));
+  result.conditions["reference_mean"] = finding(expected);
+  result.conditions["reference_p"] = finding(std::min(faster, slower));
   if (faster < kLevel) {
     mistrust(result, fmt::format("the mean, {:.6g}, is below the reference's, {:.6g} (p = {:.2g}): "
                                  "is the same trained?",

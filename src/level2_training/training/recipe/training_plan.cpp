@@ -28,12 +28,12 @@ SessionOptions without_files(SessionOptions options) {
 void note_parts(Measurement& record, const Recipe& recipe, const DatasetPair& data,
                 std::int64_t batch) {
   const TrainingOptions training = recipe.training();
-  record.conditions["dataset"] = data.train->description();
-  record.conditions["optimizer"] = recipe.choice("optimizer").name;
-  record.conditions["batch"] = fmt::format("{}", batch);
-  record.conditions["epochs"] = fmt::format("{}", training.epochs);
+  record.conditions["dataset"] = identity(data.train->description());
+  record.conditions["optimizer"] = identity(recipe.choice("optimizer").name);
+  record.conditions["batch"] = identity(batch);
+  record.conditions["epochs"] = identity(training.epochs);
   if (training.most_batches > 0) {
-    record.conditions["most_batches"] = fmt::format("{}", training.most_batches);
+    record.conditions["most_batches"] = identity(training.most_batches);
   }
 }
 

@@ -158,13 +158,15 @@ void count_missed(Measurement& result, const Joined& joined) {
   std::size_t missed = 0;
   for (const Measurement* record : joined.records) {
     const auto place = record->conditions.find("accepted");
-    if (place == record->conditions.end() || !place->second.ends_with(kMissed)) continue;
-    words = place->second;
+    if (place == record->conditions.end() || !place->second.text().ends_with(kMissed)) {
+      continue;
+    }
+    words = place->second.text();
     ++missed;
   }
   if (missed == 0) return;
   result.conditions["accepted"] =
-      fmt::format("{} by {} of {} runs", words, missed, joined.records.size());
+      finding(fmt::format("{} by {} of {} runs", words, missed, joined.records.size()));
 }
 
 void describe(Measurement& result, const RepeatedRuns& runs, const Joined& joined) {
@@ -176,20 +178,19 @@ void describe(Measurement& result, const RepeatedRuns& runs, const Joined& joine
     });
   }
   count_missed(result, joined);
-  const auto number = [](double value) { return fmt::format("{:.6g}", value); };
   auto& conditions = result.conditions;
-  conditions["runs"] = std::to_string(joined.records.size());
-  conditions["seeds"] = fmt::format("{} to {}", runs.seeds.front(), runs.seeds.back());
+  conditions["runs"] = finding(joined.records.size());
+  conditions["seeds"] = finding(fmt::format("{} to {}", runs.seeds.front(), runs.seeds.back()));
   conditions.erase("seed");
-  conditions["converged"] = std::to_string(joined.records.size() - joined.failures.size());
+  conditions["converged"] = finding(joined.records.size() - joined.failures.size());
   const Estimate mean = mean_with_interval(joined.converged);
-  if (std::isfinite(mean.value)) conditions["mean"] = number(mean.value);
+  if (std::isfinite(mean.value)) conditions["mean"] = finding(mean.value, result.unit);
   if (std::isfinite(mean.interval.low)) {
-    conditions["mean_interval"] =
-        fmt::format("{} to {}", number(mean.interval.low), number(mean.interval.high));
+    conditions["mean_low"] = finding(mean.interval.low, result.unit);
+    conditions["mean_high"] = finding(mean.interval.high, result.unit);
   }
   const double olympic = olympic_mean(joined.samples);
-  if (std::isfinite(olympic)) conditions["olympic_mean"] = number(olympic);
+  if (std::isfinite(olympic)) conditions["olympic_mean"] = finding(olympic, result.unit);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ std::string missed(const Measurement& result, const Recipe::Acceptable& acceptab
 
 /// Says what will be judged, and by which number.
 void announce(Measurement& result, const Recipe::Acceptable& acceptable) {
-  result.conditions["accepted"] = words_of(acceptable);
+  result.conditions["accepted"] = finding(words_of(acceptable));
   if (acceptable.of) result.statistic = *acceptable.of;
 }
 
@@ -222,7 +222,7 @@ std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrup
   auto results = measure({subject}, choices, {.interrupt = any_rank});
   if (!options_.checkpoint.empty()) detail::keep_late_doubts(options_.checkpoint, results);
   for (Measurement& result : results) {
-    result.conditions["steps"] = std::to_string(trainer_->step());
+    result.conditions["steps"] = finding(trainer_->step());
     for (const auto& acceptable : recipe_.acceptable()) {
       if (acceptable.metric == result.metric) announce(result, acceptable);
     }
@@ -283,7 +283,9 @@ void judge(std::vector<Measurement>& results, const Recipe& recipe) {
         continue;
       }
       announce(result, acceptable);
-      if (!missed(result, acceptable).empty()) result.conditions["accepted"] += ", missed";
+      if (!missed(result, acceptable).empty()) {
+        result.conditions["accepted"] = finding(words_of(acceptable) + ", missed");
+      }
     }
   }
 }

@@ -18,28 +18,29 @@ Measurement TrainingSession::record() const {
   result.framework = word_of(options_.frameworks);
   result.framework_version = version_of(result.framework);
   result.device = to_string(options_.device);
-  result.conditions["dataset"] = data_.train->description();
-  result.conditions["seed"] = std::to_string(training_.seed);
+  result.conditions["dataset"] = identity(data_.train->description());
+  result.conditions["seed"] = setting(training_.seed);
   note_execution(result, execution());
   if (training_.precision != TrainingOptions::Precision::float32) {
-    result.conditions["precision"] = recipe_.section("training").text("precision", "");
+    result.conditions["precision"] = identity(recipe_.section("training").text("precision", ""));
   }
-  result.conditions["model"] = model_->name;
-  result.conditions["optimizer"] = recipe_.choice("optimizer").name;
-  if (!learning_rate_.empty()) result.conditions["learning_rate"] = learning_rate_;
+  result.conditions["model"] = identity(model_->name);
+  result.conditions["optimizer"] = identity(recipe_.choice("optimizer").name);
+  if (!learning_rate_.empty())
+    result.conditions["learning_rate"] = {typed_value(learning_rate_), Role::identity};
   const auto sampling = read_shared_options<SamplerOptions>(recipe_.section("sampler"));
-  result.conditions["batch"] = std::to_string(sampling.batch_size);
+  result.conditions["batch"] = identity(sampling.batch_size);
   if (const std::int64_t out = train_->left_out(); out > 0) {
-    result.conditions["left_out"] = std::to_string(out);
+    result.conditions["left_out"] = finding(out);
   }
   LossWeight& loss = optimizer_->loss_weight();
   if (const std::string counted = loss.counted(); !counted.empty()) {
-    result.conditions["loss_counts"] = counted;
+    result.conditions["loss_counts"] = finding(counted);
   } else if (const std::string why = loss.assumption(); !why.empty()) {
-    result.conditions["loss_counts"] = "samples, taken for a mean over them: " + why;
+    result.conditions["loss_counts"] = finding("samples, taken for a mean over them: " + why);
   }
   if (options_.loader_threads > 0) {
-    result.conditions["loader_threads"] = std::to_string(options_.loader_threads);
+    result.conditions["loader_threads"] = identity(options_.loader_threads);
   }
   result.artefacts = {{.name = "recipe " + recipe_.name(), .sha256 = recipe_.checksum()}};
   std::ranges::copy(model_->artefacts, std::back_inserter(result.artefacts));

@@ -35,7 +35,7 @@ class SlowestRankTime final : public Metric {
   }
   void summarise(Measurement& result) const override {
     result.samples = samples_;
-    result.conditions["repetitions"] = fmt::format("{}", ranks_.repetitions());
+    result.conditions["repetitions"] = aside(ranks_.repetitions());
   }
 
  private:
@@ -102,8 +102,8 @@ std::vector<Measurement> measure_size(const CollectiveKind& kind,
                                                                .text();
     record.level = "distributed";
     record.framework = "reference";
-    record.conditions["ranks"] = fmt::format("{}", ranks);
-    record.conditions["size"] = size;
+    record.conditions["ranks"] = identity(ranks);
+    record.conditions["size"] = identity(bytes, "byte");
     subject.prepare = [&bench, a] { bench.prepare(a); };
     subject.run = [&bench] { bench.call(); };
     subject.judge = [&bench, a](Subject::Moment) {

@@ -165,8 +165,8 @@ class CollectiveTrial {
                     "algorithm tells {}, {} and {}",
                     size, element_bytes, counted.calls, counted.bytes_sent, counted.bytes_received,
                     told->calls, told->bytes_sent, told->bytes_received));
-    volume_.conditions["calls"] = fmt::format("{}", told->calls);
-    volume_.conditions["bytes_sent"] = fmt::format("{}", told->bytes_sent);
+    volume_.conditions["calls"] = aside(told->calls);
+    volume_.conditions["bytes_sent"] = aside(told->bytes_sent);
   }
 
   /// Compares bits with rank 0's.
@@ -259,8 +259,8 @@ std::vector<Measurement> check_collective(CallKind call, const EntryChoice& choi
     result.command = (alone ? "" : detail::launcher_line(ranks.size())) + line.text();
     result.level = "distributed";
     result.framework = "reference";
-    result.conditions["ranks"] = fmt::format("{}", ranks.size());
-    result.conditions["seed"] = fmt::format("{}", seed);
+    result.conditions["ranks"] = identity(ranks.size());
+    result.conditions["seed"] = setting(seed);
     if (!alone || result.status != Status::passed) continue;
     result.status = Status::skipped;
     result.reason =

@@ -25,10 +25,10 @@ class CommunicationVolume::Messages final : public CommunicationEvent {
   }
   void tell(Measurement& result) const {
     for (const auto& [peer, bytes] : sent_to_) {
-      result.conditions["sent_to." + peer] = std::to_string(bytes);
+      result.conditions["sent_to." + peer] = aside(bytes);
     }
     for (const auto& [bytes, calls] : calls_) {
-      result.conditions["calls_of_bytes." + std::to_string(bytes)] = std::to_string(calls);
+      result.conditions["calls_of_bytes." + std::to_string(bytes)] = aside(calls);
     }
   }
 
@@ -49,15 +49,15 @@ class CommunicationVolume::LibraryBytes {
   }
   void tell(Measurement& result) const {
     if (!unknown_.empty()) {
-      result.conditions["library_sent.unknown"] = unknown_;
+      result.conditions["library_sent.unknown"] = aside(unknown_);
       return;
     }
     for (std::size_t rank = 0; rank < sum_.size(); ++rank) {
       if (sum_[rank] == 0) continue;
-      result.conditions["library_sent_to." + std::to_string(rank)] = std::to_string(sum_[rank]);
+      result.conditions["library_sent_to." + std::to_string(rank)] = aside(sum_[rank]);
     }
     result.conditions["library_sent.bytes"] =
-        std::to_string(std::accumulate(sum_.begin(), sum_.end(), std::int64_t{0}));
+        aside(std::accumulate(sum_.begin(), sum_.end(), std::int64_t{0}));
   }
 
  private:
@@ -105,12 +105,12 @@ void CommunicationVolume::end() {
 
 void CommunicationVolume::summarise(Measurement& result) const {
   result.samples = samples_;
-  result.conditions["rank"] = std::to_string(communicator_->rank());
-  result.conditions["ranks"] = std::to_string(communicator_->size());
+  result.conditions["rank"] = identity(communicator_->rank());
+  result.conditions["ranks"] = identity(communicator_->size());
   for (const auto& [name, line] : sum_.by_call) {
-    result.conditions[name + ".calls"] = std::to_string(line.calls);
-    result.conditions[name + ".bytes_sent"] = std::to_string(line.bytes_sent);
-    result.conditions[name + ".bytes_received"] = std::to_string(line.bytes_received);
+    result.conditions[name + ".calls"] = aside(line.calls);
+    result.conditions[name + ".bytes_sent"] = aside(line.bytes_sent);
+    result.conditions[name + ".bytes_received"] = aside(line.bytes_received);
   }
   messages_->tell(result);
   library_->tell(result);

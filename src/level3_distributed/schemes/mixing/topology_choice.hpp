@@ -23,8 +23,8 @@ struct TopologyChoice {
 };
 
 /// What a record says of it: |lambda_2|, what is left of disagreement after each mixing.
-[[nodiscard]] inline std::map<std::string, std::string> mixing_conditions(const MixingMatrix& w) {
-  return {{"topology.second_eigenvalue", fmt::format("{:.6g}", w.second_eigenvalue())}};
+[[nodiscard]] inline Conditions mixing_conditions(const MixingMatrix& w) {
+  return {{"topology.second_eigenvalue", aside(w.second_eigenvalue())}};
 }
 
 }  // namespace d5::detail

@@ -82,9 +82,7 @@ class AsynchronousNeighbors final : public detail::OwnParameters {
     window_->put(x_, rank_, 0);
   }
 
-  std::map<std::string, std::string> conditions() const override {
-    return detail::mixing_conditions(weights_);
-  }
+  Conditions conditions() const override { return detail::mixing_conditions(weights_); }
 
  private:
   void write() {

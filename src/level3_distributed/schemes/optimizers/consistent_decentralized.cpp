@@ -65,10 +65,10 @@ class ConsistentDecentralized final : public DistributedOptimizer {
 
   const ValueMap& step(const Batch& batch) override { return local().step(batch); }
 
-  std::map<std::string, std::string> conditions() const override {
+  Conditions conditions() const override {
     const std::string chosen = all_reduce_->chosen();
     if (chosen.empty()) return {};
-    return {{"all_reduce.chosen", chosen}};
+    return {{"all_reduce.chosen", aside(chosen)}};
   }
 
   ValueMap state() const override {

@@ -39,9 +39,7 @@ class ConsistentNeighbors final : public detail::OwnParameters {
         [this] { exchange_.move_on(); });
   }
 
-  std::map<std::string, std::string> conditions() const override {
-    return detail::mixing_conditions(exchange_.weights());
-  }
+  Conditions conditions() const override { return detail::mixing_conditions(exchange_.weights()); }
 
  private:
   detail::NeighborExchange exchange_;

@@ -55,9 +55,7 @@ class D2 final : public detail::OwnParameters {
     return step_then(batch, [this] { mix(); });
   }
 
-  std::map<std::string, std::string> conditions() const override {
-    return detail::mixing_conditions(exchange_.weights());
-  }
+  Conditions conditions() const override { return detail::mixing_conditions(exchange_.weights()); }
 
  private:
   void mix() {

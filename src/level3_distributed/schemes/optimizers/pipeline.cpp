@@ -113,10 +113,10 @@ class Pipeline final : public DistributedOptimizer {
     stages_.gather_values(whole);
   }
 
-  std::map<std::string, std::string> conditions() const override {
+  Conditions conditions() const override {
     const int k = grid_.parts();
-    return {{"stage_starts", fmt::format("{}", fmt::join(stages_.starts(), ","))},
-            {"bubble", fmt::format("{}", double(k - 1) / double(micro_batches_ + k - 1))}};
+    return {{"stage_starts", finding(fmt::format("{}", fmt::join(stages_.starts(), ",")))},
+            {"bubble", finding(double(k - 1) / double(micro_batches_ + k - 1))}};
   }
 
  private:

@@ -217,7 +217,7 @@ void ServedOptimizer::note_staleness(std::int64_t steps) {
   ++staleness_[std::size_t(steps)];
 }
 
-std::map<std::string, std::string> ServedOptimizer::conditions() const {
+Conditions ServedOptimizer::conditions() const {
   if (staleness_.empty()) return {};
   std::string histogram;
   double sum = 0, count = 0;
@@ -227,8 +227,7 @@ std::map<std::string, std::string> ServedOptimizer::conditions() const {
     count += double(staleness_[i]);
     sum += double(i) * double(staleness_[i]);
   }
-  return {{"staleness.histogram", histogram},
-          {"staleness.mean", fmt::format("{:.3g}", sum / count)}};
+  return {{"staleness.histogram", aside(histogram)}, {"staleness.mean", aside(sum / count)}};
 }
 
 }  // namespace d5::detail

@@ -41,7 +41,7 @@ class ServedOptimizer : public DistributedOptimizer {
   void restore(const ValueMap& state) override;
   [[nodiscard]] RankAgreement& agreement() override { return *workers_agreement_; }
   void read_gradients(GradientReader reader) override;
-  [[nodiscard]] std::map<std::string, std::string> conditions() const override;
+  [[nodiscard]] Conditions conditions() const override;
 
  protected:
   enum class Values { trained, tested };

@@ -22,10 +22,8 @@ AnswerJson side(const Measurement& record) {
 /// "torch, server, batch 8": what tells a record from others of its subject.
 std::string words_of(const Measurement& record) {
   std::vector<std::string> words = {record.framework};
-  for (const char* name :
-       {"scenario", "batch", "threads", "instances", "trace level", "repetition", "step"}) {
-    const std::string value = condition_of(record, name);
-    if (!value.empty()) words.push_back(std::string(name) + " " + value);
+  for (const auto& [name, condition] : record.conditions) {
+    if (condition.role == Role::identity) words.push_back(name + " " + condition.text());
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }

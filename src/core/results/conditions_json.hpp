@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "d5/core/condition.hpp"
+
+namespace d5::detail {
+
+class JsonReader;
+
+/// `{"identity": {"batch": 32}, "finding": {"seconds": {"value": 0.25, "unit": "s"}}}`: what
+/// results files, the database and processes of one run exchange.
+[[nodiscard]] nlohmann::ordered_json to_json(const Conditions& conditions);
+
+/// The conditions in the field "conditions" of `record`; none where it is missing. Those of schemas
+/// 1 and 2, whose values are texts, get type and role of today. Throws: FormatError.
+[[nodiscard]] Conditions conditions_in(const JsonReader& record);
+
+/// What `to_json(conditions).dump()` wrote. Throws: FormatError, which names `who`.
+[[nodiscard]] Conditions conditions_from_json(const std::string& text, const std::string& who);
+
+/// A condition of schema 2, whose values were texts without a role.
+[[nodiscard]] Condition condition_of_schema2(const std::string& name, const std::string& words);
+
+}  // namespace d5::detail
