@@ -2,14 +2,15 @@
 #include "isolated.hpp"
 
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <optional>
 #include <system_error>
+#include <utility>
+
+#include "core/process/owned_process.hpp"
 
 namespace d5 {
 namespace {
@@ -23,24 +24,20 @@ class Child {
  public:
   Child(std::size_t begin, std::size_t step, std::size_t count,
         const std::function<std::string(std::size_t)>& work) {
-    int ends[2];
-    if (pipe(ends) != 0) throw_system_error("pipe");
-    process_ = fork();
-    if (process_ < 0) throw_system_error("fork");
-    if (process_ == 0) {
-      close(ends[0]);
+    detail::DescriptorPair ends = detail::make_pipe();
+    const pid_t process = detail::fork_in_group();
+    if (process < 0) throw_system_error("fork");
+    if (process == 0) {
+      ends.here.close();
       for (std::size_t i = begin; i < count; i += step) {
         const std::string line = work(i) + "\n";
-        if (write(ends[1], line.data(), line.size()) != ssize_t(line.size())) _exit(1);
+        if (write(ends.there.get(), line.data(), line.size()) != ssize_t(line.size())) _exit(1);
       }
       _exit(0);  // no destructors: they belong to the parent
     }
-    close(ends[1]);
-    answers_ = ends[0];
+    process_.emplace(process);
+    answers_ = std::move(ends.here);
   }
-  ~Child() { close(answers_); }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
 
   /// Whether a whole line came before the child died or `most_seconds` passed.
   bool read_line(std::string& line, int most_seconds) {
@@ -55,7 +52,7 @@ class Child {
         return false;
       }
       char bytes[65536];
-      const ssize_t got = read(answers_, bytes, sizeof(bytes));
+      const ssize_t got = read(answers_.get(), bytes, sizeof(bytes));
       if (got <= 0) return false;
       buffer_.append(bytes, std::size_t(got));
     }
@@ -63,12 +60,12 @@ class Child {
 
   /// Ends it if it still runs, and says how it ended.
   std::string end() {
-    if (silent_) kill(process_, SIGKILL);
-    int status = 0;
-    waitpid(process_, &status, 0);
+    if (silent_) process_->kill();
+    process_->wait();
     if (silent_) return "no answer in time";
-    if (WIFSIGNALED(status)) return std::string("crashed: ") + strsignal(WTERMSIG(status));
-    return "ended with status " + std::to_string(WEXITSTATUS(status));
+    const detail::ProcessEnd& how = process_->how();
+    if (how.signal > 0) return std::string("crashed: ") + strsignal(how.signal);
+    return "ended with status " + std::to_string(how.status);
   }
 
  private:
@@ -76,7 +73,7 @@ class Child {
   /// slept, is a second of the child's silence and no more.
   bool says_something(int most_seconds) const {
     for (int waits = 0; waits < most_seconds;) {
-      pollfd waiting{answers_, POLLIN, 0};
+      pollfd waiting{answers_.get(), POLLIN, 0};
       const int ready = poll(&waiting, 1, 1000);
       if (ready > 0) return true;
       if (ready == 0) ++waits;
@@ -85,8 +82,8 @@ class Child {
     return false;
   }
 
-  pid_t process_;
-  int answers_ = -1;
+  std::optional<detail::OwnedProcess> process_;
+  detail::OwnedDescriptor answers_;
   bool silent_ = false;
   std::string buffer_;
 };

@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +21,7 @@
 #include "core/files/send_all.hpp"
 #include "core/machine/plain_crashes.hpp"
 #include "core/machine/signal_words.hpp"
+#include "core/process/owned_process.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
@@ -30,10 +29,6 @@
 
 namespace d5 {
 namespace {
-
-[[noreturn]] void fail(const char* what) {
-  throw IoError(fmt::format("a process of its own: {}: {}", what, std::strerror(errno)));
-}
 
 /// Bytes of address space that this process has.
 std::size_t address_space() {
@@ -43,9 +38,7 @@ std::size_t address_space() {
 }
 
 /// In the child: what it may take, and that nobody but its parent cares how it dies.
-void enter(const Isolation& isolation, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it died before
+void enter(const Isolation& isolation) {
   detail::crash_plainly();
   const rlimit no_core{};
   setrlimit(RLIMIT_CORE, &no_core);
@@ -88,14 +81,12 @@ std::string answer_of(const WorkPiece& piece, int socket) {
   _exit(0);
 }
 
-std::string end_of(int status) {
-  if (!WIFSIGNALED(status)) {
-    return fmt::format("it ended its process with status {} before its work was done",
-                       WEXITSTATUS(status));
+std::string words_of(const detail::ProcessEnd& end) {
+  if (end.signal == 0) {
+    return fmt::format("it ended its process with status {} before its work was done", end.status);
   }
-  const int signal = WTERMSIG(status);
-  return fmt::format("crashed: {}{}", detail::signal_words(signal),
-                     signal == SIGKILL ? ", which the system sends where memory runs out" : "");
+  return fmt::format("crashed: {}{}", detail::signal_words(end.signal),
+                     end.signal == SIGKILL ? ", which the system sends where memory runs out" : "");
 }
 
 }  // namespace
@@ -106,50 +97,32 @@ class IsolatedWorker::Process {
   Process(const Isolation& isolation, const std::vector<WorkPiece>& pieces)
       : interrupt_(isolation.interrupt) {
     std::fflush(nullptr);  // or both would print it
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("no socket");
-    const pid_t parent = getpid();
-    process_ = fork();
-    if (process_ == 0) {
-      close(ends[0]);
-      enter(isolation, parent);
-      serve(ends[1], pieces);
+    detail::DescriptorPair sockets = detail::make_socket_pair(SOCK_STREAM);
+    const pid_t process = detail::fork_in_group();  // no program: the pieces are this memory
+    if (process < 0) throw IoError(fmt::format("no process: {}", std::strerror(errno)));
+    if (process == 0) {
+      sockets.here.close();
+      enter(isolation);
+      serve(sockets.there.get(), pieces);
     }
-    close(ends[1]);
-    socket_ = ends[0];
-    if (process_ < 0) {
-      close(socket_);
-      fail("no process");
-    }
+    process_.emplace(process);
+    socket_ = std::move(sockets.here);
   }
-  ~Process() {
-    close(socket_);
-    if (process_ < 0) return;
-    kill(process_, SIGKILL);
-    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
 
   /// Whether it ended since it was asked last.
-  bool has_ended() {
-    if (waitpid(process_, nullptr, WNOHANG) != process_) return false;
-    process_ = -1;
-    return true;
-  }
+  bool has_ended() { return process_->has_ended(); }
   void ask(std::uint64_t number, double most_seconds) {
     deadline_ = now_seconds() + most_seconds;
-    (void)detail::send_all(socket_, {reinterpret_cast<const char*>(&number), sizeof number});
+    (void)detail::send_all(socket_.get(), {reinterpret_cast<const char*>(&number), sizeof number});
   }
   /// Its answer; cut short or empty where it ends, or the time is over, before.
   std::string listen(const std::function<void()>& sampled) {
     std::string text;
     while (look() && (text.empty() || text.back() != '\n')) {
-      pollfd waiting{socket_, POLLIN, 0};
+      pollfd waiting{socket_.get(), POLLIN, 0};
       if (poll(&waiting, 1, kLookUp) <= 0) continue;
       char bytes[1 << 16];
-      const ssize_t count = read(socket_, bytes, sizeof bytes);
+      const ssize_t count = read(socket_.get(), bytes, sizeof bytes);
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) break;
       text.append(bytes, std::size_t(count));
@@ -161,14 +134,12 @@ class IsolatedWorker::Process {
     return text;
   }
   /// How it ended; nothing if the time was over before.
-  std::optional<int> status() {
-    int status = 0;
-    while (waitpid(process_, &status, WNOHANG) == 0) {
+  std::optional<detail::ProcessEnd> end() {
+    constexpr double kLookSeconds = 0.001;
+    while (!process_->wait(now_seconds() + kLookSeconds)) {
       if (!look()) return std::nullopt;
-      poll(nullptr, 0, 1);
     }
-    process_ = -1;
-    return status;
+    return process_->how();
   }
 
  private:
@@ -182,8 +153,8 @@ class IsolatedWorker::Process {
 
   Interrupt interrupt_;
   double deadline_ = 0;
-  pid_t process_ = -1;
-  int socket_ = -1;
+  std::optional<detail::OwnedProcess> process_;
+  detail::OwnedDescriptor socket_;
 };
 
 IsolatedWorker::IsolatedWorker(const Isolation& isolation, std::vector<WorkPiece> pieces)
@@ -204,10 +175,10 @@ std::vector<Measurement> IsolatedWorker::run(std::size_t number,
     process_->ask(number, isolation_.most_seconds);
     text = process_->listen(sampled);
     if (text.empty() || text.back() != '\n') {
-      const auto status = process_->status();
-      failed.reason = status ? end_of(*status)
-                             : fmt::format("no answer within {} s: it hangs, or needs more time",
-                                           isolation_.most_seconds);
+      const auto end = process_->end();
+      failed.reason = end ? words_of(*end)
+                          : fmt::format("no answer within {} s: it hangs, or needs more time",
+                                        isolation_.most_seconds);
       process_.reset();
       return {failed};
     }
