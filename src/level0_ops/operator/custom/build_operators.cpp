@@ -2,24 +2,20 @@
 #include "d5/level0_ops/build_operators.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cctype>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <sstream>
 #include <string_view>
 
 #include "core/files/cache_folder.hpp"
 #include "core/files/sha256.hpp"
+#include "core/process/program_run.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/carried_file.hpp"
 #include "d5/core/command_line.hpp"
@@ -68,16 +64,9 @@ struct Answer {
 
 /// Runs a line of the shell and collects what it prints.
 Answer run(const std::string& line) {
-  std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen((line + " 2>&1").c_str(), "re"), pclose);
-  if (!pipe) throw IoError(fmt::format("a process cannot be started: {}", std::strerror(errno)));
-  Answer answer{};
-  std::array<char, 1 << 16> bytes;
-  while (const std::size_t count = std::fread(bytes.data(), 1, bytes.size(), pipe.get())) {
-    answer.text.append(bytes.data(), count);
-  }
-  const int status = pclose(pipe.release());
-  answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return answer;
+  detail::ProgramRun done =
+      detail::run_program({.words = {"/bin/sh", "-c", line}, .error = detail::Program::kAsOutput});
+  return {done.end.shell_status(), std::move(done.output)};
 }
 
 /// What a compiler printed, its lines kept.
