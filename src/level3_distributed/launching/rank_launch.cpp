@@ -4,12 +4,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +17,8 @@
 #include <thread>
 
 #include "core/files/scratch_folder.hpp"
+#include "core/process/owned_process.hpp"
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
@@ -31,11 +30,7 @@ std::string text_of(const std::string& file) {
 }
 
 void expect_launcher() {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((folder + "/mpirun").c_str(), X_OK) == 0) return;
-  }
+  if (detail::find_program("mpirun")) return;
   throw NotFound(
       "no mpirun is in PATH, which starts several ranks; install Open MPI (Debian: openmpi-bin)");
 }
@@ -51,21 +46,13 @@ int cores() {
   return siblings.count("") ? threads : static_cast<int>(siblings.size());
 }
 
-/// Replaces this process; returns where that fails.
-void execute(const std::vector<std::string>& words) {
-  // Open MPI refuses to start ranks as root unless both say yes; who runs d5 as root has said so.
-  if (geteuid() == 0) {
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+/// Open MPI refuses to start ranks as root unless both say yes; who runs d5 as root has said so.
+std::vector<std::string> variables() {
+  std::vector<std::string> set;
+  for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}) {
+    if (geteuid() == 0 && !std::getenv(name)) set.push_back(fmt::format("{}=1", name));
   }
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  execvp(arguments.front(), arguments.data());
-}
-
-int status_of(int wait_status) {
-  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+  return set;
 }
 
 /// The signals that `launch_and_end` waits for, except those that nobody wants this process to
@@ -82,46 +69,42 @@ sigset_t awaited_signals() {
   return signals;
 }
 
-/// In the process that becomes the launcher: out of reach of the terminal's signals, and ended with
-/// `parent`.
-[[noreturn]] void become_launcher(const std::vector<std::string>& words, pid_t parent,
-                                  const sigset_t& signals) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(1);
-  sigprocmask(SIG_SETMASK, &signals, nullptr);
-  if (isatty(STDIN_FILENO) != 0) {  // which would stop it
-    const int nothing = open("/dev/null", O_RDONLY);
-    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
-  }
-  execute(words);
-  fmt::print(stderr, "d5: error: {} could not be started: {}\n", words.front(),
-             std::strerror(errno));
-  _exit(127);
-}
+/// Blocks signals while it lives.
+struct BlockedSignals {
+  sigset_t before = {};
+  explicit BlockedSignals(const sigset_t& signals) { sigprocmask(SIG_BLOCK, &signals, &before); }
+  ~BlockedSignals() { sigprocmask(SIG_SETMASK, &before, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+};
 
+/// The launcher is out of reach of the terminal's signals, and ends with this process.
 [[noreturn]] void launch_and_end(const std::vector<std::string>& words) {
   const sigset_t awaited = awaited_signals();
-  sigset_t before;
-  sigprocmask(SIG_BLOCK, &awaited, &before);
-  const pid_t parent = getpid();
-  const pid_t launcher = fork();
-  if (launcher < 0) throw IoError(fmt::format("no process: {}", std::strerror(errno)));
-  if (launcher == 0) become_launcher(words, parent, before);
-  int interrupted_by = 0, status = 0;
-  while (waitpid(launcher, &status, WNOHANG) == 0) {
+  const BlockedSignals blocked(awaited);
+  detail::OwnedProcess launcher(
+      detail::Program{.words = words,
+                      .variables = variables(),
+                      // A terminal would stop it.
+                      .input = isatty(STDIN_FILENO) != 0 ? detail::Program::kNothing : STDIN_FILENO,
+                      .output = STDOUT_FILENO,
+                      .error = STDERR_FILENO,
+                      .ends_with_parent = SIGTERM,
+                      .blocked = &blocked.before});
+  int interrupted_by = 0;
+  while (!launcher.has_ended()) {
     const int signal = sigwaitinfo(&awaited, nullptr);
     if (signal < 0 || signal == SIGCHLD) continue;
     if (signal == SIGTSTP) {
-      kill(launcher, SIGTSTP);
+      launcher.signal(SIGTSTP);
       raise(SIGSTOP);
-      kill(launcher, SIGCONT);
+      launcher.signal(SIGCONT);
       continue;
     }
-    kill(launcher, interrupted_by == 0 ? kLaunchersCtrlC : SIGTERM);
+    launcher.signal(interrupted_by == 0 ? kLaunchersCtrlC : SIGTERM);
     if (interrupted_by == 0) interrupted_by = signal;
   }
-  std::exit(interrupted_by != 0 ? 128 + interrupted_by : status_of(status));
+  std::exit(interrupted_by != 0 ? 128 + interrupted_by : launcher.how().shell_status());
 }
 
 }  // namespace
@@ -150,7 +133,11 @@ std::vector<std::string> launch_words(int ranks, const std::vector<std::string>&
 void become_ranks(int ranks, const std::vector<std::string>& command) {
   const auto words = launch_words(ranks, command);
   if (ranks > 1) launch_and_end(words);
-  execute(words);
+  // One rank needs no launcher, and is this process.
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments.front(), arguments.data());
   throw IoError(fmt::format("{} could not be started: {}", words.front(), std::strerror(errno)));
 }
 
@@ -159,33 +146,24 @@ LaunchedRun run_ranks(int ranks, const std::vector<std::string>& command,
   const auto words = launch_words(ranks, command);
   const detail::ScratchFolder folder("ranks");
   const std::string log = folder / "output.txt";
-  const pid_t process = fork();
-  if (process < 0) throw IoError(fmt::format("no process: {}", std::strerror(errno)));
-  if (process == 0) {
-    const int file = open(log.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
-    const int nothing = open("/dev/null", O_RDONLY);
-    if (file < 0 || nothing < 0) _exit(127);
-    dup2(nothing, STDIN_FILENO);
-    dup2(file, STDOUT_FILENO);
-    dup2(file, STDERR_FILENO);
-    execute(words);
-    _exit(127);
-  }
-  int status = 0;
+  // A file, not a pipe: what a rank leaves behind may hold a pipe open.
+  const detail::OwnedDescriptor file(open(log.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  if (file.get() < 0) throw IoError(fmt::format("no file '{}': {}", log, std::strerror(errno)));
+  detail::OwnedProcess process(detail::Program{.words = words,
+                                               .variables = variables(),
+                                               .output = file.get(),
+                                               .error = file.get(),
+                                               .ends_with_parent = SIGTERM});
   bool was_told = false;
-  while (waitpid(process, &status, WNOHANG) == 0) {
-    if (interrupt.due() && !was_told) {
-      kill(process, SIGTERM);  // mpirun ends its ranks
-      was_told = true;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  constexpr double kLookSeconds = 0.02;
+  while (!process.wait(now_seconds() + kLookSeconds)) {
+    if (!interrupt.due() || was_told) continue;
+    process.signal(SIGTERM);  // mpirun ends its ranks
+    was_told = true;
   }
   if (was_told) throw Interrupted(fmt::format("{}: {}", fmt::join(words, " "), interrupt.reason()));
   LaunchedRun run{.output = text_of(log)};
-  run.status = status_of(status);
-  if (run.status == 127 && run.output.empty()) {
-    throw IoError(fmt::format("{} could not be started", words.front()));
-  }
+  run.status = process.how().shell_status();
   return run;
 }
 
