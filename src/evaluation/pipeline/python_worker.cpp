@@ -3,24 +3,17 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "core/files/send_all.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
-
-extern char** environ;
 
 namespace d5::detail {
 namespace {
@@ -58,36 +51,24 @@ std::string PythonWorker::who() const {
 }
 
 void PythonWorker::begin() {
-  std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw IoError(fmt::format("step {}: no socket: {}", who(), std::strerror(errno)));
+  DescriptorPair sockets = make_socket_pair(SOCK_STREAM);
+  try {
+    // It does not end with the thread that makes the first call, which others outlive: it ends when
+    // its socket is closed, as it is when this process is no more.
+    process_.emplace(Program{.words = {"python3", "-c", kProgram, file_, function_},
+                             .input = sockets.there.get(),
+                             .output = sockets.there.get(),
+                             .error = STDERR_FILENO});
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("step {}: {}", who(), error.what()));
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  std::string python = "python3", dash_c = "-c", program = kProgram;
-  std::array<char*, 6> words{python.data(), dash_c.data(),    program.data(),
-                             file_.data(),  function_.data(), nullptr};
-  const int error =
-      posix_spawnp(&process_, python.c_str(), &actions, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  socket_ = ends[0];
-  if (error == 0) return;
-  process_ = -1;
-  end();
-  throw IoError(fmt::format("step {}: no python3: {}", who(), std::strerror(error)));
+  socket_ = std::move(sockets.here);
 }
 
 void PythonWorker::end() {
-  if (socket_ >= 0) close(std::exchange(socket_, -1));
+  socket_.close();
   received_.clear();
-  if (process_ < 0) return;
-  kill(process_, SIGKILL);
-  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  process_ = -1;
+  process_.reset();
 }
 
 void PythonWorker::receive(std::string& bytes, double deadline) {
@@ -97,10 +78,10 @@ void PythonWorker::receive(std::string& bytes, double deadline) {
     if (left <= 0) {
       throw FormatError(fmt::format("{}: no answer within {} s", who(), seconds_));
     }
-    pollfd waiting{socket_, POLLIN, 0};
+    pollfd waiting{socket_.get(), POLLIN, 0};
     constexpr double kMs = 1000;
     if (poll(&waiting, 1, int(std::min(left, 3600.0) * kMs) + 1) <= 0) continue;
-    const ssize_t count = read(socket_, some.data(), some.size());
+    const ssize_t count = read(socket_.get(), some.data(), some.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       throw FormatError(
@@ -132,13 +113,13 @@ std::string PythonWorker::receive_bytes(std::size_t count, double deadline) {
 PythonArray PythonWorker::call(DType dtype, const std::vector<std::int64_t>& dims,
                                std::string_view bytes) {
   using nlohmann::json;
-  if (process_ < 0) begin();
+  if (!process_) begin();
   try {
     const double deadline = now_seconds() + seconds_;
     const json head{
         {"dtype", std::string(name_of(dtype))}, {"shape", dims}, {"bytes", bytes.size()}};
     // If it ended, there will be no answer.
-    if (send_all(socket_, head.dump() + "\n")) (void)send_all(socket_, bytes);
+    if (send_all(socket_.get(), head.dump() + "\n")) (void)send_all(socket_.get(), bytes);
     const json reply = json::parse(receive_line(deadline));
     const auto size = reply.at("bytes").get<std::size_t>();
     if (size > kMostBytes) throw FormatError(fmt::format("{}: {} bytes are too many", who(), size));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/process/owned_process.hpp"
 #include "d5/core/dtype.hpp"
 
 namespace d5::detail {
@@ -27,9 +27,6 @@ class PythonWorker {
   /// `seconds`: that a call may take; then the process is ended.
   PythonWorker(std::string file, std::string function, double seconds)
       : file_(std::move(file)), function_(std::move(function)), seconds_(seconds) {}
-  ~PythonWorker() { end(); }
-  PythonWorker(const PythonWorker&) = delete;
-  PythonWorker& operator=(const PythonWorker&) = delete;
 
   /// Throws: FormatError with what Python says, and for a call that ends the process, or takes too
   /// long; IoError where there is no process.
@@ -47,8 +44,8 @@ class PythonWorker {
 
   std::string file_, function_;
   double seconds_;
-  pid_t process_ = -1;
-  int socket_ = -1;
+  std::optional<OwnedProcess> process_ = {};
+  OwnedDescriptor socket_ = OwnedDescriptor();
   std::string received_ = {};  ///< not asked for yet
 };
 
