@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "apps/child_starter.hpp"
-#include "apps/end_with_parent.hpp"
 #include "apps/inference_options.hpp"
 #include "apps/program.hpp"
 #include "d5/level2_training/step_graph.hpp"
@@ -16,7 +15,6 @@ void register_all(app::Program& program);  // generated from the files in comman
 
 int main(int argc, char** argv) {
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // what matters of gRPC comes as an error
-  d5::app::end_with_parent();
   d5::add_update_operator();
   d5::add_communication_operators();
   d5::add_remote_predictor();

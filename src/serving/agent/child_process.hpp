@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/process/owned_process.hpp"
 #include "serving/agent/child_starter.hpp"
-#include "serving/process/owned_process.hpp"
 
 namespace d5::detail {
 
@@ -24,13 +24,10 @@ class ChildProcess {
   /// Throws: IoError where it cannot be started.
   ChildProcess(const std::vector<std::string>& command, const Limits& limits,
                const std::shared_ptr<ChildStarter>& starter = nullptr);
-  ~ChildProcess();
-  ChildProcess(const ChildProcess&) = delete;
-  ChildProcess& operator=(const ChildProcess&) = delete;
 
   /// What can be waited for by poll: its end, and what it says.
   [[nodiscard]] std::array<int, 3> descriptors() const {
-    return {process_->descriptor(), output_.descriptor, error_.descriptor};
+    return {process_->descriptor(), output_.from.get(), error_.from.get()};
   }
 
   /// Takes in what it has said; does not wait. True where there was something.
@@ -41,18 +38,18 @@ class ChildProcess {
 
   /// Whether it has ended, and how: `exit_status` or, where a signal did it, `reason`.
   bool has_ended();
-  [[nodiscard]] int exit_status() const { return process_->exit_status(); }  ///< -1: by a signal
-  [[nodiscard]] const std::string& reason() const { return process_->reason(); }
+  [[nodiscard]] int exit_status() const { return process_->how().status; }  ///< -1: by a signal
+  [[nodiscard]] std::string reason() const { return process_->how().words(); }
   void kill() { process_->kill(); }
 
  private:
   struct Pipe {
-    int descriptor = -1;
+    OwnedDescriptor from;
     std::string all, part, last_line;
     bool take();
   };
-  std::optional<OwnedProcess> process_;
   Pipe output_, error_;
+  std::optional<OwnedProcess> process_;
 };
 
 }  // namespace d5::detail

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +24,6 @@
 #include "d5/evaluation/evaluate.hpp"
 #include "d5/serving/agent.hpp"
 #include "evaluation/database/open_database.hpp"
-#include "serving/process/spawned_program.hpp"
 
 namespace d5 {
 namespace {
@@ -139,7 +137,6 @@ void take_streams(const Streams& streams) {
 
 int start_children(const std::function<int(std::vector<std::string>)>& run) {
   constexpr int kSocket = STDIN_FILENO;
-  const pid_t own = ::getpid();
   ::unsetenv(kBindNow);
   detail::prepare_unsynced();
   std::vector<char> room(kMostOrderBytes);
@@ -155,15 +152,11 @@ int start_children(const std::function<int(std::vector<std::string>)>& run) {
     const std::vector<std::string> words = words_in(order->text);
     prepare(words);
     ::malloc_trim(0);  // once here: each child would, and copy the pages that it goes through
-    const pid_t child = ::fork();
+    const pid_t child = detail::fork_in_group();
     if (child == 0) {
-      (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (::getppid() != own) ::_exit(1);  // it ended before
-      ::setpgid(0, 0);
       take_streams(*order->streams);
       return run(words);
     }
-    if (child > 0) ::setpgid(child, child);  // whoever is first: it is done before it is told
     for (const int descriptor : *order->streams) ::close(descriptor);
     send_number(kSocket, child);
   }
@@ -172,43 +165,30 @@ int start_children(const std::function<int(std::vector<std::string>)>& run) {
 
 namespace detail {
 
-ChildStarter::ChildStarter(const std::vector<std::string>& command) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw IoError("no socket for a process that starts others");
-  }
-  socket_ = ends[0];
-  try {
-    process_ = spawn(command, {.input = ends[1], .output = -1, .error = STDERR_FILENO},
-                     {fmt::format("{}=1", kBindNow)});
-  } catch (...) {
-    ::close(ends[0]);
-    ::close(ends[1]);
-    throw;
-  }
-  ::close(ends[1]);
-}
+ChildStarter::ChildStarter(const std::vector<std::string>& command)
+    : ChildStarter(command, make_socket_pair(SOCK_SEQPACKET)) {}
 
-ChildStarter::~ChildStarter() {
-  ::close(socket_);
-  ::kill(process_, SIGKILL);
-  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
+ChildStarter::ChildStarter(const std::vector<std::string>& command, DescriptorPair sockets)
+    : process_(Program{.words = command,
+                       .variables = {fmt::format("{}=1", kBindNow), "D5_TOKEN"},
+                       .input = sockets.there.get(),
+                       .error = STDERR_FILENO,
+                       .ends_with_parent = SIGKILL}),
+      socket_(std::move(sockets.here)) {}
 
 pid_t ChildStarter::start(const std::vector<std::string>& words, int output, int error) {
   std::string text;
   for (const std::string& word : words) text.append(word).push_back('\0');
   const Streams streams{output, error};
-  const bool heard = text.size() <= kMostOrderBytes && send_order(socket_, text, &streams);
-  const std::optional<int> child = heard ? receive_number(socket_) : std::nullopt;
+  const bool heard = text.size() <= kMostOrderBytes && send_order(socket_.get(), text, &streams);
+  const std::optional<int> child = heard ? receive_number(socket_.get()) : std::nullopt;
   if (!child || *child <= 0) throw IoError("the process that starts others started none");
   return *child;
 }
 
 int ChildStarter::end_of(pid_t child) {
-  if (!send_order(socket_, std::to_string(child), nullptr)) return SIGKILL;
-  return receive_number(socket_).value_or(SIGKILL);  // without it they end
+  if (!send_order(socket_.get(), std::to_string(child), nullptr)) return SIGKILL;
+  return receive_number(socket_.get()).value_or(SIGKILL);  // without it they end
 }
 
 }  // namespace detail

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/process/owned_process.hpp"
+
 namespace d5::detail {
 
 /// A process that runs `start_children`: it has d5 loaded, one thread and no framework, so that a
@@ -18,9 +20,6 @@ class ChildStarter {
  public:
   /// Throws: IoError where it cannot be started.
   explicit ChildStarter(const std::vector<std::string>& command);
-  ~ChildStarter();
-  ChildStarter(const ChildStarter&) = delete;
-  ChildStarter& operator=(const ChildStarter&) = delete;
 
   /// A child that reads nothing and writes there. Throws: IoError where there is none.
   [[nodiscard]] pid_t start(const std::vector<std::string>& words, int output, int error);
@@ -28,8 +27,10 @@ class ChildStarter {
   [[nodiscard]] int end_of(pid_t child);
 
  private:
-  int socket_ = -1;
-  pid_t process_ = -1;
+  ChildStarter(const std::vector<std::string>& command, DescriptorPair sockets);
+
+  OwnedProcess process_;
+  OwnedDescriptor socket_;
 };
 
 }  // namespace d5::detail

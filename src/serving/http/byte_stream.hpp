@@ -23,22 +23,6 @@ class ByteStream {
   [[nodiscard]] virtual bool is_gone() = 0;
 };
 
-/// A descriptor of the system, closed at the end.
-class OwnedDescriptor {
- public:
-  explicit OwnedDescriptor(int descriptor) : descriptor_(descriptor) {}
-  ~OwnedDescriptor();
-  OwnedDescriptor(OwnedDescriptor&& other) noexcept : descriptor_(other.descriptor_) {
-    other.descriptor_ = -1;
-  }
-  OwnedDescriptor(const OwnedDescriptor&) = delete;
-  OwnedDescriptor& operator=(const OwnedDescriptor&) = delete;
-  [[nodiscard]] int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 /// Waits until a descriptor can be read or written. False: `deadline` is past, or it broke.
 [[nodiscard]] bool wait_for(int descriptor, short events, double deadline);
 

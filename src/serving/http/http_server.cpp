@@ -23,6 +23,7 @@
 #include <system_error>
 #include <thread>
 
+#include "core/files/owned_descriptor.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "serving/http/byte_stream.hpp"

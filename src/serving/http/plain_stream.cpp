@@ -50,10 +50,6 @@ class PlainStream final : public ByteStream {
 
 }  // namespace
 
-OwnedDescriptor::~OwnedDescriptor() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 bool wait_for(int descriptor, short events, double deadline) {
   constexpr double kMost = 3600;
   for (;;) {

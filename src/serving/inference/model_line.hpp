@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "core/files/owned_descriptor.hpp"
 #include "d5/core/value.hpp"
-#include "serving/http/byte_stream.hpp"
 
 namespace d5::detail {
 

@@ -6,46 +6,31 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 
-#include "core/machine/signal_words.hpp"
 #include "d5/core/clock.hpp"
 #include "serving/inference/told_error.hpp"
-#include "serving/process/spawned_program.hpp"
 
 namespace d5::detail {
 
-struct ModelProcess::Sockets {
-  OwnedDescriptor ours, others;
-  static Sockets open() {
-    std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-      throw IoError(fmt::format("no socket for a model's process: {}", std::strerror(errno)));
-    }
-    return {OwnedDescriptor(ends[0]), OwnedDescriptor(ends[1])};
-  }
-};
-
-ModelProcess::ModelProcess(const ModelCommand& command) : ModelProcess(command, Sockets::open()) {}
+ModelProcess::ModelProcess(const ModelCommand& command)
+    : ModelProcess(command, make_socket_pair(SOCK_STREAM)) {}
 
 // What it says goes where this one's errors go.
-ModelProcess::ModelProcess(const ModelCommand& command, Sockets sockets)
-    : process_(
-          spawn(command.words,
-                {.input = sockets.others.get(), .output = STDERR_FILENO, .error = STDERR_FILENO})),
-      line_(std::move(sockets.ours), process_.descriptor()) {
+ModelProcess::ModelProcess(const ModelCommand& command, DescriptorPair sockets)
+    : process_(Program{.words = command.words,
+                       .variables = {"D5_TOKEN"},  // the agent's alone
+                       .input = sockets.there.get(),
+                       .output = STDERR_FILENO,
+                       .error = STDERR_FILENO,
+                       .ends_with_parent = SIGKILL}),
+      line_(std::move(sockets.here), process_.descriptor()) {
   if (command.most_bytes > 0) process_.limit_memory(command.most_bytes);
 }
 
 std::string ModelProcess::how_it_ended() const {
-  if (process_.exit_status() >= 0) {
-    return fmt::format("it ended with status {}", process_.exit_status());
-  }
-  const bool is_kill = process_.reason().find(signal_words(SIGKILL)) != std::string::npos;
-  return process_.reason() + (is_kill ? ", which the system sends where memory runs out" : "");
+  const bool is_kill = process_.how().signal == SIGKILL;
+  return process_.how().words() + (is_kill ? ", which the system sends where memory runs out" : "");
 }
 
 std::string ModelProcess::end(double deadline, double seconds) {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/process/owned_process.hpp"
 #include "serving/inference/model_line.hpp"
-#include "serving/process/owned_process.hpp"
 
 namespace d5::detail {
 
@@ -35,8 +35,7 @@ class ModelProcess {
   void kill() const { process_.kill(); }
 
  private:
-  struct Sockets;
-  ModelProcess(const ModelCommand& command, Sockets sockets);
+  ModelProcess(const ModelCommand& command, DescriptorPair sockets);
   /// Ends it, if it does not do so itself. Why there was no answer.
   [[nodiscard]] std::string end(double deadline, double seconds);
   OwnedProcess process_;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstring>
 
-#include "d5/core/error.hpp"
+#include "core/process/program.hpp"
 #include "d5/serving/agent_launcher.hpp"
 #include "serving/launch/shell_line.hpp"
 
@@ -20,22 +18,6 @@ struct LocalOptions {
     options.add("output", output, "file to which what agents say is added");
   }
 };
-
-/// A process in a session of its own, which goes on when this one has ended.
-pid_t start_apart(const std::string& line) {
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  std::string words[] = {"sh", "-c", line};
-  char* const arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
-  pid_t process = -1;
-  const int error = posix_spawn(&process, "/bin/sh", nullptr, &attributes, arguments, environ);
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0) {
-    throw IoError(fmt::format("an agent cannot be started: {}", std::strerror(error)));
-  }
-  return process;
-}
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -58,7 +40,9 @@ class LocalLauncher final : public AgentLauncher {
           "exec " +
           detail::shell_line(command,
                              " </dev/null >>" + detail::shell_line({options_.output}) + " 2>&1");
-      launched.ids.push_back(fmt::to_string(start_apart(line)));
+      // Nobody waits for it: it goes on when this process has ended.
+      launched.ids.push_back(fmt::to_string(detail::start(
+          {.words = {"/bin/sh", "-c", line}, .group = detail::Program::Group::session})));
     }
     launched.watch = fmt::format("ps -p {}", fmt::join(launched.ids, ","));
     launched.end = fmt::format("kill {}", fmt::join(launched.ids, " "));
