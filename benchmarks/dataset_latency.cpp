@@ -9,7 +9,6 @@
 // files are in the page cache. On one thread, unless told otherwise.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/command_line.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/container.hpp"
@@ -155,16 +155,16 @@ void print(const std::string& title, const std::vector<Storage>& storages,
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The time of a batch of photographs, by how they are kept.");
+  benchmarks::CommandLine line("The time of a batch of photographs, by how they are kept.");
   MeasureOptions options;
   std::vector<std::int64_t> sizes{1, 128};
   int threads = 0;
   bool encoded = false;
-  app.add_option("--samples", options.samples, "of each cell of the table");
-  app.add_option("--batch", sizes, "sizes")->delimiter(',');
-  app.add_option("--loader-threads", threads, "that read ahead");
-  app.add_flag("--encoded", encoded, "read alone, without decoding");
-  CLI11_PARSE(app, argc, argv);
+  line.add("--samples", &options.samples, "of each cell of the table");
+  line.add("--batch", &sizes, "sizes");
+  line.add("--loader-threads", &threads, "that read ahead");
+  line.add("--encoded", &encoded, "read alone, without decoding");
+  if (const auto status = line.parse(argc, argv)) return *status;
   if (testing::photographs().empty()) {
     fmt::print(stderr, "bench_dataset_latency: needs D5_DATA_DIR with imagenet-sample\n");
     return 1;

@@ -8,13 +8,13 @@
 // calls in a row, from a barrier, over their number.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "benchmarks/command_line.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/statistics.hpp"
@@ -67,10 +67,11 @@ double sample(const Contestant& contestant, Tensor& data, int calls) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("What it costs to watch and to compare the calls of a communicator.");
+  benchmarks::CommandLine line(
+      "What it costs to watch and to compare the calls of a communicator.");
   int samples = 31;
-  app.add_option("--samples", samples, "of each contestant");
-  CLI11_PARSE(app, argc, argv);
+  line.add("--samples", &samples, "of each contestant");
+  if (const auto status = line.parse(argc, argv)) return *status;
 
   auto all = contestants();
   TextTable table({"bytes",

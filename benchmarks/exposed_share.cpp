@@ -12,7 +12,6 @@
 // after as many steps: 0 on two ranks, where sums of two numbers have one order.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -21,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/command_line.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/statistics.hpp"
 #include "d5/core/text_table.hpp"
@@ -142,13 +142,14 @@ void print(const std::vector<Contestant>& all) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The share of a training step that waits for gradients of other ranks.");
+  benchmarks::CommandLine line(
+      "The share of a training step that waits for gradients of other ranks.");
   Options options;
-  app.add_option("--model", options.model, "a network of 'd5 list networks'");
-  app.add_option("--framework", options.framework, "that computes");
-  app.add_option("--batch", options.batch, "samples of each rank");
-  app.add_option("--samples", options.samples, "of each contestant");
-  CLI11_PARSE(app, argc, argv);
+  line.add("--model", &options.model, "a network of 'd5 list networks'");
+  line.add("--framework", &options.framework, "that computes");
+  line.add("--batch", &options.batch, "samples of each rank");
+  line.add("--samples", &options.samples, "of each contestant");
+  if (const auto status = line.parse(argc, argv)) return *status;
 
   share_threads();
   const Network network =

@@ -10,7 +10,6 @@
 // once, at the rate that `d5 env --peak` measured.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -18,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/command_line.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/machine_peak.hpp"
 #include "d5/core/statistics.hpp"
@@ -97,14 +97,15 @@ void print(const std::vector<Contestant>& all, double bound_seconds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The time to sum 25 million gradients over the ranks of one machine.");
+  benchmarks::CommandLine line(
+      "The time to sum 25 million gradients over the ranks of one machine.");
   int samples = 15;
   std::vector<std::string> names;
   bool plain = false;
-  app.add_option("--samples", samples, "of each contestant");
-  app.add_option("--algorithms", names, "all where none is named")->delimiter(',');
-  app.add_flag("--plain", plain, "NAME SECONDS... a line, for other programs");
-  CLI11_PARSE(app, argc, argv);
+  line.add("--samples", &samples, "of each contestant");
+  line.add("--algorithms", &names, "all where none is named");
+  line.add("--plain", &plain, "NAME SECONDS... a line, for other programs");
+  if (const auto status = line.parse(argc, argv)) return *status;
 
   const int n = world()->size(), rank = world()->rank();
   double byte_rate = 0;

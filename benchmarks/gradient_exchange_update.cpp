@@ -11,13 +11,13 @@
 // turns, and is the time of the slowest rank from a barrier on.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "benchmarks/command_line.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/statistics.hpp"
@@ -162,14 +162,15 @@ void print(const std::vector<Contestant>& all) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The time of a step after backpropagation, of 25 million gradients.");
+  benchmarks::CommandLine line(
+      "The time of a step after backpropagation, of 25 million gradients.");
   int samples = 15;
   std::string algorithm = "node_memory";
   bool plain = false;
-  app.add_option("--samples", samples, "of each contestant");
-  app.add_option("--all-reduce", algorithm, "that sums the gradients");
-  app.add_flag("--plain", plain, "NAME SECONDS... a line, for other programs");
-  CLI11_PARSE(app, argc, argv);
+  line.add("--samples", &samples, "of each contestant");
+  line.add("--all-reduce", &algorithm, "that sums the gradients");
+  line.add("--plain", &plain, "NAME SECONDS... a line, for other programs");
+  if (const auto status = line.parse(argc, argv)) return *status;
 
   set_threads(1);
   auto all = contestants(algorithm);

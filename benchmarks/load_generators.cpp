@@ -12,7 +12,6 @@
 #include <mlperf_loadgen/system_under_test.h>
 #include <mlperf_loadgen/test_settings.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/statistics.hpp"
 #include "d5/evaluation/query_summary.hpp"
@@ -142,10 +142,10 @@ void print_adapter(int rounds, std::int64_t queries) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("How fast queries are asked, and how late.");
+  benchmarks::CommandLine line("How fast queries are asked, and how late.");
   int rounds = 15;
-  app.add_option("--rounds", rounds, "runs of each");
-  CLI11_PARSE(app, argc, argv);
+  line.add("--rounds", &rounds, "runs of each");
+  if (const auto status = line.parse(argc, argv)) return *status;
 
   print_rate("offline: batched, 1,000 samples a query", rounds, "batched", {{"batch", 1000}}, 2000);
   print_rate("closed loop, one user", rounds, "closed_loop", {}, 500'000);

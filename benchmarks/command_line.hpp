@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace d5::benchmarks {
+
+/// Options of a benchmark. CLI11 takes four seconds to compile: one file does, for all of them.
+class CommandLine {
+ public:
+  explicit CommandLine(const std::string& what);
+  ~CommandLine();
+
+  using Target = std::variant<bool*, int*, std::int64_t*, std::string*, std::vector<std::int64_t>*,
+                              std::vector<std::string>*>;
+  /// `target` keeps its value where the option is not given. A bool is a flag, a vector takes
+  /// values between commas.
+  void add(const std::string& name, Target target, const std::string& help);
+
+  /// The exit status where the program ends here: help was asked for, or an argument is bad.
+  [[nodiscard]] std::optional<int> parse(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
+
+}  // namespace d5::benchmarks
