@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs ONNX's backend tests on one framework and compares what became of each with the checked-in
-// table, which may only improve: a case that does worse than its row fails the run. --update writes
-// rows that are new or better, and leaves the others as they are.
+// table (case_table.hpp), which may only improve: a case that does otherwise than the table says
+// fails the run. --update writes what is new or better, and leaves the others as they are.
 //
 //   conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT] [--every N]
 //               [--jobs N]
@@ -11,22 +11,21 @@
 //
 // The cases are those in the folder D5_ONNX_CASES (see scripts/onnx_cases), and the models that an
 // older release carried in D5_OLDER_ONNX_CASES, whose rows begin with "older/". --load brings a
-// framework that is in no folder of plug-ins. Exit status: 0 as
-// good as the table, 1 something is worse, 2 bad usage, 4 skipped.
+// framework that is in no folder of plug-ins. Exit status: 0 as the table says, 1 something is
+// worse, better (without --update), or the table's cases are others, 2 bad usage, 4 skipped.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "conformance/availability.hpp"
 #include "conformance/case_runner.hpp"
-#include "d5/core/atomic_file.hpp"
+#include "conformance/case_table.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
 #include "isolated.hpp"
@@ -34,8 +33,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using d5::conformance::Outcome;
-using d5::conformance::Result;
+using namespace d5::conformance;
 
 constexpr int kMostSeconds = 60;  // of one case; the largest networks take seconds
 
@@ -79,93 +77,70 @@ std::optional<Options> parse(int argc, char** argv) {
   return options;
 }
 
-/// The folders of cases by name.
-using Cases = std::map<std::string, std::string>;
-
-/// Every test folder below `root` as "<prefix>kind/name".
-void add_cases(const std::string& root, const std::string& prefix, const std::string& only,
-               Cases& cases) {
-  for (const auto& kind : fs::directory_iterator(root)) {
-    if (!kind.is_directory()) continue;
-    for (const auto& entry : fs::directory_iterator(kind)) {
-      const auto name = prefix + fs::relative(entry.path(), root).string();
-      if (fs::exists(entry.path() / "model.onnx") && name.find(only) != std::string::npos) {
-        cases[name] = entry.path();
-      }
-    }
-  }
-}
-
-Cases find_cases(const Options& options) {
-  Cases result;
-  add_cases(options.cases, "", options.only, result);
-  if (!options.older_cases.empty()) {
-    add_cases(options.older_cases, "older/", options.only, result);
-  }
+/// Those of `cases` that are asked for.
+Cases chosen(const Options& options, Cases cases) {
+  std::erase_if(cases,
+                [&](const auto& one) { return one.first.find(options.only) == std::string::npos; });
   std::size_t i = 0;
-  std::erase_if(result, [&](const auto&) { return i++ % options.every != 0; });
-  return result;
+  std::erase_if(cases, [&](const auto&) { return i++ % options.every != 0; });
+  return cases;
 }
 
-using Table = std::map<std::string, Result>;
-
-/// Lines "name outcome[: reason]"; those beginning with # are comments.
-Table read_table(const std::string& path) {
-  Table table;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line.front() == '#') continue;
-    const auto space = line.find(' ');
-    table[line.substr(0, space)] = d5::conformance::parse_result(line.substr(space + 1));
-  }
-  return table;
-}
-
-void write_table(const std::string& path, const Options& options, const Table& table) {
-  std::string text =
-      fmt::format("# ONNX's backend tests on framework {0}, written by: conformance {0} --update\n",
-                  options.framework);
-  for (const auto& [name, result] : table) {
-    text += fmt::format("{} {}\n", name, d5::conformance::to_string(result));
-  }
-  d5::write_file(path, text);
-}
-
-Table run_cases(const Options& options, const Cases& cases) {
+Outcomes run_cases(const Options& options, const Cases& cases) {
   const std::vector<Cases::value_type> all(cases.begin(), cases.end());
   const auto answers = d5::run_isolated(
       all.size(),
-      [&](std::size_t i) {
-        return to_string(d5::conformance::run_case(all[i].second, options.framework));
-      },
+      [&](std::size_t i) { return to_string(run_case(all[i].second, options.framework)); },
       [](const std::string& reason) { return "failed: " + reason; }, kMostSeconds, options.jobs);
-  Table table;
+  Outcomes now;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    table[all[i].first] = d5::conformance::parse_result(answers[i]);
+    now[all[i].first] = parse_result(answers[i]);
   }
-  return table;
+  return now;
 }
 
-/// Prints what differs and returns how many cases do worse than their row. A case without a row
-/// must not fail.
-int compare(const Table& now, const Table& before) {
+/// Prints which cases differ from the table, but for better ones that are `written` down; returns
+/// how many do worse and how many better.
+std::pair<int, int> compare(const Outcomes& now, const Outcomes& before, bool written) {
   int worse = 0, better = 0;
   std::map<Outcome, int> counts;
   for (const auto& [name, result] : now) {
     ++counts[result.outcome];
-    const auto row = before.find(name);
-    const Outcome expected = row == before.end() ? Outcome::unsupported : row->second.outcome;
-    if (result.outcome < expected) {
-      ++worse;
-      fmt::print("worse: {} {}\n", name, to_string(result));
-    } else if (row == before.end() || result.outcome > expected) {
-      ++better;
-    }
+    const Result& expected = before.at(name);
+    if (result.outcome == expected.outcome) continue;
+    const bool is_worse = result.outcome < expected.outcome;
+    ++(is_worse ? worse : better);
+    if (!is_worse && written) continue;
+    fmt::print("{}: {} {}; expected {}\n", is_worse ? "worse" : "better", name, to_string(result),
+               to_string(expected));
   }
   fmt::print("{} passed, {} unsupported, {} failed; against the table {} better, {} worse\n",
              counts[Outcome::passed], counts[Outcome::unsupported], counts[Outcome::failed], better,
              worse);
-  return worse;
+  return {worse, better};
+}
+
+/// The table with what ran now where that is better, or where the table does not fit the cases: it
+/// does not tell which of them are new.
+void update(const Options& options, const Cases& cases, CaseTable table, const Outcomes& now) {
+  if (table.has_older && options.older_cases.empty()) {
+    throw d5::NotFound(fmt::format(
+        "the table '{}' holds cases of an older release; D5_OLDER_ONNX_CASES says where they are",
+        options.table));
+  }
+  for (const auto& [name, result] : now) {
+    Result& row = table.expected.at(name);
+    if (result.outcome > row.outcome || (!table.faults.empty() && row.reason.empty())) row = result;
+  }
+  write_table(options.table, options.framework, cases, table.expected);
+}
+
+/// What is written by --update alone: nothing is expected.
+CaseTable first_table(const Cases& cases) {
+  CaseTable table;
+  table.faults.push_back("there is no table");
+  for (const auto& [name, folder] : cases) table.expected[name] = {};
+  return table;
 }
 
 int check(const Options& options) {
@@ -180,25 +155,26 @@ int check(const Options& options) {
     fmt::print("skipped: D5_ONNX_CASES is not set; scripts/onnx_cases writes the cases\n");
     return 4;
   }
-  const auto absent = d5::conformance::why_absent(options.framework, options.load);
+  const auto absent = why_absent(options.framework, options.load);
   if (!absent.empty()) {
     fmt::print("skipped: {}\n", absent);
     return 4;
   }
   d5::set_threads(std::max(1, d5::threads() / int(options.jobs)));
-  const auto cases = find_cases(options);
-  if (cases.empty()) throw d5::NotFound("there is no case in '" + options.cases + "'");
-  Table table = read_table(options.table);
-  const Table now = run_cases(options, cases);
-  const int worse = compare(now, table);
+  const Cases cases = find_cases(options.cases, options.older_cases);
+  const Cases asked = chosen(options, cases);
+  if (asked.empty()) throw d5::NotFound("there is no case in '" + options.cases + "'");
+  const CaseTable table =
+      fs::exists(options.table) ? read_table(options.table, cases) : first_table(cases);
+  const Outcomes now = run_cases(options, asked);
+  const auto [worse, better] = compare(now, table.expected, options.update);
+  for (const auto& fault : table.faults) fmt::print("{}: {}\n", options.table, fault);
   if (options.update) {
-    for (const auto& [name, result] : now) {
-      const auto [row, fresh] = table.try_emplace(name, result);
-      if (!fresh && result.outcome > row->second.outcome) row->second = result;
-    }
-    write_table(options.table, options, table);
+    update(options, cases, table, now);
+    return worse > 0 ? 1 : 0;
   }
-  return worse > 0 ? 1 : 0;
+  if (better > 0) fmt::print("what is better is written by --update\n");
+  return worse > 0 || better > 0 || !table.faults.empty() ? 1 : 0;
 }
 
 }  // namespace

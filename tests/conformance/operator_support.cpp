@@ -12,12 +12,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 
 #include "conformance/availability.hpp"
-#include "conformance/case_runner.hpp"
+#include "conformance/case_table.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -92,21 +91,18 @@ struct Count {
 };
 
 /// By the operators of the outermost graphs.
-std::map<std::string, Count> conformance_of(const fs::path& table, const std::string& cases) {
+std::map<std::string, Count> conformance_of(const std::string& table, const std::string& folder) {
+  const auto cases = conformance::find_cases(folder, "");
   std::map<std::string, Count> counts;
-  std::ifstream in(table);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with("node/")) continue;
-    const auto space = line.find(' ');
-    const auto result = conformance::parse_result(line.substr(space + 1));
+  for (const auto& [name, result] : conformance::read_table(table, cases).expected) {
+    if (!name.starts_with("node/")) continue;
     std::set<std::string> operators;
-    for (const auto& node :
-         onnx::load(cases + "/" + line.substr(0, space) + "/model.onnx").graph.nodes) {
+    for (const auto& node : onnx::load(cases.at(name) + "/model.onnx").graph.nodes) {
       operators.insert(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type);
     }
-    for (const auto& name : operators) {
-      ++counts[name].all;
-      counts[name].passed += result.outcome == conformance::Outcome::passed;
+    for (const auto& one : operators) {
+      ++counts[one].all;
+      counts[one].passed += result.outcome == conformance::Outcome::passed;
     }
   }
   return counts;
