@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "apps/left_out_commands.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 
@@ -42,6 +43,20 @@ const CLI::Option* named_in(std::string message, const CLI::App& app) {
   return result;
 }
 
+/// Throws: NotFound, if a command that was left out has this word behind those of `place`.
+void expect_built(const std::string& word, const CLI::App& place) {
+  std::string name = word;
+  for (const auto* above = &place; above->get_parent(); above = above->get_parent()) {
+    name = above->get_name() + "_" + name;
+  }
+  for (const auto& [left_out, building, option] : left_out_commands()) {
+    if (left_out != name && !left_out.starts_with(name + "_")) continue;
+    throw NotFound(fmt::format(
+        "command '{}' is a part of {}, which this d5 was built without; cmake -D{}=ON builds it",
+        printable(word), building, option));
+  }
+}
+
 /// For a word that nobody expected. Throws: NotFound.
 std::string explain_word(const std::string& word, const CLI::App& place) {
   if (word.starts_with("-")) {
@@ -51,6 +66,7 @@ std::string explain_word(const std::string& word, const CLI::App& place) {
     return fmt::format("{} stands before the command; expected after '{}'", name, full_name(place));
   }
   if (const auto known = commands_of(place); !known.empty()) {
+    expect_built(word, place);
     throw_unknown_name("command", word, known);
   }
   const bool of_case = word.find_first_not_of("0123456789x") == std::string::npos ||

@@ -8,7 +8,7 @@ Without a file the matrix is EfficientNet-Lite0 in `null` and `sleep`, asked in 
 efficientnet-lite0` comes first, and D5_DATA_DIR has imagenet-sample).
 
 Each round begins anew, is killed (SIGKILL) at one moment drawn over the length of a whole run, and resumed to its end.
-Then the results file, and the database, must hold each piece of the matrix once. Exit status 1 at the first fault. `tests/apps/eval_run_test.cpp` does it at ten moments.
+Then the results file, and the database, must hold each piece of the matrix once. Exit status 1 at the first fault. `tests/apps/evaluation/eval_run_test.cpp` does it at ten moments.
 """
 
 import argparse

@@ -34,9 +34,11 @@ d5_require(Boost "libboost-dev libboost-math-dev" 1.70 CONFIG)
 d5_require(ZLIB zlib1g-dev)
 d5_require(CURL libcurl4-openssl-dev)
 d5_require(OpenSSL libssl-dev)
-d5_require(SQLite3 libsqlite3-dev)
-if(TARGET SQLite::SQLite3 AND NOT TARGET SQLite3::SQLite3)  # as newer CMakes call it
-  add_library(SQLite3::SQLite3 ALIAS SQLite::SQLite3)
+if(D5_BUILD_EVALUATION)
+  d5_require(SQLite3 libsqlite3-dev)
+  if(TARGET SQLite::SQLite3 AND NOT TARGET SQLite3::SQLite3)  # as newer CMakes call it
+    add_library(SQLite3::SQLite3 ALIAS SQLite::SQLite3)
+  endif()
 endif()
 find_package(PkgConfig QUIET)
 foreach(package "hwloc libhwloc-dev" "re2 libre2-dev" "cbc coinor-libcbc-dev" "libisal libisal-dev"
@@ -77,7 +79,11 @@ endif()
 pkg_check_modules(jpeg2000 QUIET libopenjp2>=2.5)
 pkg_check_modules(png QUIET libpng>=1.6)
 pkg_check_modules(webp QUIET libwebp)
-pkg_check_modules(libpq QUIET IMPORTED_TARGET libpq)  # results on a server, likewise
+if(D5_BUILD_EVALUATION)  # results on a server, and MLPerf's load generator, likewise
+  pkg_check_modules(libpq QUIET IMPORTED_TARGET libpq)
+  find_path(LOADGEN_INCLUDE_DIR mlperf_loadgen/loadgen.h HINTS ${D5_DEPS}/loadgen/include)
+  find_library(LOADGEN_LIBRARY mlperf_loadgen HINTS ${D5_DEPS}/loadgen/lib)
+endif()
 if(D5_WITH_GPL)
   pkg_check_modules(tiff QUIET libtiff-4>=4.5)  # Debian's loads JBIG-KIT
   pkg_check_modules(libav QUIET libavformat libavcodec libavutil libswscale)  # of videos, likewise
@@ -88,6 +94,3 @@ endif()
 if(D5_WITH_MPI)
   find_package(MPI COMPONENTS CXX)
 endif()
-# MLPerf's load generator: optional, its scenarios say so without.
-find_path(LOADGEN_INCLUDE_DIR mlperf_loadgen/loadgen.h HINTS ${D5_DEPS}/loadgen/include)
-find_library(LOADGEN_LIBRARY mlperf_loadgen HINTS ${D5_DEPS}/loadgen/lib)

@@ -1,17 +1,23 @@
-# d5_register_files(<target> <kind> <directory> REGISTRY <C++ type> HEADER <header>)
+# d5_register_files(<target> <kind> <directory>... REGISTRY <C++ type> HEADER <header>)
 #
-# For every file <name>.cpp below <directory>, generates a call of
+# For every file <name>.cpp in these directories, generates a call of
 #   void d5::<kind>::register_<name>(<C++ type>&);   (<kind> is a word in the singular)
 # inside one function, which the target's own code calls once:
 #   void d5::<kind>::register_all(<C++ type>&);
 # Adds the generated file to <target>, and those that are not yet among its sources. Adding a file is
 # all that is needed.
-function(d5_register_files target kind directory)
+function(d5_register_files target kind)
   cmake_parse_arguments(arg "" "REGISTRY;HEADER" "" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${directory}/*.cpp)
+  set(sources "")
+  foreach(directory IN LISTS arg_UNPARSED_ARGUMENTS)
+    file(GLOB files CONFIGURE_DEPENDS ${directory}/*.cpp)
+    list(APPEND sources ${files})
+  endforeach()
+  set(by_name ${sources})
+  list(SORT by_name COMPARE FILE_BASENAME)
   set(declarations "")
   set(calls "")
-  foreach(source IN LISTS sources)
+  foreach(source IN LISTS by_name)
     get_filename_component(name ${source} NAME_WE)
     string(APPEND declarations "void register_${name}(${arg_REGISTRY}&);\n")
     string(APPEND calls "  register_${name}(registry);\n")

@@ -7,6 +7,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "d5/core/measurement.hpp"
@@ -70,6 +71,11 @@ void bind_distributed_optimizer(py::module_& m);
 void bind_comparison(py::module_& m);
 void bind_work_list(py::module_& m);
 void bind_bench(py::module_& m);
+// One a building. Where that is left out, another in its place adds to `left_out`.
+void bind_prediction(py::module_& m);
+void bind_evaluation(py::module_& m);
+void bind_serving(py::module_& m);
+[[nodiscard]] std::vector<std::string>& left_out();
 
 using Path = std::filesystem::path;
 

@@ -3,14 +3,16 @@
 #include "d5/core/waiting.hpp"
 #include "d5/version.hpp"
 #include "errors.hpp"
-#include "evaluation/evaluation_module.hpp"
-#include "prediction/prediction.hpp"
-#include "serving/serving.hpp"
 
 namespace d5::python {
 void end_long_calls();            // long_call.cpp
 void register_all(py::module_&);  // of parts/
 }  // namespace d5::python
+
+std::vector<std::string>& d5::python::left_out() {
+  static std::vector<std::string> buildings;
+  return buildings;
+}
 
 PYBIND11_MODULE(_d5, m) {
   m.doc() = "The C++ part of d5; import d5 instead.";
@@ -63,26 +65,10 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_training_validation(m);
   d5::python::bind_level3_distributed(m);
   d5::python::bind_distributed_optimizer(m);
-  d5::python::bind_training_profile(m);
-  d5::python::bind_scaling_prediction(m);
-  d5::python::bind_operation_graph(m);
-  d5::python::bind_local_prediction(m);
-  d5::python::bind_network_calibration(m);
-  d5::python::bind_simulated_run(m);
-  d5::python::bind_overlap(m);
-  d5::python::bind_overlap_map(m);
-  d5::python::bind_overlap_account(m);
-  d5::python::bind_client(m);
-  d5::python::bind_evaluate(m);
-  d5::python::bind_described_folder(m);
-  d5::python::bind_described_model(m);
-  d5::python::bind_evaluation_lock(m);
-  d5::python::bind_find_peak(m);
-  d5::python::bind_answer_audit(m);
-  d5::python::bind_choice(m);
-  d5::python::bind_database(m);
-  d5::python::bind_scenario(m);
-  d5::python::bind_analysis(m);
+  m.def("_left_out", &d5::python::left_out, "Buildings that this d5 was built without.");
+  d5::python::bind_prediction(m);
+  d5::python::bind_evaluation(m);
+  d5::python::bind_serving(m);
   d5::python::bind_comparison(m);
   d5::python::bind_work_list(m);
   d5::python::bind_bench(m);

@@ -3,17 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
 
 #include "apps/command_tree.hpp"
+#include "apps/listed_kinds.hpp"
 #include "apps/program.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/metric.hpp"
-#include "d5/evaluation/analysis.hpp"
-#include "d5/evaluation/scenario.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/transform.hpp"
 #include "d5/level2_training/dataset.hpp"
@@ -56,10 +54,8 @@ std::vector<std::string> framework_names() {
   return names;
 }
 
-/// The values that d5 carries for an option or a positional word of this name, which also takes
-/// others, such as files.
-std::vector<std::string> carried_values(const std::string& name) {
-  static const std::map<std::string, std::function<std::vector<std::string>()>> kValues = {
+app::CarriedValues all_carried_values() {
+  app::CarriedValues values = {
       {"RECIPE", [] { return carried_recipes(); }},
       {"MODEL", [] { return names_in(models); }},
       {"DATASET", [] { return names_in(datasets); }},
@@ -68,10 +64,16 @@ std::vector<std::string> carried_values(const std::string& name) {
       {"--transform", [] { return names_in(transforms); }},
       {"--metrics", [] { return names_in(metrics); }},
       {"--distributed", [] { return names_in(distributed_optimizers); }},
-      {"--scenario", [] { return names_in(scenarios); }},
-      {"--analysis", [] { return names_in(analyses); }},
       {"--loss", [] { return names_in(losses); }},
   };
+  app::carry_evaluation(values);
+  return values;
+}
+
+/// The values that d5 carries for an option or a positional word of this name, which also takes
+/// others, such as files.
+std::vector<std::string> carried_values(const std::string& name) {
+  static const app::CarriedValues kValues = all_carried_values();
   const auto place = kValues.find(name);
   return place == kValues.end() ? std::vector<std::string>() : place->second();
 }

@@ -9,11 +9,10 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/report_analysis.hpp"
 #include "apps/say.hpp"
-#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/report.hpp"
-#include "d5/evaluation/analysis.hpp"
 #include "d5/level2_training/training_report.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/late_arrivals.hpp"
@@ -94,27 +93,13 @@ void check_usage(const ReportOptions& options) {
   }
 }
 
-int run_analysis(const ReportOptions& options) {
-  const EntryChoice choice = entry_of_words("analysis", options.analysis);
-  const auto analysis = analyses().at(choice.name).make(choice.settings);
-  AnalysisResult result = analysis->analyse(read_runs(options.files));
-  if (result.table.size() == 0) {
-    throw ValueError(fmt::format("report: the results hold nothing for the analysis {}: {}",
-                                 choice.name, analyses().at(choice.name).summary()));
-  }
-  if (is_drawn(options.format)) {
-    const Report report{.title = choice.name, .plots = std::move(result.plots)};
-    app::print(to_text(report, options.format, options.plot), options.format);
-  } else {
-    app::print(result.table, options.format);
-  }
-  return app::kPassed;
-}
-
 int run_report(const ReportOptions& options) {
   check_usage(options);
   for (const std::string& file : options.files) app::expect_no_database(file);
-  if (!options.analysis.empty()) return run_analysis(options);
+  if (!options.analysis.empty()) {
+    app::print_analysis(options.analysis, options.files, options.format, options.plot);
+    return app::kPassed;
+  }
   if (options.arrivals) {
     const auto arrivals = late_arrivals(read_timeline(options.files.front()));
     app::print(late_arrivals_table(arrivals), options.format);
@@ -135,7 +120,7 @@ int run_report(const ReportOptions& options) {
                         std::back_inserter(report.plots));
     }
     if (!report.sources.empty()) {
-      std::ranges::move(analysis_plots(read_runs(options.files)), std::back_inserter(report.plots));
+      std::ranges::move(app::plots_of_analyses(options.files), std::back_inserter(report.plots));
     }
     app::print(to_text(report, options.format, options.plot), options.format);
   } else {
@@ -162,8 +147,7 @@ void register_report(app::Program& program) {
       ->required();
   command.add_option("--plot", options->plot, "which one, for --format svg and png")
       ->option_text("NAME");
-  command.add_option("--analysis", options->analysis, "answer one question ('d5 list analyses')")
-      ->option_text("NAME[:KEY=VALUE]...");
+  app::add_analysis_option(command, options->analysis);
   command.add_flag("--arrivals", options->arrivals,
                    "of a trace: which rank waited in collectives for which, how long");
   command.add_flag("--scaling", options->scaling,

@@ -29,7 +29,6 @@ from d5._bases import StepModifier as StepModifier
 from d5._bases import ThreeStepOptimizer as ThreeStepOptimizer
 from d5._bases import UpdateRule as UpdateRule
 from d5._bases import operator as operator
-from d5._client import Client as Client
 from d5._entries import add_dataset as add_dataset
 from d5._entries import add_distributed_optimizer as add_distributed_optimizer
 from d5._entries import add_metric as add_metric
@@ -53,11 +52,7 @@ from d5._measurements import Measurements as Measurements
 from d5._notebook import Environment as Environment
 from d5._notebook import environment as environment
 from d5._notebook import show_in_notebooks as _show_in_notebooks
-from d5._overlap import overlap_map as overlap_map
-from d5._overlap import overlap_search as overlap_search
 from d5._plotting import draw as draw
-from d5._predicting import calibrate as calibrate
-from d5._predicting import predict as predict
 from d5._rank_bases import DistributedOptimizer as DistributedOptimizer
 from d5._rank_bases import GradientCompressor as GradientCompressor
 from d5._rank_bases import GradientExchange as GradientExchange
@@ -74,6 +69,16 @@ from d5.errors import ShapeError as ShapeError
 from d5.errors import TypeError as TypeError
 from d5.errors import Unsupported as Unsupported
 from d5.errors import ValueError as ValueError
+
+if "prediction" not in _cpp._left_out():
+    from d5._overlap import overlap_map as overlap_map
+    from d5._overlap import overlap_search as overlap_search
+    from d5._predicting import calibrate as calibrate
+    from d5._predicting import predict as predict
+if "serving" not in _cpp._left_out():
+    from d5._client import Client as Client
+if _cpp._left_out():
+    from d5._left_out import explain as __getattr__
 
 _show_in_notebooks()
 _atexit.register(_end_long_calls)

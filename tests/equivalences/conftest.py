@@ -8,12 +8,16 @@ import random
 import subprocess
 import sys
 
+import d5 as python_module
 import numpy
 import pytest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("D5_PROGRAM", str(SOURCE / "build/release/bin/d5"))
 SEED = int(os.environ.get("D5_SEED", "1"))
+# Mark of a test whose commands come from several buildings, each of which can be left out.
+of_all_buildings = pytest.mark.skipif(
+    bool(python_module._d5._left_out()), reason="this d5 was built without some buildings")
 
 
 def pytest_report_header():

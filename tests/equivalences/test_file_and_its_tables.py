@@ -8,6 +8,7 @@ import re
 
 import numpy
 import pytest
+from conftest import of_all_buildings
 
 SCALE = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 STATISTICS = {
@@ -58,6 +59,7 @@ def shown_seconds(cell):
     return float(number) * SCALE[unit], 0.5 * 10.0 ** (int(exponent or 0) - digits) * SCALE[unit]
 
 
+@of_all_buildings
 @pytest.mark.parametrize("number", range(2))
 def test_numbers(d5, draw, number):
     results = drawn_results(draw)

@@ -12,7 +12,7 @@ import termios
 import unicodedata
 
 import pytest
-from conftest import PROGRAM, Program
+from conftest import PROGRAM, Program, of_all_buildings
 
 WIDTHS = (60, 80, 120)
 COLOUR = re.compile("\x1b\\[[0-9]*m")
@@ -101,6 +101,7 @@ def pieces(word):
     return {word[a:b] for i, a in enumerate(cuts) for b in cuts[i + 1 :]}
 
 
+@of_all_buildings
 @pytest.mark.parametrize("name", TABLES)
 def test_tables(measured, name):
     whole = printed(measured, TABLES[name])

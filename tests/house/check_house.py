@@ -16,9 +16,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-# A folder may include itself and what stands to its left.
-ARROW = ["core", "onnx", "level0_ops", "level1_network", "level2_training", "level3_distributed", "prediction",
-         "evaluation", "serving"]
+# Folders of what uses the levels. In them a folder of a building's name holds what is that building's own.
+OUTSIDE = ("apps", "python", "tests", "benchmarks", "examples")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:d5/)?((?:[a-z0-9_]+/)+[a-z0-9_.]+)[>"]', re.M)
 
 
@@ -26,24 +25,62 @@ def sources(folder: pathlib.Path, *suffixes: str) -> list[pathlib.Path]:
     return sorted(p for p in folder.rglob("*") if p.suffix in suffixes)
 
 
+def tree(root: pathlib.Path) -> dict[str, list[str]]:
+    """Folders of src/, each with those that it may include, itself the last: as src/README.md draws them."""
+    allowed: dict[str, list[str]] = {}
+    drawn = (root / "src/README.md").read_text().split("```")[1]
+    for line in drawn.strip().split("\n"):
+        before: list[str] = []
+        for folder in line.strip().split(" <- "):
+            before = allowed.setdefault(folder, [*before, folder])
+    return allowed
+
+
+def buildings(root: pathlib.Path) -> list[str]:
+    """Those that can be left out: they have an option."""
+    options = re.findall(r"^option\(D5_BUILD_(\w+) ", (root / "cmake/buildings.cmake").read_text(), re.M)
+    return [option.lower() for option in options]
+
+
 def arrow(root: pathlib.Path) -> Iterator[str]:
-    """Level n includes only levels up to n; nothing includes frameworks, apps, python or tests. Within a
-    level, a room includes only what its README lists above it."""
-    for place in ("include/d5", "src"):
-        for position, level in enumerate(ARROW):
+    """A level or building includes and links what the tree has before it; nothing includes frameworks, apps, python
+    or tests. Within it, a room includes only what its README lists above it. Elsewhere only the folders of a
+    building include it."""
+    allowed = tree(root)
+    yield from (f"{root}/src/README.md:1: the tree lacks {p.name}" for p in sorted((root / "src").iterdir())
+                if p.is_dir() and p.name not in allowed)
+    for level in allowed:
+        for place in ("include/d5", "src"):
             folder = root / place / level
             files = sources(folder, ".hpp", ".cpp", ".h")
             if not files:
-                yield f"{folder}: no sources here; is the list of levels out of date?"
+                yield f"{folder}: no sources here; is the tree in src/README.md out of date?"
             for file in files:
                 for line, target in included(file):
-                    if target[0] in ARROW and ARROW.index(target[0]) > position:
-                        yield f"{file}:{line}: {level} includes {target[0]}, which stands to its right"
-                    if target[0] in ("frameworks", "apps", "python", "tests", "benchmarks", "examples"):
+                    if target[0] in allowed and target[0] not in allowed[level]:
+                        yield f"{file}:{line}: {level} includes {target[0]}, which does not stand before it"
+                    if target[0] in ("frameworks", *OUTSIDE):
                         yield f"{file}:{line}: {level} includes {target[0]}"
-    for level in ARROW:
+        script = root / "src" / level / "CMakeLists.txt"
+        linked = re.findall(r"\bd5::(\w+)", script.read_text())
+        below = {name.split("_")[0] for name in allowed[level]}
+        yield from (f"{script}:1: {level} links d5::{name}, which does not stand before it"
+                    for name in linked if name not in below and not name[0].isupper())
         if any(p.is_dir() for p in (root / "src" / level).iterdir()) and level != "onnx":
             yield from room_arrow(root, level)
+    yield from building_arrow(root, allowed)
+
+
+def building_arrow(root: pathlib.Path, allowed: dict[str, list[str]]) -> Iterator[str]:
+    """What a building is left out with: a file outside its folders includes nothing of it."""
+    optional = buildings(root)
+    for place in OUTSIDE:
+        for file in sources(root / place, ".hpp", ".cpp", ".h", ".cu"):
+            own = [one for part in file.relative_to(root).parts[:-1]
+                   for one in allowed.get(part.removeprefix("no_"), [])]
+            for line, target in included(file):
+                for building in set(target[:-1]).intersection(optional) - set(own):
+                    yield f"{file}:{line}: includes {'/'.join(target)}, but stands in no folder {building}"
 
 
 def included(file: pathlib.Path) -> list[tuple[int, tuple[str, ...]]]:
@@ -91,14 +128,15 @@ def room_arrow(root: pathlib.Path, level: str) -> Iterator[str]:
 def umbrellas(root: pathlib.Path) -> Iterator[str]:
     """include/d5/<folder>/<folder>.hpp includes every header of its folder; d5.hpp every umbrella."""
     top = (root / "include/d5/d5.hpp").read_text()
-    for level in ARROW:
+    optional = buildings(root)  # generated d5/buildings.hpp has them
+    for level in tree(root):
         folder = root / "include/d5" / level
         umbrella = folder / f"{level}.hpp"
         text = umbrella.read_text() if umbrella.exists() else ""
         for header in sorted(folder.glob("*.hpp")):
             if header != umbrella and f'"d5/{level}/{header.name}"' not in text:
                 yield f"{umbrella}:1: does not include d5/{level}/{header.name}"
-        if f'"d5/{level}/{level}.hpp"' not in top:
+        if f'"d5/{"buildings" if level in optional else f"{level}/{level}"}.hpp"' not in top:
             yield f"{root}/include/d5/d5.hpp:1: does not include d5/{level}/{level}.hpp"
 
 

@@ -99,6 +99,10 @@ def lacking(commands: list[Command], environment: dict[str, str], build: pathlib
         row = re.search(rf'^"?framework {name}"?,"?(.*)', table, re.M)
         if row is None or "left out of this build" in row.group(1):
             return f"the framework {name}"
+    left_out = subprocess.run([sys.executable, "-c", "import d5; print(*d5._d5._left_out())"], capture_output=True, text=True,
+                              env=environment).stdout.split()
+    if left_out:
+        return ", ".join(left_out)
     for module in ("numpy", "torch", "onnxscript"):
         if importlib.util.find_spec(module) is None:
             return f"the module {module} of {sys.executable}"

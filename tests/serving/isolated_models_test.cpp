@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "apps/inference_options.hpp"
+#include "apps/serving/inference_options.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <utility>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/evaluation/evaluation_options.hpp"
+#include "apps/program.hpp"
+#include "apps/value_checks.hpp"
+#include "apps/work_list.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/evaluation/peak_work.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kFindPeakExamples =
+    R"(  d5 eval find-peak efficientnet-lite0 --slo "p99<=50ms" --framework torch
+                                                the most queries a second that it answers so
+  d5 eval find-peak efficientnet-lite0 --slo "p90<=0.1s" --scenario server --instances 2
+  d5 eval find-peak efficientnet-lite0 --slo "p99<=50ms" --batch 1,8 --longest-wait 0.005 --out r.json
+  d5 report r.json --analysis peak              latency by rate: what held, what missed
+
+A rate holds if the upper end of the percentile's interval does, and the second half of the run
+alone; the search doubles it until one misses, then divides until both are within --tolerance.)";
+
+struct FindPeakOptions : app::EvaluationOptions,
+                         app::OutputOptions,
+                         app::RunOptions,
+                         app::ListOptions {
+  std::string objective;
+  PeakOptions search;
+};
+
+int run_find_peak(FindPeakOptions options) {
+  app::apply_predictors(options);
+  pin_threads();
+  if (options.objective.empty()) {
+    throw ValueError("--slo says what the latencies must hold to, as \"p99<=50ms\"");
+  }
+  if (options.scenarios.size() > 1) {
+    throw ValueError("--scenario: a peak is of one way of asking; give one");
+  }
+  const LatencyObjective objective = objective_of_words(options.objective);
+  const FixedEvaluation evaluation = app::fixed_evaluation_of(options, options);
+  PeakWorkOptions how{
+      .search = options.search,
+      .command_options = app::to_line(options) + (options.allow_code ? " --allow-code" : "")};
+  if (!options.scenarios.empty()) how.scenario = evaluation.manifest.scenarios.front();
+  how.search.run.percentile = objective.percentile;
+  how.search.run.latency_seconds = objective.seconds;
+  how.search.run.seed = options.seed;
+  how.search.run.interrupt = app::ctrl_c();
+  if (options.seconds >= 0) how.search.run.least_seconds = options.seconds;
+  if (options.queries > 0) how.search.run.least_queries = options.queries;
+  return app::run_list(peak_work(evaluation, how), options, options);
+}
+
+}  // namespace
+
+void register_eval_find_peak(app::Program& program) {
+  auto options = std::make_shared<FindPeakOptions>();
+  auto& command = program.add("eval find-peak", "the highest rate at which an objective holds",
+                              kFindPeakExamples, [options] { return run_find_peak(*options); });
+  app::add_evaluation_options(command, *options);
+  command.add_option("--slo", options->objective, "what the latencies must hold to, as p99<=50ms")
+      ->option_text("PERCENTILE<=TIME");
+  command.add_option("--first-rate", options->search.first_rate, "queries a second to begin with")
+      ->transform(app::positive_number())
+      ->option_text("RATE");
+  command.add_option("--highest-rate", options->search.highest_rate, "where the search ends")
+      ->transform(app::positive_number())
+      ->option_text("RATE");
+  command
+      .add_option("--tolerance", options->search.tolerance,
+                  "between the rate that held and the one that missed, as a share")
+      ->transform(app::positive_number())
+      ->option_text("SHARE");
+  app::add_list_options(command, *options);
+  app::add_run_options(command, *options);
+  app::add_output_options(command, *options);
+  app::add_verdict_option(command, *options);
+}
+
+}  // namespace d5::command

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <optional>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/evaluation/database_options.hpp"
+#include "apps/evaluation/evaluation_on_server.hpp"
+#include "apps/evaluation/evaluation_options.hpp"
+#include "apps/kept_results.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/say.hpp"
+#include "apps/value_checks.hpp"
+#include "apps/work_list.hpp"
+#include "d5/core/command_line.hpp"
+#include "d5/core/environment.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/evaluate.hpp"
+#include "d5/evaluation/evaluation_lock.hpp"
+#include "d5/evaluation/run_sink.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kEvalRunExamples =
+    R"(  d5 eval run efficientnet-lite0 --framework torch,reference --scenario single-stream,server,burst
+                                                is it as accurate as claimed, and how fast
+  d5 eval run mine.yaml --dataset imagenet-sample --framework all --batch 1,8
+                                                a model of your own ('d5 eval lint mine.yaml')
+  d5 eval run evaluation.yaml --out results.json --resume
+                                                all that an evaluation's manifest names
+  d5 eval run --locked e.lock.json              once more, if nothing is another since 'd5 eval lock'
+  d5 eval run efficientnet-lite0 --server http://127.0.0.1:8500 --on all
+                                                on every agent of a server that fits
+
+A model is answered on all samples first: an accuracy below what its author claims fails, and what
+is timed then is mistrusted.)";
+
+struct EvalRunOptions : app::EvaluationOptions,
+                        app::OutputOptions,
+                        app::RunOptions,
+                        app::ListOptions {
+  std::string locked;
+  app::ServerChoice where;
+  bool steps = false;
+  double price = 0;
+  Isolation isolation{.most_seconds = 3600};
+};
+
+/// A trace is of this process, and so is a device.
+Isolation isolation_of(const EvalRunOptions& options) {
+  if (!options.trace.empty() || options.device != "cpu") return {};
+  return {
+      .most_seconds = options.isolation.most_seconds, .most_bytes = 0, .interrupt = app::ctrl_c()};
+}
+
+FixedEvaluation fixed(const EvalRunOptions& options) {
+  if (options.locked.empty()) return app::fixed_evaluation_of(options, options);
+  if (!options.what.empty() || app::are_changes_told(options, options)) {
+    throw ValueError(
+        "--locked FILE says what is run and how; leave out models, frameworks, scenarios, seeds "
+        "and lengths, or run without it");
+  }
+  return locked_evaluation(options.locked);
+}
+
+/// All of it, as it was asked for.
+std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
+  CommandLine line("eval run");
+  for (const auto& what : options.what) line.word(what);
+  const auto add = [&](const char* name, const std::string& text) {
+    if (!text.empty()) line.option(name, text);
+  };
+  add("--locked", options.locked);
+  add("--scenario", fmt::format("{}", fmt::join(options.scenarios, ",")));
+  add("--batch", options.batches);
+  add("--dataset", options.dataset);
+  add("--split", options.split);
+  add("--trace-level", fmt::format("{}", fmt::join(options.trace_levels, ",")));
+  const auto add_number = [&](const char* name, auto number, bool told) {
+    if (told) line.option(name, number);
+  };
+  add_number("--queries", options.queries, options.queries > 0);
+  add_number("--seconds", options.seconds, options.seconds >= 0);
+  add_number("--stage-threads", options.stage_threads, options.stage_threads > 0);
+  add_number("--instances", options.instances, options.instances > 0);
+  add_number("--longest-wait", options.longest_wait, options.longest_wait >= 0);
+  add_number("--repetitions", options.repetitions, options.repetitions > 0);
+  if (options.no_accuracy) line.word("--no-accuracy");
+  if (options.locked.empty()) {
+    const bool told = options.frameworks != app::RunOptions{}.frameworks;
+    if (told) line.runs_in(options.frameworks);  // else as the evaluation says
+    if (!told) line.option("--threads", threads());
+  }
+  return line.append(how.command_options).text();
+}
+
+/// Where `--database` says, with all queries, answers and traces.
+struct Kept {
+  std::unique_ptr<EvaluationDatabase> database;  ///< null where it says nothing
+  std::optional<RunSink> run;
+};
+
+Kept kept(const FixedEvaluation& evaluation, const EvalRunOptions& options, EvaluateOptions& how) {
+  Kept result;
+  result.database = app::take_database();
+  if (!result.database) return result;
+  EvaluationRun run{.key = evaluation.key,
+                    .manifest = evaluation.canonical,
+                    .command = line_of(options, how),
+                    .environment = environment()};
+  result.run.emplace(*result.database, std::move(run), options.out, options.resume);
+  how.run = result.run->id();
+  return result;
+}
+
+/// Of the server's machines: what is named is found there.
+int run_on_server(const EvalRunOptions& options) {
+  if (!options.locked.empty()) throw ValueError("--locked is of this machine; leave out --server");
+  return app::run_on_server(canonical_json(app::evaluation_of(options, options)), options.where,
+                            options);
+}
+
+int run_eval_run(EvalRunOptions options) {
+  if (!options.where.server.empty()) return run_on_server(options);
+  if (app::is_only_kept(options.out)) options.out.clear();  // a RunSink tells the database itself
+  app::apply_predictors(options);
+  pin_threads();
+  const FixedEvaluation evaluation = fixed(options);
+  EvaluateOptions how{
+      .steps = options.steps,
+      .command_options = app::to_line(options) + (options.allow_code ? " --allow-code" : ""),
+      .price_per_hour = options.price,
+      .isolation = isolation_of(options),
+      .interrupt = app::ctrl_c()};
+  Kept keeping = kept(evaluation, options, how);
+  if (keeping.run) how.sink = &*keeping.run;
+  options.summary = [](const Results& results) {
+    return analyses().at("summary").make()->analyse(std::vector<AnalysedRun>{{"", results}}).table;
+  };
+  const int status = app::run_list(evaluation_work(evaluation, how), options, options);
+  if (keeping.run) {
+    keeping.run->end();
+    if (keeping.run->has_begun() && !options.quiet) {
+      app::say(fmt::format("kept as run {}", how.run.substr(0, 8)));
+    }
+  }
+  return status;
+}
+
+}  // namespace
+
+void register_eval_run(app::Program& program) {
+  auto options = std::make_shared<EvalRunOptions>();
+  auto& command = program.add("eval run", "a model as it is used: how accurate, how fast",
+                              kEvalRunExamples, [options] { return run_eval_run(*options); });
+  app::add_evaluation_options(command, *options);
+  command
+      .add_option("--locked", options->locked,
+                  "what this file of 'd5 eval lock' holds, if nothing is another since")
+      ->option_text("FILE");
+  app::add_server_choice(command, options->where);
+  command.add_flag("--steps", options->steps,
+                   "each step's time, its queue, and who waited for whom");
+  command
+      .add_option("--price", options->price,
+                  "of an hour of this machine: tells what a million cost")
+      ->transform(app::number_from_zero())
+      ->option_text("PRICE");
+  command
+      .add_option(
+          "--isolate", options->isolation.most_seconds,
+          "each model in each framework in a process of its own, so long at most for each "
+          "piece, so that one that crashes or hangs is a failed row; 3600 if left out, 0: in "
+          "this process")
+      ->transform(app::number_from_zero())
+      ->option_text("S");
+  app::add_list_options(command, *options);
+  app::add_pivot_option(command, *options);
+  app::add_run_options(command, *options);
+  app::add_output_options(command, *options);
+  app::add_verdict_option(command, *options);
+}
+
+}  // namespace d5::command

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/kept_results.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "apps/evaluation/database_options.hpp"
+#include "apps/say.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/results.hpp"
+
+namespace d5::app {
+namespace {
+
+/// A folder for one file, removed at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder() : path_(std::filesystem::temp_directory_path() / "d5-results-XXXXXX") {
+    if (!mkdtemp(path_.data())) throw IoError("no temporary folder can be made for --database");
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] std::string file() const { return path_ + "/results.json"; }
+
+ private:
+  std::string path_;
+};
+
+/// Of the one command that a process runs.
+struct Keeping {
+  std::string address;
+  OutputOptions* options = nullptr;  ///< of the command that was given an address
+  std::unique_ptr<EvaluationDatabase> database;
+  std::string only_kept;  ///< file of its results, where no `--out` is given
+};
+Keeping& keeping() {
+  static Keeping keeping;
+  return keeping;
+}
+
+/// Of several ranks the first writes results.
+bool is_first_rank() {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  return !rank || std::string_view(rank) == "0";
+}
+
+}  // namespace
+
+void add_keeping_option(CLI::App& command, OutputOptions& options) {
+  command
+      .add_option("--database", keeping().address,
+                  "also keep the results there: a file, or postgresql://... ('d5 eval history')")
+      ->each([&options](const std::string&) { keeping().options = &options; })
+      ->option_text("ADDRESS")
+      ->group("Common options");
+}
+
+std::unique_ptr<EvaluationDatabase> take_database() { return std::move(keeping().database); }
+
+void expect_no_database(const std::string& file) {
+  constexpr std::string_view kBegin = "SQLite format 3";
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return;  // of a pipe nothing may be taken
+  std::string begin(kBegin.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(begin.data(), std::streamsize(begin.size()));
+  if (begin != kBegin) return;
+  throw ValueError(fmt::format(
+      "'{0}' is a database, not a results file: 'd5 eval export RUN --database {0} --to RUN.json' "
+      "makes one of a run in it, 'd5 eval history --database {0}' lists them",
+      printable(file)));
+}
+
+bool is_only_kept(const std::string& file) { return !file.empty() && file == keeping().only_kept; }
+
+int run_kept_if(const std::function<int()>& run) {
+  Keeping& here = keeping();
+  if (here.address.empty() || !is_first_rank()) return run();
+  here.database = EvaluationDatabase::open(here.address);
+  OutputOptions& options = *here.options;
+  std::optional<ScratchFolder> folder;
+  if (options.out.empty()) options.out = here.only_kept = folder.emplace().file();
+  const int status = run();
+  const auto database = std::move(here.database);  // null where the command took it
+  std::error_code ignored;
+  if (!database || !std::filesystem::exists(options.out, ignored)) return status;
+  const std::string id = database->add(read_results(options.out));
+  if (!options.quiet) say(fmt::format("kept as run {}", id.substr(0, 8)));
+  return status;
+}
+
+}  // namespace d5::app

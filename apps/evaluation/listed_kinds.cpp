@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/listed_kinds.hpp"
+
+#include "d5/evaluation/accuracy_measure.hpp"
+#include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/answer_step.hpp"
+#include "d5/evaluation/predictor.hpp"
+#include "d5/evaluation/scenario.hpp"
+
+namespace d5::app {
+
+void list_evaluation(std::vector<ListedKind>& kinds) {
+  kinds.push_back(kind_of("predictors", predictors));
+  kinds.push_back(kind_of("answer-steps", answer_steps));
+  kinds.push_back(kind_of("accuracies", accuracy_measures));
+  kinds.push_back(kind_of("scenarios", scenarios));
+  kinds.push_back(kind_of("analyses", analyses));
+}
+
+void carry_evaluation(CarriedValues& values) {
+  values.emplace("--scenario", [] { return scenarios().names(); });
+  values.emplace("--analysis", [] { return analyses().names(); });
+}
+
+}  // namespace d5::app

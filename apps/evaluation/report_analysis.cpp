@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/report_analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "apps/publish.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/report.hpp"
+#include "d5/evaluation/analysis.hpp"
+
+namespace d5::app {
+
+void add_analysis_option(CLI::App& command, std::string& analysis) {
+  command.add_option("--analysis", analysis, "answer one question ('d5 list analyses')")
+      ->option_text("NAME[:KEY=VALUE]...");
+}
+
+void print_analysis(const std::string& analysis, const std::vector<std::string>& files,
+                    Format format, const std::string& plot) {
+  const EntryChoice choice = entry_of_words("analysis", analysis);
+  const auto part = analyses().at(choice.name).make(choice.settings);
+  AnalysisResult result = part->analyse(read_runs(files));
+  if (result.table.size() == 0) {
+    throw ValueError(fmt::format("report: the results hold nothing for the analysis {}: {}",
+                                 choice.name, analyses().at(choice.name).summary()));
+  }
+  if (is_drawn(format)) {
+    const Report report{.title = choice.name, .plots = std::move(result.plots)};
+    print(to_text(report, format, plot), format);
+  } else {
+    print(result.table, format);
+  }
+}
+
+std::vector<Plot> plots_of_analyses(const std::vector<std::string>& files) {
+  return analysis_plots(read_runs(files));
+}
+
+}  // namespace d5::app

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/listed_kinds.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/loadable_frameworks.hpp"
+#include "d5/core/device.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/core/metric.hpp"
+#include "d5/level0_ops/operator_matrix.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/models.hpp"
+#include "d5/level1_network/transform.hpp"
+#include "d5/level2_training/batch_step.hpp"
+#include "d5/level2_training/container.hpp"
+#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/loss.hpp"
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/recipe.hpp"
+#include "d5/level2_training/sample_step.hpp"
+#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/training_metric.hpp"
+#include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/partition.hpp"
+#include "d5/level3_distributed/pipeline_schedule.hpp"
+#include "d5/level3_distributed/sample_cut.hpp"
+#include "d5/level3_distributed/sparse_all_reduce.hpp"
+#include "d5/level3_distributed/topology.hpp"
+
+namespace d5::app {
+namespace {
+
+TextTable frameworks_found() { return table_of(loadable_frameworks()); }
+
+TextTable devices_found() {
+  TextTable table({"device", "what"});
+  for (const auto& info : devices()) {
+    table.add({to_string(info.device), info.present ? info.description : "absent: " + info.reason});
+  }
+  return table;
+}
+
+TextTable recipes() {
+  TextTable table({"name", "summary"});
+  for (const auto& name : carried_recipes()) table.add({name, load_recipe(name).summary()});
+  return table;
+}
+
+/// d5's own, and each framework's: "torch/adam".
+template <class Native, class T>
+TextTable with_native(const Registry<T>& registry) {
+  TextTable table = summaries(registry);
+  for (auto* one : loadable_frameworks()) {
+    for (const auto& [name, entry] : one->part<Native>().entries()) {
+      table.add({one->name() + "/" + name, entry.summary()});
+    }
+  }
+  return table;
+}
+
+/// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch". ListOptions
+/// follow behind colons.
+TextTable executors() {
+  TextTable table({"name", "summary"});
+  for (auto* one : loadable_frameworks()) {
+    for (const auto& [name, entry] : one->part<ExecutorRegistry>().entries()) {
+      table.add({one->name() + ":" + name, entry.summary()});
+    }
+  }
+  return table;
+}
+
+std::vector<ListedKind> kinds_of_levels() {
+  return {{"devices", devices_found},
+          {"frameworks", frameworks_found},
+          kind_of("metrics", metrics),
+          {"operators", [] { return operator_matrix(supported_operators({})); }},
+          kind_of("networks", models),
+          kind_of("transforms", transforms),
+          {"executors", executors,
+           [](const std::string& word) { return describe(find_executor(word)); }},
+          kind_of("datasets", datasets),
+          kind_of("steps", sample_steps),
+          kind_of("containers", containers),
+          kind_of("samplers", samplers),
+          kind_of("batch-steps", batch_steps),
+          {"optimizers", [] { return with_native<NativeOptimizers>(optimizers()); },
+           [](const std::string& name) { return describe(find_optimizer(name)); }},
+          kind_of("schedules", schedules),
+          kind_of("modifiers", step_modifiers),
+          kind_of("losses", losses),
+          {"recipes", recipes},
+          {"distributed-optimizers",
+           [] { return with_native<NativeSchemes>(distributed_optimizers()); },
+           [](const std::string& name) { return describe(find_scheme(name)); }},
+          kind_of("sample-cuts", sample_cuts),
+          kind_of("all-reduces", all_reduces),
+          kind_of("broadcasts", broadcasts),
+          kind_of("reduce-scatters", reduce_scatters),
+          kind_of("all-gathers", all_gathers),
+          kind_of("exchanges", gradient_exchanges),
+          kind_of("compressors", gradient_compressors),
+          kind_of("sparse-all-reduces", sparse_all_reduces),
+          kind_of("topologies", topologies),
+          kind_of("partitions", partitions),
+          kind_of("pipeline-schedules", pipeline_schedules)};
+}
+
+}  // namespace
+
+TextTable table_of(const std::vector<Framework*>& frameworks) {
+  TextTable table({"framework", "version", "operators", "executors", "optimizers"});
+  for (auto* one : frameworks) {
+    table.add({one->name(), one->version(),
+               fmt::format("{}", one->part<OperatorRegistry>().list().size()),
+               fmt::format("{}", one->part<ExecutorRegistry>().names().size()),
+               fmt::format("{}", one->part<NativeOptimizers>().names().size())});
+  }
+  return table;
+}
+
+std::vector<ListedKind> listed_kinds() {
+  std::vector<ListedKind> kinds = kinds_of_levels();
+  list_prediction(kinds);
+  list_evaluation(kinds);
+  list_serving(kinds);
+  return kinds;
+}
+
+}  // namespace d5::app

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/prediction/predict_options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/say.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/duration.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/plot.hpp"
+#include "d5/core/progress.hpp"
+#include "d5/core/results.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/level3_distributed/traced_run.hpp"
+#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/prediction/local_prediction.hpp"
+#include "d5/prediction/measured_training.hpp"
+#include "d5/prediction/predicted_curve.hpp"
+#include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/prediction_timeline.hpp"
+#include "d5/prediction/scaling_prediction.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kPredictExamples =
+    R"(  d5 predict lenet --batch 32 --ranks 1..128 --network ethernet-10g,ethernet-25g
+                                                profiles it here, and tells clusters' curves
+  d5 predict p.json --nodes 1..1024 --network my.yaml --strong --batch 1024
+                                                of a profile of 'd5 profile'
+  d5 predict resnet-18 --batch 16 --measure 1,2
+                                                of ranks on this machine, beside what training
+                                                takes there; --wire 50us,100MB/s delays messages
+  d5 predict p.json --ranks 64 --strategy buckets:bytes=1048576,compute:factor=2 \
+      --strategy wire:bandwidth=2
+                                                as it is, beside other messages on a faster machine,
+                                                and beside a faster network
+  d5 predict lenet --distributed consistent_decentralized:all_reduce=ring:bucket_bytes=65536
+
+Each rank is simulated: the scheme, its buckets and its collective run as they are, in virtual time.
+Networks: 'd5 network list'. Strategies, whose options 'd5 list prediction-strategies NAME' shows:
+)";
+
+ProfileOptions profile_options(const app::PredictOptions& options) {
+  return {.batches = {options.batch},
+          .steps = options.steps,
+          .least_seconds = duration_seconds(options.least_time),
+          .launches = options.launches,
+          .optimizer = options.optimizer};
+}
+
+/// On the ranks that a launcher has started. Traced steps are fewer: a trace makes them longer.
+int measure_here(const app::PredictOptions& options) {
+  constexpr std::int64_t kTraced = 5;
+  if (options.threads == 0) share_threads();
+  std::shared_ptr<Communicator> ranks = world();
+  if (ranks->rank() != 0) Progress::set_quiet(true);
+  pin_threads(ranks->rank() * threads());
+  if (!options.wire.empty()) ranks = std::make_shared<WireModel>(ranks, wire_of(options.wire));
+  ProfileOptions how = profile_options(options);
+  if (!options.trace.empty()) {
+    how.steps = std::min(how.steps, kTraced);
+    how.least_seconds = 0;
+  }
+  if (options.strong) how.batches = {std::max<std::int64_t>(1, options.batch / ranks->size())};
+  how.interrupt.deadline = app::step_deadline(options);
+  Progress progress("steps", how.steps + how.warm_up);
+  how.on_step = [&](std::int64_t) { progress.advance(); };
+  std::vector<double> seconds;
+  run_traced({.path = options.trace, .who = app::kTraceOption}, ranks, [&] {
+    seconds = measure_steps(options.model, options.frameworks.front(),
+                            entry_of_words("distributed optimizer", options.scheme), how,
+                            app::execution_of(options, options), ranks);
+  });
+  if (ranks->rank() != 0) return 0;
+  Measurement record{.subject = options.model,
+                     .level = "distributed",
+                     .framework = options.frameworks.front(),
+                     .metric = "time",
+                     .unit = "s",
+                     .samples = seconds,
+                     .conditions = {{"ranks", identity(ranks->size())}}};
+  return app::publish({record}, options);
+}
+
+ScalingPredictionOptions scaling_of(const app::PredictOptions& options,
+                                    const SimulatedTrainingOptions& training,
+                                    std::vector<int> ranks) {
+  return {.ranks = std::move(ranks),
+          .scaling = options.strong ? PredictedScaling::strong : PredictedScaling::weak,
+          .training = training,
+          .interrupt = app::ctrl_c()};
+}
+
+/// On clusters: each network as it is, and with each strategy.
+void predict_clusters(const app::PredictOptions& options, const TrainingProfile& profile,
+                      const SimulatedTrainingOptions& training,
+                      std::vector<PredictedCurve>& curves) {
+  std::vector<std::pair<std::string, PlannedTraining>> plans;
+  for (const NetworkDescription& network : app::networks_of(options)) {
+    plans.push_back({"", {training, network}});
+    for (const std::string& words : options.strategies) {
+      plans.push_back({words, {training, network}});
+      apply_strategies(app::strategies_of(words), plans.back().second);
+    }
+  }
+  ScalingPredictionOptions how = scaling_of(options, training, app::cluster_ranks_of(options));
+  Progress progress("predict", static_cast<std::int64_t>(how.ranks.size() * plans.size()));
+  how.on_point = [&](int n) {
+    progress.note(fmt::format("{} ranks", n));
+    progress.advance();
+  };
+  for (const auto& [words, plan] : plans) {
+    how.training = plan.training;
+    curves.push_back({.model = profile.model,
+                      .framework = profile.framework,
+                      .device = profile.device,
+                      .network = plan.network.name,
+                      .strategy = words,
+                      .points = predict_scaling(profile, plan.network, how)});
+    if (how.interrupt.due()) break;
+  }
+}
+
+/// Throws what is wrong with them before minutes are spent on this machine's own ranks.
+void expect_clusters(const app::PredictOptions& options) {
+  (void)app::networks_of(options);
+  ScalingPredictionOptions how;
+  how.training.batch = options.batch;
+  if (options.strong) how.scaling = PredictedScaling::strong;
+  for (const int ranks : app::cluster_ranks_of(options)) (void)batch_of_rank(how, ranks);
+}
+
+void publish_curves(const app::PredictOptions& options, const std::vector<PredictedCurve>& curves,
+                    const std::vector<std::string>& reasons) {
+  const auto records = prediction_records(curves);
+  if (!options.pictures.empty()) {
+    std::filesystem::create_directories(options.pictures);
+    const auto file = std::filesystem::path(options.pictures) / "prediction";
+    const Plot plot = prediction_plot(curves);
+    write_file(file.string() + ".svg", to_svg(plot));
+    try {
+      write_file(file.string() + ".png", to_png(plot));
+    } catch (const Unsupported& error) {
+      app::say(fmt::format("no PNG: {}", error.what()));
+    }
+  }
+  if (!options.out.empty()) {
+    write_results({environment(), records}, options.out);
+    app::say_written(options);
+  }
+  if (options.format != Format::table && options.format != Format::markdown) {
+    return app::print(Results{environment(), records}, options);
+  }
+  app::print(prediction_table(curves), options.format);
+  for (const auto& reason : reasons) {
+    fmt::print(stderr, "the profile is mistrusted: {}\n", printable_message(reason));
+  }
+}
+
+/// Of the ranks that were measured, beside what they did; else on the first network.
+void write_trace(const app::PredictOptions& options, const TrainingProfile& profile,
+                 const SimulatedTrainingOptions& training, const LocalRanks& here) {
+  const bool measured = !options.measure.empty();
+  const auto how = scaling_of(
+      options, training, measured ? ranks_from(options.measure) : app::cluster_ranks_of(options));
+  write_timeline(measured ? timeline_here(here, how)
+                          : predicted_timeline(profile, app::networks_of(options).front(), how),
+                 options.trace);
+  if (!options.quiet) app::say("the trace is written to " + printable(options.trace));
+}
+
+int run_predict(const app::PredictOptions& options, bool is_child) {
+  app::apply(options);
+  if (is_launched() || is_child) return measure_here(options);
+  if (!options.is_of_profile()) set_threads(options.threads > 0 ? options.threads : 1);
+  for (const std::string& words : options.strategies) {
+    PlannedTraining nothing;  // finds what is misspelt before anything runs
+    apply_strategies(app::strategies_of(words), nothing);
+  }
+  if (!options.measure.empty() && options.is_of_profile()) {
+    throw ValueError("predict: --measure trains, and needs the model itself in place of a profile");
+  }
+  if (!options.measure.empty() && !options.strategies.empty() && options.ranks.empty()) {
+    throw ValueError(
+        "predict: --measure trains on this machine as it is; give --ranks of a cluster that "
+        "--strategy is for");
+  }
+  SimulatedTrainingOptions training;
+  training.batch = options.batch;
+  training.scheme = entry_of_words("distributed optimizer", options.scheme);
+  training.simulation = app::simulation_of(options);
+  LocalCommands commands = app::local_commands(options);
+  if (!options.quiet) commands.say = [](const std::string& line) { app::say(line); };
+  const LocalRanks here = launched_ranks(commands, app::ctrl_c());
+  std::vector<PredictedCurve> curves;
+  TrainingProfile profile;
+  const bool measures = !options.measure.empty();
+  const bool asks_clusters = !measures || !options.ranks.empty() || !options.networks.empty();
+  if (asks_clusters) expect_clusters(options);
+  std::optional<PredictedCurve> local;
+  if (measures) {  // first, while a profile of one rank is still to be made: in turns with steps
+    local = predict_here(here, scaling_of(options, training, ranks_from(options.measure)));
+  }
+  if (asks_clusters) {
+    profile = options.is_of_profile() ? read_training_profile(options.model)
+                                      : profile_here(here, 1, app::ctrl_c());
+    predict_clusters(options, profile, training, curves);
+  }
+  if (local) curves.push_back(std::move(*local));
+  if (!options.trace.empty()) write_trace(options, profile, training, here);
+  publish_curves(options, curves, profile.mistrusted);
+  return 0;
+}
+
+}  // namespace
+
+void register_predict(app::Program& program) {
+  auto options = std::make_shared<app::PredictOptions>();
+  auto is_child = std::make_shared<bool>(false);
+  auto& command = program.add("predict", "from a profile to the scaling curve of a cluster",
+                              kPredictExamples + app::strategies_help(),
+                              [=] { return run_predict(*options, *is_child); });
+  app::add_predict_options(command, *options, *is_child);
+  program.writes_own_trace(command);
+}
+
+}  // namespace d5::command

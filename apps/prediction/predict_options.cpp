@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/prediction/predict_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <sstream>
+
+#include "apps/value_checks.hpp"
+#include "d5/core/byte_count.hpp"
+#include "d5/core/clock.hpp"
+#include "d5/core/duration.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/simulated_network.hpp"
+
+namespace d5::app {
+namespace {
+
+constexpr std::int64_t kProfiledSteps = 30;  // fewer are mistrusted
+
+/// A launch's part of a time that is for all of them.
+std::string part_of_launch(const std::string& time, int launches) {
+  return duration_words(duration_of(time) / launches);
+}
+
+/// Of one rank: "16", or "16,8" where 1 and 2 ranks share the batch.
+std::string profiled_batches(const PredictOptions& options) {
+  if (!options.strong || options.measure.empty()) return std::to_string(options.batch);
+  std::vector<std::int64_t> sizes;
+  for (const int ranks : ranks_from(options.measure)) {
+    sizes.push_back(std::max<std::int64_t>(1, options.batch / ranks));
+  }
+  return fmt::format("{}", fmt::join(sizes, ","));
+}
+
+}  // namespace
+
+void add_predict_options(CLI::App& command, PredictOptions& options, bool& measures_here) {
+  command
+      .add_option("MODEL", options.model,
+                  "a built-in network or an .onnx file with a loss, a recipe, or a profile (.json)")
+      ->required();
+  command.add_option("--ranks,--nodes", options.ranks, "as 1,2,4 or 1..128 (1..8 if left out)")
+      ->option_text("N,...|N..N");
+  command.add_option("--batch", options.batch, "of a rank; with --strong of all together")
+      ->transform(app::whole_number(1, 1'000'000))
+      ->option_text("N");
+  command.add_flag("--strong", options.strong, "all ranks share the batch");
+  command
+      .add_option("--network", options.networks,
+                  "files, or names of carried ones (ethernet-10g if left out)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("NAME|FILE,...");
+  command
+      .add_option(
+          "--wire", options.wire,
+          "in place of a network: a port of this latency and bandwidth at each rank; --measure "
+          "delays messages as it would")
+      ->option_text("LATENCY,BANDWIDTH");
+  command.add_option("--distributed", options.scheme, "a scheme and its options")
+      ->option_text("NAME:KEY=VALUE...");
+  command
+      .add_option(
+          "--strategy", options.strategies,
+          "what might be otherwise (below), one after the other; several options are curves side "
+          "by side")
+      ->allow_extra_args(false)
+      ->option_text("NAME:KEY=VALUE,...");
+  command.add_option("--optimizer", options.optimizer, "that updates")
+      ->option_text("NAME:KEY=VALUE...");
+  command.add_option("--steps", options.steps, "that are profiled, and measured, in all launches")
+      ->transform(app::whole_number(2, 1'000'000))
+      ->option_text("N");
+  command
+      .add_option(
+          "--least-time", options.least_time,
+          "more steps than --steps, 500 at most in a launch, where those take less together")
+      ->option_text("TIME");
+  command
+      .add_option("--measure", options.measure,
+                  "so many ranks of this machine: predicted from as many copies and their network, "
+                  "then measured")
+      ->option_text("N,...");
+  command
+      .add_option(
+          "--launches", options.launches,
+          "of each number of ranks that is profiled or measured, which take turns: processes "
+          "differ by more than their steps do. The median of a measured launch is a sample; 1: "
+          "each step is")
+      ->transform(app::whole_number(1, 1000))
+      ->option_text("N");
+  command
+      .add_option("--budget", options.budget,
+                  "time and memory for one simulation, as 30s or 30s,2GiB; where one is over, the "
+                  "points before stand alone")
+      ->option_text("TIME|SIZE,...");
+  command
+      .add_option("--step-budget", options.step_budget,
+                  "time for each profile, and for measuring each number of ranks (90s if left "
+                  "out); where it is over, there are fewer steps")
+      ->option_text("TIME");
+  command
+      .add_option("--model", options.engine,
+                  "how the network's time is reckoned: 'd5 list simulated-networks', or simgrid")
+      ->option_text("NAME:KEY=VALUE...");
+  command
+      .add_option("--keep", options.keep,
+                  "profiles and networks of this machine stay here, and are taken from here")
+      ->option_text("DIR");
+  command.add_flag("--force", options.force,
+                   "a profile in --keep of another machine, version or number of threads is taken, "
+                   "and mistrusted");
+  command.add_flag("--measure-here", measures_here, "measures alone: what --measure starts")
+      ->group("");
+  command.add_option("--pictures", options.pictures, "draws the curve")->option_text("DIR");
+  add_run_options(command, options);
+  add_execution_options(command, options);
+  add_output_options(command, options);
+}
+
+std::vector<NetworkDescription> networks_of(const PredictOptions& options) {
+  std::vector<NetworkDescription> networks;
+  for (const auto& name : options.networks) networks.push_back(load_network_description(name));
+  if (networks.empty()) {
+    networks.push_back(options.wire.empty() ? load_network_description("ethernet-10g")
+                                            : network_of_wire(options.wire));
+  }
+  return networks;
+}
+
+std::vector<int> cluster_ranks_of(const PredictOptions& options) {
+  return ranks_from(options.ranks.empty() ? "1..8" : options.ranks);
+}
+
+double step_deadline(const PredictOptions& options) {
+  return now_seconds() + duration_seconds(options.step_budget);
+}
+
+SimulationOptions simulation_of(const PredictOptions& options) {
+  SimulationOptions simulation{.model = entry_of_words("simulated network", options.engine)};
+  (void)find_simulated_network(simulation.model.name);  // throws where there is none
+  if (!options.wire.empty()) {  // it carries what is sent, whether or not somebody waits for it
+    simulation.eager_bytes = std::numeric_limits<std::int64_t>::max();
+  }
+  std::istringstream stream(options.budget);
+  for (std::string word; std::getline(stream, word, ',');) {
+    if (std::toupper(static_cast<unsigned char>(word.back())) == 'B') {
+      simulation.most_bytes = static_cast<std::int64_t>(byte_count(word));
+    } else {
+      simulation.most_wall_seconds = duration_seconds(word);
+    }
+  }
+  return simulation;
+}
+
+std::string strategies_help() {
+  std::string lines;
+  for (const std::string& name : prediction_strategies().names()) {
+    lines += fmt::format("  {:<17} {}\n", name, prediction_strategies().at(name).summary());
+  }
+  return lines;
+}
+
+std::vector<EntryChoice> strategies_of(const std::string& words) {
+  std::vector<EntryChoice> chain;
+  std::istringstream stream(words);
+  for (std::string word; std::getline(stream, word, ',');) {
+    chain.push_back(entry_of_words("prediction strategy", word));
+  }
+  return chain;
+}
+
+LocalCommands local_commands(const PredictOptions& options) {
+  const std::string program = own_command().front();
+  std::vector<std::string> training = {options.model, "--quiet",
+                                       "--threads",   std::to_string(threads()),
+                                       "--framework", options.frameworks.front(),
+                                       "--device",    options.device,
+                                       "--optimizer", options.optimizer};
+  for (const std::string& place : options.places) {
+    training.insert(training.end(), {"--place", place});
+  }
+  for (const std::string& library : options.load) {
+    training.insert(training.end(), {"--load", library});
+  }
+  const std::string batches = profiled_batches(options);
+  LocalCommands commands{.profile = {program, "profile"},
+                         .calibrate = {program, "network", "calibrate", "--quiet"},
+                         .measure = {program, "predict"},
+                         .keep = options.keep,
+                         .profile_name = fmt::format("{}-batch-{}", options.model, batches),
+                         .launches = options.launches,
+                         .threads = threads(),
+                         .misfit = options.force ? Misfit::mistrust : Misfit::refuse};
+  for (auto* words : {&commands.profile, &commands.measure}) {
+    words->insert(words->end(), training.begin(), training.end());
+  }
+  commands.profile.insert(
+      commands.profile.end(),
+      {"--batch", batches, "--steps", std::to_string(std::max(kProfiledSteps, options.steps)),
+       "--budget", options.step_budget, "--least-time", options.least_time, "--launches",
+       std::to_string(options.launches)});
+  const std::int64_t steps = steps_of_launch(options.steps, options.launches);
+  commands.measure.insert(
+      commands.measure.end(),
+      {"--batch", std::to_string(options.batch), "--steps", std::to_string(steps), "--step-budget",
+       part_of_launch(options.step_budget, options.launches), "--least-time",
+       part_of_launch(options.least_time, options.launches), "--launches",
+       std::to_string(options.launches), "--measure-here", "--distributed", options.scheme});
+  if (options.strong) commands.measure.emplace_back("--strong");
+  if (!options.wire.empty()) {
+    for (auto* words : {&commands.calibrate, &commands.measure}) {
+      words->insert(words->end(), {"--wire", options.wire});
+    }
+    commands.network_name += ", " + network_of_wire(options.wire).name;
+  }
+  return commands;
+}
+
+}  // namespace d5::app

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <charconv>
+#include <condition_variable>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/evaluation/database_options.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/say.hpp"
+#include "apps/serving/freed_memory.hpp"
+#include "apps/serving/inference_options.hpp"
+#include "d5/core/error.hpp"
+#include "d5/serving/agent_link.hpp"
+#include "d5/serving/server.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kServeExamples =
+    R"(  d5 serve                                     this machine's page and interface, for itself alone
+  d5 serve --database results.db --bind 127.0.0.1:9000
+  d5 serve --model lenet,mine.onnx --framework torch --largest-batch 8 --inference-grpc 8501
+                                               answers with models, too (Open Inference Protocol)
+  d5 agent run --server localhost:8502         ... and a machine that runs what it is asked for
+  d5 token add --role run ci                   who may do what, from elsewhere ...
+  d5 serve --bind 0.0.0.0:8500 --tokens tokens.json --tls-cert server.pem --tls-key key.pem
+                                               ... over TLS
+  d5 eval run efficientnet-lite0 --server http://127.0.0.1:8500
+
+Ctrl-C ends it; jobs stay in the database. docs/serving.md tells all of it.)";
+
+struct ServeOptions : app::OutputOptions {
+  std::string database, bind = "127.0.0.1:8500", agents, tokens, certificate, key;
+  std::vector<std::string> names;
+  app::InferenceServing inference;
+};
+
+struct Bound {
+  std::string host;
+  int port = 0;
+};
+
+/// "127.0.0.1:8500", "[::1]:8500". Throws: ValueError.
+Bound bound_of(const std::string& option, const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  Bound bound{text.substr(0, colon), 0};
+  const std::string digits = colon == text.npos ? "" : text.substr(colon + 1);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), bound.port);
+  constexpr int kMostPort = 65535;
+  if (bound.host.starts_with('[') && bound.host.ends_with(']')) {
+    bound.host = bound.host.substr(1, bound.host.size() - 2);
+  }
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() ||
+      bound.host.empty() || bound.port < 0 || bound.port > kMostPort) {
+    throw ValueError(
+        fmt::format("{} {}: expected HOST:PORT, as 127.0.0.1:8500", option, printable(text)));
+  }
+  return bound;
+}
+
+void wait_for(const std::stop_token& token) {
+  std::mutex mutex;
+  std::condition_variable_any asked;
+  std::unique_lock lock(mutex);
+  asked.wait(lock, token, [] { return false; });
+}
+
+/// Where agents come to: beside the server, unless told. Null, with a word, without gRPC.
+std::unique_ptr<AgentLink> link_for(const ServeOptions& options, Server& server,
+                                    const std::string& database) {
+  constexpr int kAbove = 2;  // 8501 is gRPC's of the models that answer
+  Bound bound = bound_of("--bind", options.bind);
+  if (bound.port != 0) bound.port += kAbove;
+  if (!options.agents.empty()) bound = bound_of("--agents", options.agents);
+  const AgentLinkOptions how{.host = bound.host,
+                             .port = bound.port,
+                             .certificate = options.certificate,
+                             .key = options.key,
+                             .tokens = options.tokens};
+  try {
+    return std::make_unique<AgentLink>(server.context().jobs(), database, how);
+  } catch (const Unsupported& error) {
+    if (!options.agents.empty()) throw;
+    if (!options.quiet) app::say(error.what());
+    return nullptr;
+  }
+}
+
+int run_serve(const ServeOptions& options) {
+  app::keep_freed_memory();
+  const Bound bound = bound_of("--bind", options.bind);
+  ServerOptions how{.database = options.database.empty() ? usual_database() : options.database,
+                    .http = {.host = bound.host,
+                             .port = bound.port,
+                             .certificate = options.certificate,
+                             .key = options.key,
+                             .names = options.names}};
+  if (!options.tokens.empty()) how.tokens = options.tokens;
+  const Interrupt interrupt = app::ctrl_c();
+  const auto models = app::open_inference(options.inference);
+  const std::string database = how.database;
+  Server server(std::move(how));
+  server.context().set_inference(models);
+  server.begin();
+  const auto link = link_for(options, server, database);
+  const auto grpc = app::serve_over_grpc(options.inference, *models,
+                                         {.host = bound.host,
+                                          .certificate = options.certificate,
+                                          .key = options.key,
+                                          .tokens = options.tokens});
+  fmt::print("{}\n", server.address());
+  if (link) fmt::print("agents: {}\n", link->address());
+  if (grpc) fmt::print("inference: {}\n", grpc->address());
+  std::fflush(stdout);  // whoever started it waits for the address
+  wait_for(interrupt.token);
+  if (!options.quiet) app::say("the server ends");
+  if (link) link->stop();
+  server.stop();
+  return app::kPassed;
+}
+
+}  // namespace
+
+void register_serve(app::Program& program) {
+  auto options = std::make_shared<ServeOptions>();
+  auto& command = program.add("serve", "evaluations over HTTP: jobs, results, a page to watch them",
+                              kServeExamples, [options] { return run_serve(*options); });
+  app::add_database_option(command, options->database);
+  command.add_option("--bind", options->bind, "where it listens; port 0: any that is free")
+      ->option_text("HOST:PORT");
+  command
+      .add_option("--agents", options->agents,
+                  "where agents come to ('d5 agent run'); else two ports above --bind's")
+      ->option_text("HOST:PORT");
+  command
+      .add_option("--tokens", options->tokens,
+                  "who may do what ('d5 token add'); without it everyone may do everything")
+      ->option_text("FILE");
+  command.add_option("--tls-cert", options->certificate, "PEM, with its chain")
+      ->option_text("FILE");
+  command.add_option("--tls-key", options->key, "PEM, of the certificate")->option_text("FILE");
+  command
+      .add_option("--name", options->names,
+                  "of this server, as requests may ask for it, besides that of the machine")
+      ->delimiter(',')
+      ->option_text("NAME,...");
+  app::add_inference_options(command, options->inference);
+  app::add_quiet_option(command, *options);
+}
+
+}  // namespace d5::command

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/served_process.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "apps/serving/child_starter.hpp"
+#include "apps/serving/inference_options.hpp"
+#include "d5/serving/inference_client.hpp"
+
+namespace d5::app {
+
+void prepare_serving() {
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // what matters of gRPC comes as an error
+  add_remote_predictor();
+}
+
+std::optional<int> run_served_process(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == kAnswerAlone) return answer_alone();
+  if (is_child_starter(argc, argv)) return start_children();
+  return std::nullopt;
+}
+
+}  // namespace d5::app

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a name may be that d5 does not have, where it was built without some of its buildings."""
+
+from d5 import _d5
+
+
+def explain(name: str) -> object:
+    buildings = ", ".join(_d5._left_out())
+    raise AttributeError(f"module 'd5' has no attribute '{name}'; this d5 was built without {buildings}", name=name)

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings.hpp"
+
+namespace d5::python {
+
+void bind_evaluation(py::module_& /*m*/) { left_out().emplace_back("evaluation"); }
+
+}  // namespace d5::python
