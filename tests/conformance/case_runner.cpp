@@ -38,7 +38,7 @@ Result run(const std::string& path, const std::string& framework) {
     if (record.status == Status::unsupported) return {Outcome::unsupported, record.reason};
     if (record.status != Status::passed) return {Outcome::failed, record.reason};
     if (const auto what = record.conditions.find("compared"); what != record.conditions.end()) {
-      result.reason = "random, compared: " + what->second;
+      result.reason = "random, compared: " + what->second.text();
     }
   }
   return result;

@@ -115,15 +115,15 @@ class Rows {
   /// `one` is the operator's case, null for a network.
   void add(const std::vector<Measurement>& records, const d5::OperatorCase* one = nullptr) {
     for (const auto& record : records) {
-      const auto answers = record.conditions.find("answers");
-      if (record.metric != "time" || answers == record.conditions.end()) continue;
+      const std::string answers = condition_of(record, "answers");
+      if (record.metric != "time" || answers.empty()) continue;
       if (record.samples.empty()) continue;  // it cannot run
-      const bool alarm = answers->second == "wrong" || answers->second == "doubtful";
+      const bool alarm = answers == "wrong" || answers == "doubtful";
       const bool known = alarm && one && d5::fuzz::is_known_to_differ(*one, record.framework);
-      ++rows_[record.framework][answers->second + (known ? ", as is known" : "")];
+      ++rows_[record.framework][answers + (known ? ", as is known" : "")];
       if (!alarm || known) continue;
       ++alarms_;
-      fmt::print("{} in {}: {}: {}\n", answers->second, record.framework, record.command,
+      fmt::print("{} in {}: {}: {}\n", answers, record.framework, record.command,
                  record.reason);
     }
   }

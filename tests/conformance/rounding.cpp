@@ -131,8 +131,8 @@ class Trial {
     }
     if (passed.empty()) return wrong;
     const Measurement& chosen = passed[seed_ % passed.size()];
-    const bool found =
-        finds(chosen.conditions.at("tensor").text(), 4 * std::stod(bound_of(chosen)));
+    const bool found = finds(chosen.conditions.at("tensor").text(),
+                             4 * d5::condition_number(chosen, "bound").value());
     return wrong + (found ? 0 : 1);
   }
 
@@ -142,7 +142,7 @@ class Trial {
   }
   static std::string bound_of(const Measurement& record) {
     const auto place = record.conditions.find("bound");
-    return place == record.conditions.end() ? "none" : place->second;
+    return place == record.conditions.end() ? "none" : place->second.text();
   }
   /// Whether an error of `relative` to the tensor's largest number is found.
   bool finds(const std::string& tensor, double relative) {

@@ -32,6 +32,7 @@ class JsonSchema {
   }
 
   std::string breach(const Json& schema, const Json& value, const std::string& at) const {
+    if (schema.is_boolean()) return schema.get<bool>() ? "" : at + ": may not be there";
     for (const auto& [word, rule] : schema.items()) {
       const std::string found = breach(schema, word, rule, value, at);
       if (!found.empty()) return found;
@@ -73,7 +74,7 @@ class JsonSchema {
       }));
     }
     if (word == "properties" || word == "additionalProperties" || word == "items") {
-      return breach_of_parts(word, rule, value, at);
+      return breach_of_parts(schema, word, rule, value, at);
     }
     for (const char* known : {"$schema", "$defs", "title", "description", "else"}) {
       if (word == known) return "";
@@ -81,12 +82,15 @@ class JsonSchema {
     throw std::logic_error("the test knows no keyword " + word);
   }
 
-  std::string breach_of_parts(const std::string& word, const Json& rule, const Json& value,
-                              const std::string& at) const {
+  std::string breach_of_parts(const Json& schema, const std::string& word, const Json& rule,
+                              const Json& value, const std::string& at) const {
     if (value.is_array() != (word == "items")) return "";
     if (!value.is_structured()) return "";
     for (const auto& [name, part] : value.items()) {
       if (word == "properties" && !rule.contains(name)) continue;
+      const bool is_additional =
+          !schema.contains("properties") || !schema["properties"].contains(name);
+      if (word == "additionalProperties" && !is_additional) continue;
       const auto found = breach(word == "properties" ? rule[name] : rule, part, at + "/" + name);
       if (!found.empty()) return found;
     }

@@ -170,7 +170,7 @@ TEST_CASE("words of all kinds are words, not SQL") {
     std::vector<Measurement> records;
     for (const auto& word : words) {
       records.push_back(a_latency(word, word, 1));
-      records.back().conditions[word] = word;
+      records.back().conditions[word] = identity(word);
       records.back().command = word;
     }
     EvaluationRun run = a_run();

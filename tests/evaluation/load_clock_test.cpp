@@ -25,7 +25,7 @@ TEST_CASE("it sets its thread's timer slack, says so, and puts it back") {
     const auto clock = monotonic_load_clock({.spin_ns = 10'000, .slack_ns = 7});
     CHECK(prctl(PR_GET_TIMERSLACK) == 7);
     CHECK(clock->conditions() ==
-          std::map<std::string, std::string>{{"timer_slack", "7 ns"}, {"waiting", "spins 10 us"}});
+          Conditions{{"timer_slack", setting(7e-9, "s")}, {"waiting", setting("spins 10 us")}});
   }
   CHECK(prctl(PR_GET_TIMERSLACK) == before);
   CHECK_THROWS_AS(monotonic_load_clock({.slack_ns = 0}), ValueError);

@@ -44,7 +44,7 @@ TEST_CASE("a peak tells each rate that it tried, and an analysis draws them") {
   CHECK(results.measurements[0].samples == std::vector<double>{200});
   CHECK(condition_of(results.measurements[0], "missed at") == "none");
   CHECK(results.measurements[1].samples.size() == 20);
-  CHECK(condition_of(results.measurements[2], "rate") == "200");
+  CHECK(condition_number(results.measurements[2], "rate") == 200);
   CHECK(condition_of(results.measurements[2], "verdict") == "holds");
   const std::vector<AnalysedRun> runs{{.name = "r", .results = results}};
   const auto analysed = analyses().at("peak").make()->analyse(runs);

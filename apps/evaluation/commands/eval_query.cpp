@@ -53,8 +53,8 @@ void print_records(const EvaluationDatabase& database, const EvalQueryOptions& o
   const auto add = [&](const StoredMeasurement& one) {
     const Measurement& m = one.record;
     std::string conditions;
-    for (const auto& [name, value] : m.conditions) {
-      conditions += fmt::format("{}{} {}", conditions.empty() ? "" : ", ", name, value);
+    for (const auto& [name, condition] : m.conditions) {
+      conditions += fmt::format("{}{} {}", conditions.empty() ? "" : ", ", name, condition.text());
     }
     table.add({one.time, one.run.substr(0, 8), m.subject, m.level, m.framework, m.device,
                conditions, m.metric, to_string(m.statistic), number(one.estimate.value),

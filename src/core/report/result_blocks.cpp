@@ -41,6 +41,10 @@ const ResultCell* cell_of(const Row& row, std::string_view column) {
   return place == row.end() || place->text.empty() ? nullptr : &*place;
 }
 
+bool is_whole_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
 /// Markdown's rows alone.
 std::string without_header(const std::string& text) {
   return text.substr(text.find('\n', text.find('\n') + 1) + 1);
@@ -77,18 +81,20 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
   for (const auto& name : names_in(rows)) {
     std::set<std::string> values;
     std::size_t count = 0;
-    bool number = false;
+    ResultCell::Kind kind = ResultCell::Kind::tells;
     for (const auto& row : rows) {
       const ResultCell* cell = cell_of(row, name);
       if (!cell) continue;
       values.insert(cell->text);
-      number = cell->kind == ResultCell::Kind::number;
+      kind = cell->kind;
       ++count;
     }
     if (values.empty()) continue;
     const bool of_one = name == "subject" || name == "framework" || name == "device";
     const bool of_few = 2 * count < rows.size();  // said of all, it would be wrong of most
-    const bool shown = number || values.size() > 1 || varied_.contains(name) || of_few ||
+    const bool needed =
+        kind == ResultCell::Kind::number || (kind == ResultCell::Kind::found && of_few);
+    const bool shown = needed || values.size() > 1 || varied_.contains(name) ||
                        (name == "subject" && more) || (of_one && alone);
     if (shown && name == "subject" && format_ == Format::table &&
         rows.size() >= 2 * values.size()) {
@@ -97,7 +103,7 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
       names_.push_back(name);
     } else if (values.size() == 1) {
       equal_[name] = *values.begin();
-      said_.push_back(name);
+      if (!of_few) said_.push_back(name);
     }
   }
   std::string text = (begun_ ? "\n" : "") + head();
@@ -116,9 +122,12 @@ void ResultBlocks::lay_out(const std::vector<Row>& rows, const std::vector<std::
   for (std::size_t i = 0; i < rows.size(); ++i) cells.push_back(place(rows[i], statuses[i]));
   for (const auto& subject : subjects_) {
     // Of rows to come; their numbers have the widths that are usual.
-    const Row row = {{"subject", printable_message(subject)},
-                     {"value", "12.34 Gflop/s"},
-                     {"95% interval", "[12.34, 12.34]"}};
+    Row row = {{"subject", printable_message(subject)},
+               {"value", "12.34 Gflop/s"},
+               {"95% interval", "[12.34, 12.34]"}};
+    for (const auto& cell : rows.front()) {
+      if (is_whole_number(cell.text)) row.push_back({cell.column, "12345"});
+    }
     cells.push_back(place(row, "mistrusted [1]"));
   }
   // From the value to the status.

@@ -40,6 +40,7 @@ std::vector<Case> cases_in(const std::vector<Measurement>& measurements) {
     const double ratio = estimate(m).value;
     if (m.framework.empty() || m.framework == base || !(ratio > 0)) continue;
     auto names = names_of(m);
+    names["base"] = base;
     auto place = std::ranges::find_if(cases, [&](const Case& one) {
       return one.names == names && !one.ratios.contains(m.framework);
     });

@@ -8,8 +8,10 @@
 namespace d5::detail {
 namespace {
 
-ResultCell cell_of(const std::string& name, const Condition& condition) {
+ResultCell cell_of(const Measurement& m, const std::string& name, const Condition& condition) {
   using enum ResultCell::Kind;
+  // A ratio says nothing without what it is over.
+  if (name == "base" && m.quantity == Quantity::ratio) return {name, condition.text(), number};
   return {name, condition.text(), condition.role == Role::finding ? found : tells};
 }
 
@@ -40,13 +42,13 @@ std::vector<ResultCell> cells_of(const Measurement& m) {
   std::vector<ResultCell> cells = {
       {"subject", m.subject}, {"framework", m.framework}, {"device", m.device}};
   for (const auto& [name, condition] : m.conditions) {
-    if (condition.role != Role::aside) cells.push_back(cell_of(name, condition));
+    if (condition.role != Role::aside) cells.push_back(cell_of(m, name, condition));
   }
   cells.push_back({"metric", m.metric, number});
-  cells.push_back({"statistic", none ? "" : to_string(m.statistic), found});
+  cells.push_back({"statistic", none ? "" : to_string(m.statistic), from});
   cells.push_back({"value", value, number});
   cells.push_back({"95% interval", interval, number});
-  cells.push_back({"samples", none ? "" : fmt::format("{}", m.samples.size()), found});
+  cells.push_back({"samples", none ? "" : fmt::format("{}", m.samples.size()), from});
   return cells;
 }
 

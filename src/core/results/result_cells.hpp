@@ -12,7 +12,8 @@ namespace d5::detail {
 struct ResultCell {
   enum class Kind {
     tells,   ///< what the record is of, and how it was measured; said once where rows agree
-    found,   ///< what came out beside the number; said once where rows agree
+    found,   ///< what came out beside the number; said once where most rows have it and agree
+    from,    ///< which samples the number stands for; said once where rows agree
     number,  ///< what came out
   };
   std::string column;

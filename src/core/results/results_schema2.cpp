@@ -11,75 +11,23 @@
 namespace d5::detail {
 namespace {
 
-constexpr std::array<std::string_view, 7> kSettings = {
-    "loadgen", "pinning", "repetition", "round", "seed", "timer_slack", "waiting"};
-constexpr std::array<std::string_view, 63> kFindings = {"accepted",
-                                                        "agent",
-                                                        "alpha",
-                                                        "answers",
-                                                        "at",
-                                                        "because",
-                                                        "bootstrap interval",
-                                                        "bound",
-                                                        "bound_by",
-                                                        "bubble",
-                                                        "case",
-                                                        "chaos",
-                                                        "claimed",
-                                                        "compared",
-                                                        "converged",
-                                                        "declared",
-                                                        "drawn",
-                                                        "efficiency",
-                                                        "elements",
-                                                        "faster",
-                                                        "folder",
-                                                        "high",
-                                                        "ignored",
-                                                        "inputs",
-                                                        "interleaved",
-                                                        "judge",
-                                                        "judged samples",
-                                                        "jumps",
-                                                        "kernel",
-                                                        "kinks",
-                                                        "largest_chi_squared",
-                                                        "left_out",
-                                                        "loadgen_result",
-                                                        "loss_counts",
-                                                        "low",
-                                                        "mean",
-                                                        "mean_interval",
-                                                        "missed at",
-                                                        "mistrusted",
-                                                        "no float64",
-                                                        "nodes",
-                                                        "nodes before",
-                                                        "of",
-                                                        "olympic_mean",
-                                                        "place",
-                                                        "queue",
-                                                        "reference",
-                                                        "reference_mean",
-                                                        "reference_p",
-                                                        "runs",
-                                                        "seconds",
-                                                        "seeds",
-                                                        "slower",
-                                                        "steady_from",
-                                                        "step threads",
-                                                        "steps",
-                                                        "tolerance",
-                                                        "tries",
-                                                        "undecided",
-                                                        "undefined places",
-                                                        "verdict",
-                                                        "waited for input",
-                                                        "waited for room"};
-constexpr std::array<std::string_view, 9> kAsides = {
-    "absolute error",          "bytes_sent",  "calls",
-    "clock seconds taken off", "rank test p", "repetitions",
-    "share of the run",        "warmup",      "stage_starts"};
+constexpr std::array<std::string_view, 8> kSettings = {
+    "loadgen", "pinning", "reference", "repetition", "round", "seed", "timer_slack", "waiting"};
+// clang-format off
+constexpr std::array<std::string_view, 63> kFindings = {
+    "accepted", "agent", "alpha", "answers", "at", "because", "bootstrap interval", "bound",
+    "bound_by", "bubble", "case", "chaos", "claimed", "compared", "converged", "declared",
+    "drawn", "efficiency", "elements", "faster", "folder", "high", "ignored", "inputs",
+    "interleaved", "judge", "judged samples", "jumps", "kernel", "kinks", "largest_chi_squared",
+    "left_out", "loadgen_result", "loss_counts", "low", "mean", "mean_interval", "missed at",
+    "mistrusted", "no float64", "nodes", "nodes before", "of", "olympic_mean", "place", "queue",
+    "reference_mean", "reference_p", "runs", "seconds", "seeds", "slower", "stage_starts", "steady_from",
+    "step threads", "steps", "tolerance", "tries", "undecided", "undefined places", "verdict",
+    "waited for input", "waited for room"};
+// clang-format on
+constexpr std::array<std::string_view, 8> kAsides = {
+    "absolute error", "bytes_sent",       "calls", "clock seconds taken off", "rank test p",
+    "repetitions",    "share of the run", "warmup"};
 /// Numbers of bytes, in words.
 constexpr std::array<std::string_view, 3> kSizes = {"bytes", "memory limit", "size"};
 

@@ -58,7 +58,7 @@ class MonotonicLoadClock final : public LoadClock {
   }
 
   Conditions conditions() const override {
-    return {{"timer_slack", setting(double(slack_) * 1e-9, "s")},
+    return {{"timer_slack", setting(double(slack_) / 1e9, "s")},
             {"waiting", setting(fmt::format("spins {} us", double(options_.spin_ns) / 1000))}};
   }
 

@@ -56,7 +56,7 @@ Measurement check_draws(const Measurement& base, const OperatorCase& op_case,
   judge.add(op_case.inputs, outputs);
   Measurement record = judge.record(base);
   record.conditions["tensor"] = identity("output 0");
-  record.conditions["reference"] = finding("its distribution");
+  record.conditions["reference"] = setting("its distribution");
   return record;
 }
 
@@ -130,7 +130,7 @@ std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::st
   if (options.errors == ErrorDetail::norms) own.flag("--norms");
   if (!options.heatmaps.empty()) own.option("--heatmap", options.heatmaps);
   Measurement record = detail::validation_record(op_case, subject, "forward", options.device, own);
-  record.conditions["reference"] = finding(!op_case.expected.empty() ? "the case"
+  record.conditions["reference"] = setting(!op_case.expected.empty() ? "the case"
                                            : options.exact ? options.reference + " in float64"
                                                            : options.reference);
   return isolated(options.isolation, record,

@@ -64,7 +64,7 @@ std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
                               const Interrupt& interrupt, Outputs outputs = Outputs::move) {
   const InterruptibleRuns of_subject(subject, interrupt), of_reference(reference, interrupt);
   Measurement base = error_record(printable(subject.network().name()), subject.framework());
-  base.conditions["reference"] = finding(reference.framework());
+  base.conditions["reference"] = setting(reference.framework());
   return guarded(base, [&] {
     BackwardBegin begin{.loss = std::string(loss)};
     if (backward == Backward::on && loss.empty()) {

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "d5/core/byte_count.hpp"
 #include "d5/core/error.hpp"
 #include "tests/core/markup_check.hpp"
 
@@ -325,7 +326,7 @@ TEST_CASE("a roofline's roof is the machine's peak, as far as it is known") {
 TEST_CASE("what was measured under several memory limits is drawn over them") {
   const auto under = [](const std::string& limit, const std::string& framework, double center) {
     Measurement m = timed("alexnet", framework, center);
-    if (!limit.empty()) m.conditions["memory limit"] = identity(limit);
+    if (!limit.empty()) m.conditions["memory limit"] = identity(byte_count(limit), "byte");
     return m;
   };
   const auto plots =
@@ -424,7 +425,7 @@ TEST_CASE("a page is whole in itself and well-formed, whatever the results hold"
   m.command = m.device = m.metric = evil;
   m.status = Status::mistrusted;
   m.reason = evil;
-  m.conditions[evil] = evil;
+  m.conditions[evil] = identity(evil);
   Report report = report_of({m, timed("b", "torch", 2e-3)});
   report.sources[0].name = evil;
   report.sources[0].results.environment.hostname = evil;

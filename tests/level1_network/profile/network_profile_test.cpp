@@ -18,8 +18,7 @@ using Catch::Contains;
 namespace {
 
 std::string condition(const Measurement& m, const std::string& name) {
-  const auto place = m.conditions.find(name);
-  return place == m.conditions.end() ? "" : place->second;
+  return condition_of(m, name);
 }
 
 const Measurement* find(const std::vector<Measurement>& records, const std::string& by,

@@ -17,7 +17,7 @@ Measurement timed(double seconds, const std::string& ranks, const std::string& s
                 .quantity = Quantity::time,
                 .samples = {seconds}};
   if (!ranks.empty())
-    m.conditions = {{"ranks", identity({typed_value(ranks), Role::identity})},
+    m.conditions = {{"ranks", {typed_value(ranks), Role::identity}},
                     {"scaling", identity(scaling)}};
   return m;
 }
