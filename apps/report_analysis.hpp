@@ -13,6 +13,9 @@ class App;
 
 namespace d5::app {
 
+/// Lines for the help of `report`, each behind a line's end.
+[[nodiscard]] std::string analysis_example();
+
 /// `--analysis NAME`, where evaluation was built.
 void add_analysis_option(CLI::App& command, std::string& analysis);
 

@@ -38,8 +38,6 @@ constexpr const char* kReportExamples =
   d5 report one.json two.json four.json --scaling
                                              what more ranks brought: speed-up, efficiency, and
                                              the part of 'train --metrics communication_time'
-  d5 report profile.json --analysis layers:by=type
-                                             which nodes take time ('d5 list analyses')
   d5 report run.trace.json --arrivals        who made whom wait, in a trace of several ranks)";
 
 struct ReportOptions : app::OutputOptions {
@@ -139,7 +137,8 @@ int run_report(const ReportOptions& options) {
 
 void register_report(app::Program& program) {
   auto options = std::make_shared<ReportOptions>();
-  auto& command = program.add("report", "pages, plots and tables of results files", kReportExamples,
+  auto& command = program.add("report", "pages, plots and tables of results files",
+                              kReportExamples + app::analysis_example(),
                               [options] { return run_report(*options); });
   command
       .add_option("RESULT", options->files,

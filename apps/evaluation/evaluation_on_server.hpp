@@ -12,6 +12,8 @@ struct ServerChoice {
   std::string server;  ///< empty: this machine runs it
   std::string on = "one";
 };
+/// Lines for the help of `eval run`, each behind a line's end.
+[[nodiscard]] std::string server_example();
 /// Adds both where serving was built.
 void add_server_choice(CLI::App& command, ServerChoice& choice);
 /// Asks the server for the evaluation of a manifest, as canonical JSON, and follows it to its end.

@@ -5,6 +5,8 @@
 
 namespace d5::app {
 
+std::string analysis_example() { return ""; }
+
 void add_analysis_option(CLI::App& /*command*/, std::string& /*analysis*/) {}
 
 void print_analysis(const std::string& /*analysis*/, const std::vector<std::string>& /*files*/,

@@ -5,6 +5,8 @@
 
 namespace d5::app {
 
+std::string server_example() { return ""; }
+
 void add_server_choice(CLI::App& /*command*/, ServerChoice& /*choice*/) {}
 
 int run_on_server(const std::string& /*manifest*/, const ServerChoice& /*choice*/,

@@ -8,6 +8,12 @@
 
 namespace d5::app {
 
+std::string server_example() {
+  return R"(
+  d5 eval run efficientnet-lite0 --server http://127.0.0.1:8500 --on all
+                                                on every agent of a server that fits)";
+}
+
 void add_server_choice(CLI::App& command, ServerChoice& choice) {
   command
       .add_option("--server", choice.server,

@@ -34,9 +34,9 @@ constexpr const char* kEvalRunExamples =
                                                 a model of your own ('d5 eval lint mine.yaml')
   d5 eval run evaluation.yaml --out results.json --resume
                                                 all that an evaluation's manifest names
-  d5 eval run --locked e.lock.json              once more, if nothing is another since 'd5 eval lock'
-  d5 eval run efficientnet-lite0 --server http://127.0.0.1:8500 --on all
-                                                on every agent of a server that fits
+  d5 eval run --locked e.lock.json              once more, if nothing is another since 'd5 eval lock')";
+
+constexpr const char* kEvalRunFooter = R"(
 
 A model is answered on all samples first: an accuracy below what its author claims fails, and what
 is timed then is mistrusted.)";
@@ -157,8 +157,10 @@ int run_eval_run(EvalRunOptions options) {
 
 void register_eval_run(app::Program& program) {
   auto options = std::make_shared<EvalRunOptions>();
-  auto& command = program.add("eval run", "a model as it is used: how accurate, how fast",
-                              kEvalRunExamples, [options] { return run_eval_run(*options); });
+  auto& command =
+      program.add("eval run", "a model as it is used: how accurate, how fast",
+                  std::string(kEvalRunExamples) + app::server_example() + kEvalRunFooter,
+                  [options] { return run_eval_run(*options); });
   app::add_evaluation_options(command, *options);
   command
       .add_option("--locked", options->locked,
