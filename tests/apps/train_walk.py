@@ -450,7 +450,8 @@ def main():
         pairs = list(itertools.product(every, CASES)) if arguments.whole else covering(every)
         pairs = [(s, c) for s, c in pairs if re.search(arguments.only, s) and re.search(arguments.option, c.name)]
         part, parts = map(int, arguments.part.split("/"))
-        pairs = pairs[part - 1::parts]
+        own = set(every[part - 1::parts])  # a scheme is walked in one part: its run without options is made once
+        pairs = [pair for pair in pairs if pair[0] in own]
         failed = refused = 0
         begin = time.time()
         for scheme, case in pairs:
