@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <string>
+
+#include "d5/core/condition.hpp"
 
 namespace d5 {
 

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "d5/core/condition.hpp"
 #include "d5/core/entry.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level2_training/optimizer.hpp"
