@@ -34,7 +34,7 @@ struct EvalChooseOptions : app::OutputOptions {
   double price = 0;
 };
 
-ChoiceOptions wishes_of(const EvalChooseOptions& options) {
+ChoiceOptions chosen_by(const EvalChooseOptions& options) {
   if (options.minimise.empty() == options.maximise.empty()) {
     throw ValueError(
         "eval choose: say what is best: --minimise cost, or --maximise throughput, ...");
@@ -50,7 +50,7 @@ ChoiceOptions wishes_of(const EvalChooseOptions& options) {
 }
 
 int run_eval_choose(const EvalChooseOptions& options) {
-  const ChoiceOptions wishes = wishes_of(options);
+  const ChoiceOptions wishes = chosen_by(options);
   const auto runs = app::analysed_runs(options.runs, options.database);
   const auto cells = evaluation_cells(runs);
   if (cells.empty()) {
