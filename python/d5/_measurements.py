@@ -12,10 +12,10 @@ from d5._plotting import plot
 _WORDS = ("subject", "level", "framework", "device", "metric", "unit", "statistic", "status", "reason")
 
 
-def _says(row: Measurement, name: str, word: str) -> bool:
+def _says(row: Measurement, name: str, word: object) -> bool:
     if name not in _WORDS:
         return fnmatch.fnmatchcase(str(row.conditions.get(name, "")), str(word))
-    return fnmatch.fnmatchcase(getattr(row, name), str(word))
+    return fnmatch.fnmatchcase(str(getattr(row, name)), str(word))
 
 
 def _row(one: Measurement) -> dict[str, Any]:

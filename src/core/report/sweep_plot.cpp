@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/report/figures.hpp"
+#include "core/results/varying_conditions.hpp"
 
 namespace d5::detail {
 namespace {
@@ -62,21 +63,6 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-/// Identities in which figures differ.
-std::set<std::string> varying_identities(const Figures& figures) {
-  std::map<std::string, std::set<std::string>> values;
-  for (const auto& figure : figures) {
-    for (const auto& [name, condition] : figure.record->conditions) {
-      if (condition.role == Role::identity) values[name].insert(condition.exact());
-    }
-  }
-  std::set<std::string> names;
-  for (const auto& [name, seen] : values) {
-    if (seen.size() > 1 && name != "base") names.insert(name);
-  }
-  return names;
-}
-
 /// "Gemm *x512 512x512": the subject of a line, with a star for numbers in which its points differ.
 /// Nothing where the points' own number is none of these: it is not what the subjects differ in.
 std::optional<std::string> shared_subject(const Curve& line) {
@@ -102,7 +88,10 @@ std::optional<std::string> shared_subject(const Curve& line) {
 /// Lines of subjects that differ in their numbers alone, as cases behind a `for` do.
 std::map<std::string, Curve> curves_across_subjects(const std::string& condition,
                                                     const Figures& figures) {
-  const auto varying = varying_identities(figures);
+  std::vector<const Measurement*> records;
+  for (const auto& figure : figures) records.push_back(figure.record);
+  auto varying = varying_identities(records);
+  varying.erase("base");
   const auto name_of = [&](const Figure& figure, const std::string& subject) {
     RowWords words = {{"subject", subject}};
     for (const auto& name : varying) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/results/metric_names.hpp"
+#include "core/results/varying_conditions.hpp"
 #include "d5/core/ratio_summary.hpp"
 
 namespace d5 {
@@ -208,22 +209,6 @@ std::vector<std::string> metric_names(const std::vector<ResultPair>& pairs) {
   return names;
 }
 
-/// Identities and settings in which the pairs differ from one another.
-std::vector<std::string> varying_conditions(const std::vector<ResultPair>& pairs) {
-  std::map<std::string, std::set<std::string>> values;
-  for (const auto& pair : pairs) {
-    for (const auto& [name, condition] : pair.a.conditions) {
-      if (condition.role == Role::identity || condition.role == Role::setting) values[name];
-    }
-  }
-  std::vector<std::string> names;
-  for (auto& [name, seen] : values) {
-    for (const auto& pair : pairs) seen.insert(condition_of(pair.a, name));
-    if (seen.size() > 1) names.push_back(name);
-  }
-  return names;
-}
-
 /// A row for each metric of time that several pairs hold.
 void add_means(TextTable& table, const std::vector<ResultPair>& pairs,
                const std::vector<std::string>& names, std::size_t conditions) {
@@ -290,7 +275,9 @@ std::vector<MissingResult> missing_results(const Results& a, const Results& b) {
 }
 
 TextTable to_table(const std::vector<ResultPair>& pairs) {
-  const auto conditions = varying_conditions(pairs);
+  std::vector<const Measurement*> records;
+  for (const auto& pair : pairs) records.push_back(&pair.a);
+  const auto conditions = detail::varying_conditions(records);
   std::vector<TextTable::Column> columns = {"subject", "framework"};
   columns.insert(columns.end(), conditions.begin(), conditions.end());
   for (const char* name : {"metric", "A", "B", "B / A", "95% interval", "p", "verdict"}) {

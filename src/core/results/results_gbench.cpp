@@ -6,7 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
+#include "core/results/varying_conditions.hpp"
 #include "d5/core/results.hpp"
 
 namespace d5 {
@@ -16,12 +18,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kNanoseconds = 1e9;
 
+bool is_written(const Measurement& m) {
+  return m.quantity == Quantity::time && m.metric != "cpu_time" && !m.samples.empty();
+}
+
 /// What tells records of one file apart, joined as Google Benchmark joins arguments.
-std::string name_of(const Measurement& m) {
+std::string name_of(const Measurement& m, const std::set<std::string>& varying) {
   std::string name = m.subject;
   if (!m.framework.empty()) name += "/" + m.framework;
-  for (const auto& [word, condition] : m.conditions) {
-    if (condition.role == Role::identity) name += "/" + word + ":" + condition.text();
+  for (const std::string& word : varying) {
+    const std::string text = condition_of(m, word);
+    if (!text.empty()) name += "/" + word + ":" + text;
   }
   if (m.metric != "time") name += "/" + m.metric;
   return name;
@@ -64,8 +71,8 @@ constexpr std::array<Aggregate, 4> kAggregates = {{{"mean", "time", mean},
                                                    {"stddev", "time", deviation},
                                                    {"cv", "percentage", variation}}};
 
-void add(Json& list, int family, const Measurement& time, const Measurement& processor_time) {
-  const std::string name = name_of(time);
+void add(Json& list, int family, const std::string& name, const Measurement& time,
+         const Measurement& processor_time) {
   const auto entry = [&](const std::string& full_name, const char* run_type) {
     Json json{{"name", full_name}, {"family_index", family}, {"per_family_instance_index", 0},
               {"run_name", name},  {"run_type", run_type},   {"repetitions", time.samples.size()}};
@@ -130,11 +137,15 @@ Json caches(const Environment& e) {
 std::string to_gbench(const Results& results) {
   const Environment& e = results.environment;
   Json benchmarks = Json::array();
-  int family = 0;
+  std::vector<const Measurement*> written;
   for (const auto& m : results.measurements) {
-    if (m.quantity != Quantity::time || m.metric == "cpu_time" || m.samples.empty()) continue;
-    const Measurement* processor_time = processor_time_of(m, results.measurements);
-    add(benchmarks, family++, m, processor_time ? *processor_time : m);
+    if (is_written(m)) written.push_back(&m);
+  }
+  const auto varying = detail::varying_identities(written);
+  int family = 0;
+  for (const Measurement* m : written) {
+    const Measurement* processor_time = processor_time_of(*m, results.measurements);
+    add(benchmarks, family++, name_of(*m, varying), *m, processor_time ? *processor_time : *m);
   }
   const Json file = {
       {"context",

@@ -35,7 +35,7 @@ TEST_CASE("a sample is a repetition, in nanoseconds, under one name") {
   CHECK(file.at("context").at("host_name") == "host");
   CHECK(file.at("context").at("date") == "2026-01-02T03:04:05Z");
   const auto& first = file.at("benchmarks").at(0);
-  CHECK(first.at("name") == "Gemm 8x8 8x8/torch/pass:forward/threads:2");
+  CHECK(first.at("name") == "Gemm 8x8 8x8/torch");
   CHECK(first.at("run_name") == first.at("name"));
   CHECK(first.at("run_type") == "iteration");
   CHECK(first.at("repetitions") == 3);
@@ -48,13 +48,22 @@ TEST_CASE("a sample is a repetition, in nanoseconds, under one name") {
   CHECK(file.at("benchmarks").at(2).at("repetition_index") == 2);
 }
 
+TEST_CASE("the name says the identities in which records differ") {
+  Measurement backward = gbench_time("time", {2e-6});
+  backward.conditions["pass"] = identity("backward");
+  backward.conditions["m"] = identity(16);
+  const auto file = benchmarks_of({gbench_time("time", {1e-6}), backward});
+  CHECK(file.at("benchmarks").at(0).at("name") == "Gemm 8x8 8x8/torch/pass:forward");
+  CHECK(file.at("benchmarks").back().at("run_name") == "Gemm 8x8 8x8/torch/m:16/pass:backward");
+}
+
 TEST_CASE("the aggregates are those of Google Benchmark") {
   const auto file = benchmarks_of({gbench_time("time", {1e-6, 3e-6, 2e-6})});
   const auto& list = file.at("benchmarks");
   REQUIRE(list.size() == 3 + 4);
   const auto check = [&](std::size_t i, const std::string& name, const std::string& unit,
                          double value) {
-    CHECK(list.at(i).at("name") == "Gemm 8x8 8x8/torch/pass:forward/threads:2_" + name);
+    CHECK(list.at(i).at("name") == "Gemm 8x8 8x8/torch_" + name);
     CHECK(list.at(i).at("run_type") == "aggregate");
     CHECK(list.at(i).at("aggregate_name") == name);
     CHECK(list.at(i).at("aggregate_unit") == unit);
