@@ -4,11 +4,11 @@
 //
 //   judging [FRAMEWORK...] [--seeds N] [--every N]
 //
-// Each of five faults is planted in N networks; the rows are the lines of frameworks/*/tests and
-// tests/cases, of those each N-th, forward and backward, and ten small networks with N seeds, in
-// each framework (default: the reference). Every alarm is printed, with its reason, but for what
-// tests/fuzz/known_differences.cpp says of a framework. A fault is found where it is wrong or, up
-// to 64 bounds off, doubtful.
+// Each of five faults is planted in N networks; the rows are the lines of frameworks/*/tests,
+// tests/level0_ops/framework_operators.txt and tests/cases, of those each N-th, forward and
+// backward, and ten small networks with N seeds, in each framework (default: the reference). Every
+// alarm is printed, with its reason, but for what tests/fuzz/known_differences.cpp says of a
+// framework. A fault is found where it is wrong or, up to 64 bounds off, doubtful.
 //
 // Exit status: 0 no fault was missed and there was no alarm, 1 otherwise, 2 bad usage, 4 skipped.
 #include <fmt/format.h>
@@ -144,7 +144,7 @@ class Rows {
 std::vector<d5::CaseLine> lines(const Options& options) {
   const char* source = std::getenv("D5_SOURCE_DIR");
   const fs::path root = source ? source : ".";
-  std::vector<fs::path> files;
+  std::vector<fs::path> files = {root / "tests/level0_ops/framework_operators.txt"};
   for (const char* name : {"conv.txt", "gemm.txt", "normalization.txt", "pooling.txt"}) {
     files.push_back(root / "tests/cases" / name);
   }

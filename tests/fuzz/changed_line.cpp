@@ -24,7 +24,8 @@ std::vector<std::string> words_of(const std::string& line) {
 const std::vector<std::string>& known_lines() {
   static const std::vector<std::string> lines = [] {
     std::vector<std::string> result;
-    for (const char* path : {D5_SOURCE_DIR "/frameworks/torch/tests/operators.txt",
+    for (const char* path : {D5_SOURCE_DIR "/tests/level0_ops/framework_operators.txt",
+                             D5_SOURCE_DIR "/frameworks/torch/tests/operators.txt",
                              D5_SOURCE_DIR "/tests/fuzz/lines.txt"}) {
       std::ifstream file(path);
       for (std::string line; std::getline(file, line);) {

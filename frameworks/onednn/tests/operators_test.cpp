@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN's operators against the reference, forward and backward, on the lines of two files; and
-// what it refuses.
+// oneDNN's operators, forward and backward, as every framework's, and what it refuses.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -12,25 +11,21 @@
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/planned_steps.hpp"
+#include "tests/level0_ops/framework_suite.hpp"
 
 using namespace d5;
 
 namespace {
 
+bool passed(const Measurement& record) { return record.status == Status::passed; }
+const testing::FrameworkSuite kSuite("onednn", D5_ONEDNN_TEST_DIR, passed, 2);
+
 void expect_passed(const std::vector<Measurement>& records) {
   REQUIRE_FALSE(records.empty());
   for (const auto& record : records) {
     INFO(record.subject << ": " << record.metric << ": " << record.reason);
-    CHECK(record.status == Status::passed);
+    CHECK(passed(record));
   }
-}
-
-void expect_as_reference(const std::string& line, bool with_gradient) {
-  const OperatorCase op_case = parse_case(line, 3);
-  // Sums in another order, and functions by polynomials: some ulps of numbers of order 1 to 10.
-  const ForwardTolerance tolerance{.relative = 1e-4, .absolute = 1e-5};
-  expect_passed(test_forward(op_case, "onednn", {.tolerance = tolerance}));
-  if (with_gradient) expect_passed(test_gradient(op_case, "onednn"));
 }
 
 std::string refusal(const std::string& line, Mode mode = Mode::inference) {
@@ -46,15 +41,15 @@ std::string refusal(const std::string& line, Mode mode = Mode::inference) {
 
 }  // namespace
 
-TEST_CASE("oneDNN computes what the reference computes, and its gradients") {
-  for (const CaseLine& one : read_cases(D5_ONEDNN_TEST_DIR "/operators.txt")) {
-    expect_as_reference(one.line, true);
-  }
-}
+TEST_CASE("oneDNN computes what the reference computes") { kSuite.check_forward(); }
+
+TEST_CASE("oneDNN's gradients are the slopes of its own forward") { kSuite.check_gradients(); }
 
 TEST_CASE("oneDNN computes forward what the reference computes") {
-  for (const CaseLine& one : read_cases(D5_ONEDNN_TEST_DIR "/forward_only.txt")) {
-    expect_as_reference(one.line, false);
+  for (const CaseLine& one : read_cases(D5_ONEDNN_TEST_DIR "/forward_only.txt", 3)) {
+    // Sums in another order, and functions by polynomials: some ulps of numbers of order 1 to 10.
+    expect_passed(test_forward(
+        one.draw(), "onednn", {.tolerance = ForwardTolerance{.relative = 1e-4, .absolute = 1e-5}}));
   }
 }
 
@@ -83,8 +78,7 @@ TEST_CASE("oneDNN and LibTorch compute the same") {
   const auto is_torch = [](const FrameworkInfo& info) { return info.name == "torch"; };
   if (std::ranges::none_of(frameworks(), is_torch)) return;
   int compared = 0;
-  for (const CaseLine& one : read_cases(D5_ONEDNN_TEST_DIR "/operators.txt")) {
-    const OperatorCase op_case = one.draw();
+  for (const OperatorCase& op_case : kSuite.cases_that_run(0)) {
     if (!framework("torch").part<OperatorRegistry>().knows(op_case.node)) continue;
     const auto records = test_forward(
         op_case, "onednn",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator of TensorFlow against the reference, forward and backward, on the lines of a file.
+// TensorFlow's operators, forward and backward, as every framework's, and what it refuses.
 #include <catch2/catch.hpp>
 
 #include "d5/core/error.hpp"
@@ -7,32 +7,13 @@
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
-#include "tests/level0_ops/run_case.hpp"
+#include "tests/level0_ops/framework_suite.hpp"
 
 using namespace d5;
 
 namespace {
 
-std::vector<OperatorCase> cases(const std::string& file, std::uint64_t seed) {
-  std::vector<OperatorCase> drawn;
-  for (const CaseLine& one : read_cases(D5_TENSORFLOW_TEST_DIR "/" + file, seed)) {
-    drawn.push_back(one.draw());
-  }
-  return drawn;
-}
-
-void check_forward(const OperatorCase& op_case) {
-  INFO(op_case.line);
-  // Sums in another order: some ulps of a sum of up to a few hundred products of order 1.
-  const auto records = test_forward(
-      op_case, "tensorflow", {.tolerance = ForwardTolerance{.relative = 1e-4, .absolute = 1e-5}});
-  REQUIRE_FALSE(records.empty());
-  for (const auto& record : records) {
-    INFO(record.subject << ": " << record.metric << ": " << record.reason);
-    CHECK(agrees(record));
-  }
-}
+const testing::FrameworkSuite kSuite("tensorflow", D5_TENSORFLOW_TEST_DIR);
 
 void run(const std::string& line) {
   const auto op_case = parse_case(line);
@@ -42,29 +23,14 @@ void run(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("TensorFlow computes what the reference computes") {
-  for (const auto& op_case : cases("operators.txt", 1)) check_forward(op_case);
-  for (const auto& op_case : cases("without_gradient.txt", 1)) check_forward(op_case);
+TEST_CASE("TensorFlow computes what the reference computes") { kSuite.check_forward(); }
+
+TEST_CASE("TensorFlow's gradients are the slopes of its own forward, or refused while planning") {
+  kSuite.check_gradients();
 }
 
-TEST_CASE("TensorFlow's gradients are the slopes of its own forward") {
-  for (const auto& op_case : cases("operators.txt", 2)) {
-    for (const auto& record : test_gradient(op_case, "tensorflow")) {
-      INFO(op_case.line << ": " << record.metric << ": " << record.reason);
-      const bool nothing_to_check = record.reason == "no input is differentiable" ||
-                                    record.status == Status::skipped;  // no output is float64
-      CHECK((agrees(record) || nothing_to_check));
-    }
-  }
-}
-
-TEST_CASE("a gradient that TensorFlow has not is refused while planning") {
-  for (const auto& op_case : cases("without_gradient.txt", 2)) {
-    INFO(op_case.line);
-    const auto& registry = framework("tensorflow").part<OperatorRegistry>();
-    CHECK_THROWS_AS(OperatorRunner(registry, op_case.node, op_case.inputs, Mode::training),
-                    Unsupported);
-  }
+TEST_CASE("TensorFlow's gradients are the slopes of its forward, but for the exceptions") {
+  kSuite.check_gradient_table();
 }
 
 TEST_CASE("TensorFlow refuses by name what it has no element type, operation or kernel for") {

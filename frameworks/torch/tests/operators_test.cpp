@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator of torch against the reference, forward and backward, on the lines of a file.
+// Torch's operators, forward and backward, as every framework's, and what it refuses.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
-#include "tests/level0_ops/run_case.hpp"
+#include "tests/level0_ops/framework_suite.hpp"
 
 using namespace d5;
 
 namespace {
 
-std::vector<OperatorCase> cases(std::uint64_t seed) {
-  std::vector<OperatorCase> drawn;
-  for (const CaseLine& one : read_cases(D5_TORCH_TEST_DIR "/operators.txt", seed)) {
-    drawn.push_back(one.draw());
-  }
-  return drawn;
-}
-
-void check(const std::vector<Measurement>& records) {
-  REQUIRE_FALSE(records.empty());
-  for (const auto& record : records) {
-    INFO(record.subject << ": " << record.metric << ": " << record.reason);
-    CHECK(agrees(record));
-  }
-}
+const testing::FrameworkSuite kSuite("torch", D5_TORCH_TEST_DIR);
 
 /// Torch's answer for the inputs of `op_case`.
 Support support_of(const OperatorCase& op_case) {
@@ -46,25 +31,12 @@ Support support_of(const OperatorCase& op_case) {
 
 }  // namespace
 
-TEST_CASE("torch computes what the reference computes") {
-  for (const auto& op_case : cases(1)) {
-    INFO(op_case.line);
-    // Sums in another order: some ulps of a sum of up to a few hundred products of order 1.
-    check(test_forward(op_case, "torch",
-                       {.tolerance = ForwardTolerance{.relative = 1e-4, .absolute = 1e-5}}));
-  }
-}
+TEST_CASE("torch computes what the reference computes") { kSuite.check_forward(); }
 
-TEST_CASE("torch's gradients are the slopes of its own forward") {
-  for (const auto& op_case : cases(2)) {
-    INFO(op_case.line);
-    for (const auto& record : test_gradient(op_case, "torch")) {
-      INFO(record.subject << ": " << record.metric << ": " << record.reason);
-      const bool nothing_to_check = record.reason == "no input is differentiable" ||
-                                    record.status == Status::skipped;  // no output is float64
-      CHECK((agrees(record) || nothing_to_check));
-    }
-  }
+TEST_CASE("torch's gradients are the slopes of its own forward") { kSuite.check_gradients(); }
+
+TEST_CASE("torch's gradients are the slopes of its forward, but for the exceptions") {
+  kSuite.check_gradient_table();
 }
 
 TEST_CASE("what torch says that it supports runs, and all else is refused before it runs") {
