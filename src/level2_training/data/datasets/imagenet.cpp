@@ -2,17 +2,110 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/container.hpp"
+#include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/published_data.hpp"
 #include "d5/level2_training/subset.hpp"
+#include "level2_training/data/batch_check.hpp"
 #include "level2_training/data/encoded_files.hpp"
-#include "level2_training/data/image_records.hpp"
+#include "level2_training/data/storage/record_shard.hpp"
 #include "level2_training/data/storage/shard_name.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Images in TFRecord files as published ones of ImageNet have them: of each Example
+/// "image/encoded" and "image/class/label", and "image/filename" as its name. Becomes "image", a
+/// scalar of strings, and "label" int64: `first_label` is written for the first class, which
+/// becomes `label_offset`.
+///
+/// Source: TensorFlow, models/research/inception, build_imagenet_data.py.
+class ImageRecords final : public Dataset {
+ public:
+  struct Labels {
+    std::int64_t first_label = 1, label_offset = 0;
+  };
+  /// Reads where the records are, and none of them: by their lengths, or the indices beside.
+  /// Throws: IoError, FormatError with file and byte, Interrupted.
+  ImageRecords(std::string name, const std::vector<std::string>& files, Labels labels,
+               const Interrupt& interrupt);
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] std::string description() const override { return records_->description(); }
+  [[nodiscard]] std::vector<Artefact> artefacts() const override { return records_->artefacts(); }
+  [[nodiscard]] std::int64_t size() const override { return records_->size(); }
+  [[nodiscard]] const std::vector<Field>& fields() const override { return fields_; }
+  [[nodiscard]] std::string sample_name(std::int64_t index) const override {
+    return records_->sample_name(index);
+  }
+  [[nodiscard]] std::vector<std::int64_t> labels(std::string_view field) const override;
+  void read(std::span<const std::int64_t> indices, const Draw& draw,
+            std::span<Tensor> batch) const override;
+
+ private:
+  [[nodiscard]] std::int64_t label(std::int64_t written, std::int64_t index) const;
+
+  std::string name_;
+  std::shared_ptr<const Dataset> records_;
+  Labels labels_;
+  std::vector<Field> fields_{{"image", {DType::string, {}}}, {"label", {DType::int64, {}}}};
+};
+
+constexpr const char *kImage = "image/encoded", *kLabel = "image/class/label",
+                     *kName = "image/filename";
+
+std::shared_ptr<const Dataset> records_of(const std::vector<std::string>& files,
+                                          const Interrupt& interrupt) {
+  return join_shards(files, interrupt, [&](const std::string& path) {
+    const auto file = std::make_shared<RecordFile>(path, interrupt);
+    auto index = read_index(path, "tfrecord", file->bytes().size());
+    if (!index) index = file->index(interrupt);
+    index->fields = {{kImage, {DType::string, {}}}, {kLabel, {DType::int64, {}}}};
+    return std::make_unique<RecordShard>(file, std::move(*index), kName);
+  });
+}
+
+ImageRecords::ImageRecords(std::string name, const std::vector<std::string>& files, Labels labels,
+                           const Interrupt& interrupt)
+    : name_(std::move(name)), records_(records_of(files, interrupt)), labels_(labels) {}
+
+std::int64_t ImageRecords::label(std::int64_t written, std::int64_t index) const {
+  if (written >= labels_.first_label) return written - labels_.first_label + labels_.label_offset;
+  throw FormatError(fmt::format(
+      "dataset {}: sample {} ({}) has the label {}, but they are said to count from "
+      "{}; give first_label={}",
+      name_, index, printable(sample_name(index)), written, labels_.first_label, written));
+}
+
+std::vector<std::int64_t> ImageRecords::labels(std::string_view field) const {
+  if (field != "label") return Dataset::labels(field);  // which says what is wrong
+  std::vector<std::int64_t> all = records_->labels(kLabel);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = label(all[i], std::int64_t(i));
+  return all;
+}
+
+void ImageRecords::read(std::span<const std::int64_t> indices, const Draw& draw,
+                        std::span<Tensor> batch) const {
+  check_batch(*this, indices, batch);
+  records_->read(indices, draw, batch);
+  std::int64_t* to = batch[1].data<std::int64_t>();
+  for (const std::int64_t index : indices) {
+    *to = label(*to, index);
+    ++to;
+  }
+}
+
+}  // namespace
+}  // namespace d5::detail
 
 namespace d5 {
 namespace {

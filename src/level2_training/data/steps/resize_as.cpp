@@ -1,10 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "d5/core/error.hpp"
 #include "d5/core/image.hpp"
-#include "level2_training/data/image/kernel_resampler.hpp"
+#include "d5/level2_training/sample_step.hpp"
 #include "level2_training/data/image/target_size.hpp"
+
+namespace d5::detail {
+namespace {
+
+enum class ResampleKernel { nearest, bilinear, bicubic, area };
+
+/// How a library finds the pixels that one of another grid is made of.
+struct KernelRule {
+  ResampleKernel kernel = ResampleKernel::bilinear;
+  bool antialias = false;  ///< where an image shrinks the kernel grows as much
+  bool corner = false;     ///< pixel i lies at i times the scale; else centres do at the halves
+  double cubic = -0.5;     ///< the slope of Keys' cubic
+  bool nearest_corner = false;  ///< the nearest pixel is that of the corner, not of the centre
+  bool rounds_between = false;  ///< rows are rounded to bytes before columns are resized
+  bool clamps = false;  ///< pixels beyond the border are those at it; else the rest weighs more
+};
+
+/// What one pixel is made of: pixels from `first` on, by weights whose sum is 1.
+struct PixelMix {
+  std::int64_t first = 0;
+  std::vector<double> weights;
+};
+
+double kernel_at(double x, const KernelRule& rule) {
+  x = std::abs(x);
+  if (rule.kernel == ResampleKernel::bilinear) return std::max(0.0, 1 - x);
+  const double a = rule.cubic;
+  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return a * (((x - 5) * x + 8) * x - 4);
+  return 0;
+}
+
+PixelMix nearest_mix(std::int64_t i, std::int64_t in, double scale, const KernelRule& rule) {
+  const double place = rule.nearest_corner ? double(i) * scale : (double(i) + 0.5) * scale;
+  return {std::min(std::int64_t(std::floor(place)), in - 1), {1}};
+}
+
+/// The share of each pixel that lies below the new one.
+PixelMix area_mix(std::int64_t i, std::int64_t in, double scale) {
+  const double begin = double(i) * scale, end = std::min(double(i + 1) * scale, double(in));
+  PixelMix mix{.first = std::int64_t(std::floor(begin)), .weights = {}};
+  for (std::int64_t k = mix.first; double(k) < end; ++k) {
+    const double below = std::min(double(k + 1), end) - std::max(double(k), begin);
+    if (below > 1e-6) mix.weights.push_back(below / (end - begin));
+  }
+  return mix;
+}
+
+PixelMix kernel_mix(std::int64_t i, std::int64_t in, double scale, const KernelRule& rule) {
+  const double stretch = rule.antialias ? std::max(1.0, scale) : 1;
+  const double reach = (rule.kernel == ResampleKernel::bicubic ? 2 : 1) * stretch;
+  const double centre = rule.corner ? double(i) * scale : (double(i) + 0.5) * scale - 0.5;
+  const auto first = std::int64_t(std::ceil(centre - reach));
+  const auto last = std::int64_t(std::floor(centre + reach));
+  const std::int64_t begin = std::clamp(first, std::int64_t{0}, in - 1);
+  const std::int64_t end = std::clamp(last, std::int64_t{0}, in - 1);
+  PixelMix mix{.first = begin, .weights = std::vector<double>(std::size_t(end - begin + 1))};
+  double sum = 0;
+  for (std::int64_t k = first; k <= last; ++k) {
+    const bool inside = k >= 0 && k < in;
+    if (!inside && !rule.clamps) continue;
+    const double weight = kernel_at((double(k) - centre) / stretch, rule);
+    mix.weights[std::size_t(std::clamp(k, begin, end) - begin)] += weight;
+    sum += weight;
+  }
+  if (sum == 0) {  // beyond the last pixel: it
+    mix.weights.back() = sum = 1;
+  }
+  for (double& weight : mix.weights) weight /= sum;
+  return mix;
+}
+
+std::vector<PixelMix> mixes(std::int64_t in, std::int64_t out, const KernelRule& rule) {
+  const double scale = double(in) / double(out);
+  std::vector<PixelMix> all;
+  for (std::int64_t i = 0; i < out; ++i) {
+    const bool shrinks = in > out;
+    all.push_back(rule.kernel == ResampleKernel::nearest ? nearest_mix(i, in, scale, rule)
+                  : rule.kernel == ResampleKernel::area && shrinks
+                      ? area_mix(i, in, scale)
+                      : kernel_mix(i, in, scale, rule));
+  }
+  return all;
+}
+
+double as_byte(double value) { return std::clamp(std::floor(value + 0.5), 0.0, 255.0); }
+
+/// All of `image`, uint8 {height, width, channels}, at the size of `out`: rows first, in float64,
+/// rounded to bytes. Sources: Pillow's Resample.c, OpenCV's resize.cpp, TensorFlow's
+/// scale_and_translate_op.cc and resize_bilinear_op.cc, for their rules.
+void resample(const SampleView& image, const KernelRule& rule, const SampleView& out) {
+  const std::int64_t height = image.sizes[0], width = image.sizes[1], channels = image.sizes[2];
+  const std::int64_t new_height = out.sizes[0], new_width = out.sizes[1];
+  const auto columns = mixes(width, new_width, rule);
+  const auto rows = mixes(height, new_height, rule);
+  std::vector<double> narrowed(std::size_t(height * new_width * channels));
+  const auto* from = image.as<std::uint8_t>();
+  for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t x = 0; x < new_width; ++x) {
+      const PixelMix& mix = columns[std::size_t(x)];
+      for (std::int64_t c = 0; c < channels; ++c) {
+        double sum = 0;
+        const auto* pixel = from + (y * width + mix.first) * channels + c;
+        for (const double weight : mix.weights) sum += weight * *pixel, pixel += channels;
+        narrowed[std::size_t((y * new_width + x) * channels + c)] =
+            rule.rounds_between ? as_byte(sum) : sum;
+      }
+    }
+  }
+  auto* to = out.as<std::uint8_t>();
+  const std::int64_t line = new_width * channels;
+  for (std::int64_t y = 0; y < new_height; ++y) {
+    const PixelMix& mix = rows[std::size_t(y)];
+    for (std::int64_t i = 0; i < line; ++i) {
+      double sum = 0;
+      const double* pixel = narrowed.data() + mix.first * line + i;
+      for (const double weight : mix.weights) sum += weight * *pixel, pixel += line;
+      *to++ = std::uint8_t(as_byte(sum));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace d5::detail
 
 namespace d5 {
 namespace {
