@@ -3,12 +3,179 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <optional>
 #include <set>
 
-#include "level3_distributed/graph/attention_pairs.hpp"
+#include "level3_distributed/graph/linear_layers.hpp"
 
 namespace d5::detail {
 namespace {
+
+/// Of query, key and value: how many heads, and units of all of them together.
+struct Heads {
+  std::array<std::int64_t, 3> count = {}, units = {};
+
+  /// Whether they make what `output` reads; parts are of the heads of keys, each with those of
+  /// queries that it serves.
+  [[nodiscard]] bool fit(const Linear& output, TensorPair& pair) const {
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (count[i] < 1 || units[i] < 1 || units[i] % count[i] != 0) return false;
+    }
+    pair.units = count[1];
+    return count[1] == count[2] && count[0] % count[1] == 0 &&
+           units[2] / count[2] * count[0] == output.units_in;
+  }
+};
+
+class AttentionSearch {
+ public:
+  explicit AttentionSearch(const LinearLayers& layers)
+      : layers_(layers), network_(layers.network()) {}
+
+  /// Heads of an attention, joined, into the linear layer `rows`.
+  [[nodiscard]] std::optional<TensorPair> attention_to(std::size_t rows) const {
+    const auto output = layers_.linear(layers_.nodes()[rows]);
+    if (!output) return {};
+    TensorPair pair{.columns = {}, .rows = rows};
+    const std::string& input = layers_.nodes()[rows].inputs[0];
+    const onnx::Node* packed = layers_.source(input, "Attention");
+    if (!(packed ? shares_packed(*packed, *output, pair) : shares_joined(input, *output, pair))) {
+      return {};
+    }
+    pair.cuts.push_back({output->weight, output->in});
+    std::ranges::sort(pair.columns);
+    if (std::ranges::adjacent_find(pair.columns) != pair.columns.end()) return {};
+    return pair;
+  }
+
+ private:
+  /// An Attention of packed heads: Q, K and V as linear layers write them.
+  [[nodiscard]] bool shares_packed(const onnx::Node& attention, const Linear& output,
+                                   TensorPair& pair) const {
+    if (!is_cut_by_heads(attention)) return false;
+    Heads heads;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const char* name = i == 0 ? "q_num_heads" : "kv_num_heads";
+      heads.count[i] = attribute_or<std::int64_t>(attention, name, 0);
+      heads.units[i] = cut_projection(attention.inputs[i], pair);
+    }
+    pair.attention = layers_.place_of(attention);
+    return heads.fit(output, pair);
+  }
+
+  /// An attention whose heads are in dimension 1, split before it and joined behind.
+  [[nodiscard]] bool shares_joined(const std::string& input, const Linear& output,
+                                   TensorPair& pair) const {
+    const onnx::Node* join = layers_.source(input, "Reshape");
+    const auto joined = target(join, 3);
+    const onnx::Node* places =
+        joined.empty() ? nullptr : layers_.source(join->inputs[0], "Transpose");
+    if (!places) return false;
+    const auto read = unpacked_attention(places->inputs[0]);
+    if (read.empty()) return false;
+    Heads heads;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const onnx::Node* transposed = layers_.source(read[i], "Transpose");
+      const onnx::Node* split =
+          transposed ? layers_.source(transposed->inputs[0], "Reshape") : nullptr;
+      const auto sizes = target(split, 4);
+      if (sizes.empty()) return false;
+      heads.count[i] = sizes[2];
+      heads.units[i] = cut_projection(split->inputs[0], pair);
+      if (sizes[2] * sizes[3] != heads.units[i]) return false;
+      pair.shapes.push_back({layers_.place_of(*split), 2});
+    }
+    if (joined[2] == output.units_in) {
+      pair.shapes.push_back({layers_.place_of(*join), 2});
+    } else if (joined[2] != -1) {
+      return false;
+    }
+    return heads.fit(output, pair);
+  }
+
+  /// Query, key and value of an Attention, or of softmax(Q K^T s) V, that writes `tensor`; empty
+  /// where nothing such does.
+  [[nodiscard]] std::vector<std::string> unpacked_attention(const std::string& tensor) const {
+    if (const onnx::Node* node = layers_.source(tensor, "Attention")) {
+      if (!is_cut_by_heads(*node)) return {};
+      return {node->inputs.begin(), node->inputs.begin() + 3};
+    }
+    const onnx::Node* mean = layers_.source(tensor, "MatMul");
+    const onnx::Node* softmax = mean ? layers_.source(mean->inputs[0], "Softmax") : nullptr;
+    if (!softmax) return {};
+    std::string scores = softmax->inputs[0];
+    for (const char* op_type : {"Mul", "Div"}) {
+      const onnx::Node* scale = layers_.source(scores, op_type);
+      if (scale && layers_.is_scalar(scale->inputs[1])) scores = scale->inputs[0];
+    }
+    const onnx::Node* product = layers_.source(scores, "MatMul");
+    if (!product) return {};
+    return {product->inputs[0], product->inputs[1], mean->inputs[1]};
+  }
+
+  /// Whether each head of an Attention stands alone: all have one mask, which nobody trains, there
+  /// is no cache, and nobody reads anything but the result.
+  [[nodiscard]] bool is_cut_by_heads(const onnx::Node& attention) const {
+    const auto& inputs = attention.inputs;
+    const auto has = [&](std::size_t i) { return inputs.size() > i && !inputs[i].empty(); };
+    if (has(4) || has(5) || (has(3) && !is_for_all_heads(inputs[3]))) return false;
+    return std::all_of(attention.outputs.begin() + 1, attention.outputs.end(),
+                       [&](const auto& name) { return name.empty() || layers_.is_unread(name); });
+  }
+  /// Of a mask ... x heads x queries x keys: an input or a constant.
+  [[nodiscard]] bool is_for_all_heads(const std::string& mask) const {
+    if (network_.is_parameter(mask)) return false;
+    if (network_.graph().initializers.contains(mask)) {
+      const Shape& shape = network_.fetch(mask).shape();
+      return shape.rank() < 3 || shape[shape.rank() - 3] == 1;
+    }
+    const auto& inputs = network_.graph().inputs;
+    const auto input = std::ranges::find(inputs, mask, &onnx::ValueInfo::name);
+    if (input == inputs.end() || !input->type.has_shape) return false;
+    const auto& dims = input->type.dims;
+    return dims.size() < 3 || dims[dims.size() - 3] == onnx::Dim{std::int64_t{1}};
+  }
+
+  /// Of a Reshape with a constant target of `rank` dimensions; empty for any other.
+  [[nodiscard]] std::vector<std::int64_t> target(const onnx::Node* reshape,
+                                                 std::size_t rank) const {
+    if (!reshape || !network_.graph().initializers.contains(reshape->inputs[1])) return {};
+    const Tensor& shape = network_.fetch(reshape->inputs[1]);
+    if (shape.elements() != std::int64_t(rank)) return {};
+    const auto values = shape.span<std::int64_t>();
+    return {values.begin(), values.end()};
+  }
+
+  /// The units of a linear layer, and what is added to it, that writes `tensor`: all are cut. 0
+  /// where there is none.
+  [[nodiscard]] std::int64_t cut_projection(const std::string& tensor, TensorPair& pair) const {
+    const onnx::Node* add = layers_.source(tensor, "Add");
+    for (const std::size_t side : {0U, 1U}) {
+      const std::string& written = add ? add->inputs[side] : tensor;
+      for (const char* op_type : {"MatMul", "Gemm"}) {
+        const onnx::Node* node = layers_.source(written, op_type);
+        const auto layer = node ? layers_.linear(*node) : std::nullopt;
+        if (!layer || (add && !layers_.is_row(add->inputs[1 - side], layer->units_out))) continue;
+        pair.columns.push_back(layers_.place_of(*node));
+        layers_.cut_columns(*layer, pair);
+        if (add) pair.cuts.push_back(layers_.row_cut(add->inputs[1 - side]));
+        return layer->units_out;
+      }
+    }
+    return 0;
+  }
+
+  const LinearLayers& layers_;
+  const Network& network_;
+};
+
+/// Heads of an attention that end in the linear layer at node `rows`: those of ONNX's Attention,
+/// packed or not, or of nodes that compute softmax(Q K^T s) V. Empty where there are none, or they
+/// cannot be cut.
+std::optional<TensorPair> attention_to(const LinearLayers& layers, std::size_t rows) {
+  return AttentionSearch(layers).attention_to(rows);
+}
 
 class PairSearch {
  public:
