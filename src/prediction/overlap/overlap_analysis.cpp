@@ -8,8 +8,22 @@
 #include <cmath>
 #include <limits>
 
-#include "core/statistics/ratio_estimate.hpp"
 #include "d5/core/geometric_mean.hpp"
+#include "d5/core/statistics.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// a over b, of two positive numbers that were not measured in turns: as wide as both intervals
+/// allow.
+inline Estimate ratio_estimate(const Estimate& a, const Estimate& b) {
+  return {a.value / b.value,
+          {a.interval.low / b.interval.high, a.interval.high / b.interval.low},
+          a.confidence};
+}
+
+}  // namespace
+}  // namespace d5::detail
 
 namespace d5 {
 namespace {

@@ -87,8 +87,8 @@ std::vector<const Times*> times_of(Launches launches, std::int64_t batch) {
 }
 
 /// What one copy did in one launch: `count` of its samples.
-void append(std::vector<double>& to, const std::vector<double>& from, std::size_t copy,
-            std::size_t copies, std::size_t count) {
+void append_copy(std::vector<double>& to, const std::vector<double>& from, std::size_t copy,
+                 std::size_t copies, std::size_t count) {
   const auto begin = from.begin() + static_cast<std::ptrdiff_t>(copy * (from.size() / copies));
   to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
 }
@@ -110,11 +110,11 @@ Times joined_times(const std::vector<const Times*>& launches, std::size_t copies
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const Times& from = *launches[i];
       const auto count = static_cast<std::size_t>(all.launches[i]);
-      append(all.steps, from.steps, copy, copies, count);
-      if (has_unobserved) append(all.unobserved, from.unobserved, copy, copies, count);
+      append_copy(all.steps, from.steps, copy, copies, count);
+      if (has_unobserved) append_copy(all.unobserved, from.unobserved, copy, copies, count);
       for (std::size_t piece = 0; piece < pieces; ++piece) {
-        append(all.seconds[piece], from.seconds[piece], copy, copies, count);
-        append(all.gaps[piece], from.gaps[piece], copy, copies, count);
+        append_copy(all.seconds[piece], from.seconds[piece], copy, copies, count);
+        append_copy(all.gaps[piece], from.gaps[piece], copy, copies, count);
       }
     }
   }

@@ -2,14 +2,34 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "d5/core/tensor.hpp"
 #include "d5/prediction/simulated_network.hpp"
-#include "prediction/simulation/message_end.hpp"
+#include "prediction/simulation/fiber_scheduler.hpp"
 
 namespace d5::detail {
+
+/// A send or a receive of a simulated rank. Ranks are the world's.
+struct MessageEnd {
+  int rank = 0;
+  int peer = 0;     ///< of a receive it may be `kAnyRank`
+  int context = 0;  ///< messages of one group meet
+  int tag = 0;
+  bool sends = false;
+  Tensor data = {};
+
+  bool complete = false;
+  double time = 0;                           ///< when it was complete
+  int from = 0;                              ///< of a complete receive
+  std::int64_t bytes = 0;                    ///< of a complete receive
+  std::exception_ptr error = {};             ///< that it ended with
+  FiberScheduler::Strand* waiter = nullptr;  ///< woken when it is complete
+  bool told = false;                         ///< its rank has seen that it is complete
+};
 
 /// Where the sends and receives of all simulated ranks meet, in the order of each pair of ranks, as
 /// MPI's do, and are given to the network.
