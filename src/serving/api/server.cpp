@@ -1,8 +1,199 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/serving/server.hpp"
 
-#include "serving/api/router.hpp"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "d5/core/error.hpp"
+#include "d5/serving/access_tokens.hpp"
+#include "d5/serving/http_server.hpp"
+#include "d5/serving/route.hpp"
 #include "serving/api/safe_place.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Finds the route of each request, and asks whether whoever sent it may.
+class Router final : public HttpHandler {
+ public:
+  /// Without tokens everyone may do everything. Throws: ValueError for routes whose names are none.
+  Router(ServingContext& context, std::optional<std::string> token_file);
+
+  [[nodiscard]] std::optional<HttpResponse> refuse(HttpRequest& head) override;
+  [[nodiscard]] HttpResponse answer(const HttpRequest& request) override;
+
+ private:
+  struct Path {
+    std::vector<std::string> segments;
+    std::vector<std::pair<std::string, const RouteEntry*>> methods;
+  };
+  [[nodiscard]] const Path* find(const HttpRequest& request) const;
+  [[nodiscard]] std::optional<HttpResponse> refuse_role(HttpRequest& head,
+                                                        const RouteEntry& route) const;
+
+  ServingContext& context_;
+  std::optional<AccessTokens> tokens_;
+  std::vector<Path> paths_;  ///< the most exact first
+};
+
+bool is_any(const std::string& segment) { return segment.starts_with('{'); }
+bool is_rest(const std::string& segment) { return segment.ends_with("...}"); }
+
+/// "id" of "{id}", "file" of "{file...}"
+std::string name_in(const std::string& segment) {
+  constexpr std::size_t kDots = 3;
+  return segment.substr(1, segment.size() - 2 - (is_rest(segment) ? kDots : 0));
+}
+
+std::vector<std::string> segments_of(const std::string& path) {
+  std::vector<std::string> segments;
+  std::size_t begin = 1;
+  for (;;) {
+    const std::size_t end = path.find('/', begin);
+    segments.push_back(path.substr(begin, end - begin));
+    if (end == path.npos) return segments;
+    begin = end + 1;
+  }
+}
+
+/// Texts stand before what stands for any, and both before what stands for all the rest.
+bool is_more_exact(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  const auto rank = [](const std::string& segment) {
+    return is_rest(segment) ? 2 : is_any(segment) ? 1 : 0;
+  };
+  return std::ranges::lexicographical_compare(a, b, {}, rank, rank);
+}
+
+/// The method that a request is answered by: a HEAD is a GET whose body stays here.
+std::string method_of(const HttpRequest& request) {
+  return request.method == "HEAD" ? "GET" : request.method;
+}
+
+using Methods = std::vector<std::pair<std::string, const RouteEntry*>>;
+
+HttpResponse not_allowed(const Methods& methods) {
+  std::string allowed;
+  for (const auto& [method, route] : methods) {
+    allowed += (allowed.empty() ? "" : ", ") + method;
+    if (method == "GET") allowed += ", HEAD";
+  }
+  auto answer = HttpResponse::problem(405, "this address takes " + allowed);
+  answer.headers.add("Allow", allowed);
+  return answer;
+}
+
+/// A page of another server may not make a browser that stands here ask: whoever it is, it says so.
+bool comes_from_elsewhere(const HttpRequest& head) {
+  const std::string* origin = head.headers.find("origin");
+  if (!origin) return false;
+  const std::string host = head.headers.at("host");
+  return *origin != "http://" + host && *origin != "https://" + host;
+}
+
+/// Whether a route's path has the form of a request's; its parts in braces go to `parameters`.
+bool matches(const std::vector<std::string>& route, const std::vector<std::string>& request,
+             std::map<std::string, std::string>& parameters) {
+  std::map<std::string, std::string> found;
+  for (std::size_t i = 0; i < route.size(); ++i) {
+    if (i >= request.size()) return false;
+    if (is_rest(route[i])) {
+      std::string rest = request[i];
+      for (std::size_t j = i + 1; j < request.size(); ++j) rest += "/" + request[j];
+      found[name_in(route[i])] = rest;
+      parameters = std::move(found);
+      return true;
+    }
+    if (is_any(route[i])) {
+      if (request[i].empty()) return false;
+      found[name_in(route[i])] = request[i];
+    } else if (route[i] != request[i]) {
+      return false;
+    }
+  }
+  if (route.size() != request.size()) return false;
+  parameters = std::move(found);
+  return true;
+}
+
+Router::Router(ServingContext& context, std::optional<std::string> token_file) : context_(context) {
+  if (token_file) tokens_.emplace(*token_file);
+  for (const auto& [name, entry] : routes().entries()) {
+    const std::size_t space = name.find(" /");
+    if (space == name.npos) {
+      throw ValueError(fmt::format("route '{}': expected METHOD /PATH", printable(name)));
+    }
+    const auto segments = segments_of(name.substr(space + 1));
+    auto path = std::ranges::find(paths_, segments, &Path::segments);
+    if (path == paths_.end()) path = paths_.insert(path, Path{segments, {}});
+    path->methods.emplace_back(name.substr(0, space), &entry);
+  }
+  std::ranges::stable_sort(paths_, is_more_exact, &Path::segments);
+}
+
+const Router::Path* Router::find(const HttpRequest& request) const {
+  std::map<std::string, std::string> ignored;
+  const auto found = std::ranges::find_if(
+      paths_, [&](const Path& path) { return matches(path.segments, request.segments, ignored); });
+  return found == paths_.end() ? nullptr : &*found;
+}
+
+std::optional<HttpResponse> Router::refuse_role(HttpRequest& head, const RouteEntry& route) const {
+  if (!tokens_) {
+    head.role = ServingRole::admin;
+    return {};
+  }
+  const auto token = tokens_->told(head.headers.at("authorization"));
+  head.role = token ? token->role : ServingRole::anyone;
+  head.caller = token ? token->name : "";
+  if (head.role >= route.role) return {};
+  if (token) {
+    return HttpResponse::problem(
+        403, fmt::format("this takes a token with the role {}; yours is {}", name_of(route.role),
+                         name_of(token->role)));
+  }
+  auto answer = HttpResponse::problem(
+      401, "this takes a token: 'Authorization: Bearer TOKEN'; 'd5 token add' makes one");
+  answer.headers.add("WWW-Authenticate", "Bearer");
+  return answer;
+}
+
+std::optional<HttpResponse> Router::refuse(HttpRequest& head) {
+  const Path* path = find(head);
+  const std::string method = method_of(head);
+  const bool is_page = path && is_rest(path->segments.back());
+  if (!path || (is_page && method != "GET")) {
+    return HttpResponse::problem(404, fmt::format("there is no '{}' here", printable(head.path)));
+  }
+  const auto route = std::ranges::find(
+      path->methods, method, [](const auto& one) -> const std::string& { return one.first; });
+  if (route == path->methods.end()) return not_allowed(path->methods);
+  if (comes_from_elsewhere(head)) {
+    return HttpResponse::problem(403, "a page of another server may not ask this one");
+  }
+  (void)matches(path->segments, head.segments, head.parameters);
+  return refuse_role(head, *route->second);
+}
+
+HttpResponse Router::answer(const HttpRequest& request) {
+  const Path* path = find(request);
+  const std::string method = method_of(request);
+  for (const auto& [name, route] : path ? path->methods : Methods()) {
+    if (name != method) continue;
+    try {
+      return route->answer(request, context_);
+    } catch (const NotFound& error) {  // what a body or a query names; a path names what is asked
+      return HttpResponse::problem(request.parameters.empty() ? 422 : 404, error.what());
+    }
+  }
+  return HttpResponse::problem(404, "there is nothing here");
+}
+
+}  // namespace
+}  // namespace d5::detail
 
 namespace d5 {
 namespace {
