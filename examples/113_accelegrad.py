@@ -7,6 +7,7 @@ import d5
 import numpy as np
 
 
+@d5.register("accelegrad-py")
 class AcceleGrad(d5.ThreeStepOptimizer):
     """AcceleGrad in Python, with norms and rates of each parameter."""
 
@@ -33,9 +34,6 @@ class AcceleGrad(d5.ThreeStepOptimizer):
         kept["z"] = kept["z"] - self.alpha * eta * gradient
         kept["y"] = parameter.value - eta * gradient
         return kept["y"]
-
-
-d5.add_optimizer("accelegrad-py", AcceleGrad)
 
 
 def losses(name: str, **options: Any) -> list[float]:

@@ -7,6 +7,7 @@ from typing import Any
 import d5
 
 
+@d5.register("own_decentralized")
 class ConsistentDecentralized(d5.DistributedOptimizer):
     """Every rank sums all gradients, parameter by parameter."""
 
@@ -23,7 +24,6 @@ class ConsistentDecentralized(d5.DistributedOptimizer):
         return outputs
 
 
-d5.add_distributed_optimizer("own_decentralized", ConsistentDecentralized)
 ranks = d5.world()
 
 

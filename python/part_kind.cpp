@@ -69,8 +69,8 @@ OwnedName owned_name(const std::string& name, char between, const char* what) {
   const auto place = name.find(between);
   if (place == std::string::npos) {
     throw ValueError(fmt::format(
-        "{} '{}' is no framework's; expected FRAMEWORK{}NAME, of one that d5.add_framework added",
-        what, printable(name), between));
+        "{} '{}' is no framework's; expected FRAMEWORK{}NAME, of one that d5.register added", what,
+        printable(name), between));
   }
   return {name.substr(0, place), name.substr(place + 1)};
 }

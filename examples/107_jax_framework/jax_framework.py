@@ -65,11 +65,9 @@ class JaxKernel(d5.Kernel):
         return [found.get(i) for i in range(len(inputs))]
 
 
+@d5.register
 class Jax(d5.Framework):
     name = "jax"
     version = jax.__version__
     kernels = {op: functools.partial(JaxKernel, make) for op, make in OPERATORS.items()}
     executors = {"jit": compile_network}
-
-
-d5.add_framework(Jax())

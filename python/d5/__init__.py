@@ -30,17 +30,9 @@ from d5._bases import StepModifier as StepModifier
 from d5._bases import ThreeStepOptimizer as ThreeStepOptimizer
 from d5._bases import UpdateRule as UpdateRule
 from d5._bases import operator as operator
-from d5._entries import add_dataset as add_dataset
-from d5._entries import add_distributed_optimizer as add_distributed_optimizer
-from d5._entries import add_metric as add_metric
-from d5._entries import add_optimizer as add_optimizer
-from d5._entries import add_sampler as add_sampler
-from d5._entries import add_schedule as add_schedule
-from d5._entries import add_step_modifier as add_step_modifier
 from d5._entries import register as register
 from d5._framework import Framework as Framework
 from d5._framework import Kernel as Kernel
-from d5._framework import add_framework as add_framework
 from d5._isolation import bench as bench
 from d5._isolation import check_operator as check_operator
 from d5._isolation import reduce as reduce

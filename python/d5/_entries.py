@@ -8,11 +8,10 @@ import re
 import typing
 from typing import Any, Callable, Mapping, TypeVar
 
-from d5._bases import Metric, Operator, Optimizer, Schedule, StepModifier
+from d5._bases import Operator
 from d5._bases import operator as _operator
-from d5._d5 import Dataset, DatasetPair, Sampler, _add_entry, _part_kinds
+from d5._d5 import _add_entry, _part_kinds
 from d5._framework import Framework, add_framework
-from d5._rank_bases import DistributedOptimizer
 from d5.errors import NotFound, TypeError
 
 _Option = tuple[str, bool | int | float | str, str]
@@ -55,7 +54,7 @@ def _options(name: str, made: Callable[..., Any], needs: int) -> list[_Option]:
     return options
 
 
-def _add(kind: str, name: str, made: Callable[..., Any], needs: int = 0) -> None:
+def _add(kind: str, name: str, made: Callable[..., Any], needs: int) -> None:
     if not callable(made):
         raise TypeError(f"{kind} {name} is {made!r}; expected a class, or a function that makes one")
     words = inspect.cleandoc(made.__doc__ or "").split("\n\n")[0].replace("\n", " ")
@@ -110,10 +109,11 @@ def register(made: Any = "", /, *, kind: str = "") -> Any:
 
     The name is the one that is given, else the class's `name`, else its own in small letters. The
     class that it derives from says what it is; a function says it by `kind`: "model", "loss",
-    "topology", "dataset", "sampler". The parameters of `__init__`, or of a function behind those
-    that its kind gives it, are its options: each has a default, and may be Annotated[float, "help"].
-    Done again under the same name, as a notebook's cell is, the new one takes the old one's place in
-    what is made from then on, if its options are the same.
+    "topology", "dataset" (a training part, or that and a test part), "sampler", "optimizer",
+    "metric". A framework is made at once, and has its own name. The parameters of `__init__`, or
+    of a function behind those that its kind gives it, are its options: each has a default, and may
+    be Annotated[float, "help"]. Done again under the same name, as a notebook's cell is, the new
+    one takes the old one's place in what is made from then on, if its options are the same.
     """
     if not isinstance(made, str):
         return register(_name_of(made), kind=kind)(made)
@@ -160,50 +160,3 @@ def numbers_of(part: object) -> list[tuple[str, float]]:
         if isinstance(value, float):
             numbers.append((parameter.name, value))
     return numbers
-
-
-def add_optimizer(name: str, made: Callable[..., Optimizer]) -> None:
-    """From now on the class is an optimizer like any other, by its name: in `d5.optimizer`, in
-    recipes, `d5.check_optimizer`, and in the program with `--load FILE.py`.
-
-        class Sgd(d5.Optimizer):
-            "Stochastic gradient descent."                         # shown by d5 list
-
-            def __init__(self, learning_rate: float = 0.01): ...   # its options, with defaults
-
-        d5.add_optimizer("my-sgd", Sgd)
-
-    A parameter's type may be Annotated[float, "what it does"]. Done again under the same name, as a
-    notebook's cell is, the new class takes the old one's place, if its options are the same.
-    """
-    _add("optimizer", name, made)
-
-
-def add_distributed_optimizer(name: str, made: Callable[..., DistributedOptimizer]) -> None:
-    """As `add_optimizer`: `distributed.name=NAME` in a recipe."""
-    _add("distributed optimizer", name, made)
-
-
-def add_step_modifier(name: str, made: Callable[..., StepModifier]) -> None:
-    """As `add_optimizer`: `modifiers=["NAME"]`, and `modifiers: [NAME]` in a recipe."""
-    _add("step modifier", name, made)
-
-
-def add_schedule(name: str, made: Callable[..., Schedule]) -> None:
-    """As `add_optimizer`: `schedules={"learning_rate": "NAME"}`, and in a recipe."""
-    _add("schedule", name, made)
-
-
-def add_metric(name: str, made: Callable[..., Metric]) -> None:
-    """As `add_optimizer`: `metrics=["NAME"]`, `metrics: {NAME: {}}` in a recipe, `--metrics NAME`."""
-    _add("metric", name, made)
-
-
-def add_dataset(name: str, made: Callable[..., Dataset | tuple[Dataset, Dataset] | DatasetPair]) -> None:
-    """As `add_optimizer`, of what makes a training part, or that and a test part."""
-    _add("dataset", name, made)
-
-
-def add_sampler(name: str, made: Callable[..., Sampler]) -> None:
-    """As `add_optimizer`, of what is called with a data set and its options."""
-    _add("sampler", name, made, needs=1)

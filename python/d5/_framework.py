@@ -45,12 +45,12 @@ class Framework:
             def forward(self, inputs):
                 return np.maximum(inputs[0], 0)
 
+        @d5.register
         class NumPy(d5.Framework):
             name = "numpy"
             version = np.__version__
             kernels = {"Relu": Relu}
 
-        d5.add_framework(NumPy())
         d5.executor(network, ["numpy", "reference"])
 
     `kernels` says by operator ("Relu", "com.example.Gelu") what makes its kernel: a class, or

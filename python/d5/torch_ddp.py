@@ -49,6 +49,7 @@ class _Parameters(nn.Module):
         return result
 
 
+@d5.register("torch_ddp")
 class TorchDdp(d5.DistributedOptimizer):
     """torch's DistributedDataParallel from Python: its hooks, over gloo or d5."""
 
@@ -121,6 +122,3 @@ class TorchDdp(d5.DistributedOptimizer):
         for view, value in zip(self.views, self.trained):
             view.copy_(value)
         self.trained = []
-
-
-d5.add_distributed_optimizer("torch_ddp", TorchDdp)

@@ -17,6 +17,7 @@ from d5._torch_groups import group_of
 from d5.errors import NotFound, Unsupported
 
 
+@d5.register("torch_zero")
 class TorchZero(d5.Optimizer):
     """torch's ZeroRedundancyOptimizer: each rank updates some parameters and tells the others."""
 
@@ -51,6 +52,3 @@ class TorchZero(d5.Optimizer):
 
     def restore(self, state: dict[str, Any]) -> None:
         raise Unsupported("torch_zero: trains without checkpoints")
-
-
-d5.add_optimizer("torch_zero", TorchZero)

@@ -81,14 +81,13 @@ def whole(plan):
     return run
 
 
+@d5.register
 class NumPy(d5.Framework):
     name = "numpy"
     version = np.__version__
     kernels = {"Relu": Relu, "MatMul": MatMul, "Add": Add, "NonZero": NonZero}
     executors = {"whole": whole}
 
-
-d5.add_framework(NumPy())
 
 NAMES = itertools.count()
 
@@ -107,7 +106,7 @@ def framework_of(**kernels):
     Small.kernels = {
         op: kernel if isinstance(kernel, type) else plan_of(kernel) for op, kernel in kernels.items()
     }
-    d5.add_framework(Small())
+    d5.register(Small)
     return Small.name
 
 

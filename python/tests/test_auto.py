@@ -20,12 +20,10 @@ class Relu(d5.Kernel):
         return np.maximum(inputs[0], 0)
 
 
+@d5.register
 class Rival(d5.Framework):
     name, version = "rival", "1"
     kernels = {"Relu": Relu}
-
-
-d5.add_framework(Rival())
 
 
 def network():

@@ -177,7 +177,7 @@ class Small(d5.Framework):
 
 
 def test_a_framework_in_python_brings_executors_and_optimizers_of_its_own():
-    d5.add_framework(Small())
+    d5.register(Small)
     executor = d5.executor(loss_network(), ["tests-small:hand"])
     optimizer = d5.optimizer("tests-small/sgd", executor, learning_rate=1.0)
     optimizer.step({"x": np.array([[1]], np.float32), "t": np.array([[0]], np.float32)})

@@ -161,13 +161,13 @@ class Backwards(d5.Sampler):
         return {name: np.stack([s[name].numpy() for s in samples]) for name in ("image", "label")}
 
 
-d5.add_optimizer("heavy", Heavy)
-d5.add_optimizer("forgetful", Forgetful)
-d5.add_schedule("halving", Halving)
-d5.add_step_modifier("average", Average)
-d5.add_metric("worst_loss", Worst)
-d5.add_dataset("stripes", lambda size=40: (Stripes(size), Stripes(20)))
-d5.add_sampler("backwards", Backwards)
+d5.register("heavy")(Heavy)
+d5.register("forgetful")(Forgetful)
+d5.register("halving")(Halving)
+d5.register("average")(Average)
+d5.register("worst_loss")(Worst)
+d5.register("stripes", kind="dataset")(lambda size=40: (Stripes(size), Stripes(20)))
+d5.register("backwards")(Backwards)
 
 
 def recipe(optimizer="heavy", batches=6, **more):
@@ -359,17 +359,17 @@ def test_what_is_no_part_is_refused():
             super().__init__(rate)
 
     with pytest.raises(d5.TypeError, match="'rate' has no default"):
-        d5.add_optimizer("open", Open)
+        d5.register("open")(Open)
     with pytest.raises(d5.ValueError, match="sgd"):
-        d5.add_optimizer("sgd", Heavy)
+        d5.register("sgd")(Heavy)
     with pytest.raises(d5.ValueError, match="other options"):
-        d5.add_optimizer("heavy", Halved)
+        d5.register("heavy")(Halved)
     executor = bowl()
     with pytest.raises(d5.NotFound, match="heavy.*learning_rate"):
         d5.optimizer("heavy", executor, learning_rat=0.1)
     with pytest.raises(d5.ValueError, match="learning_rate"):
         d5.optimizer("heavy", executor, learning_rate="much")
-    d5.add_metric("no-metric", lambda: 3)  # type: ignore[arg-type,return-value]
+    d5.register("no-metric", kind="metric")(lambda: 3)
     with pytest.raises(d5.TypeError, match="a metric is 3.*derived from"):
         d5.training_metric("no-metric")
 
@@ -381,7 +381,7 @@ def test_what_is_no_part_is_refused():
     with pytest.raises(d5.ValueError, match="observes"):
         d5.optimizer("sgd", executor, schedules={"learning_rate": type(
             "Odd", (Halving,), {"observes": "weather"})()})
-    d5.add_optimizer("broken", type("Broken", (Heavy,), {"__init__": lambda self: 1 / 0}))
+    d5.register("broken")(type("Broken", (Heavy,), {"__init__": lambda self: 1 / 0}))
     with pytest.raises(d5.Error, match="optimizer broken: ZeroDivisionError"):
         d5.optimizer("broken", executor)
 
@@ -390,9 +390,9 @@ def test_a_cell_that_adds_a_part_runs_twice():
     class Heavier(Heavy):
         pass
 
-    d5.add_optimizer("heavy", Heavier)
+    d5.register("heavy")(Heavier)
     assert "heavy" in d5.optimizers()
-    d5.add_optimizer("heavy", Heavy)
+    d5.register("heavy")(Heavy)
 
 
 MINE = """
@@ -400,6 +400,7 @@ import d5
 import numpy as np
 
 
+@d5.register("my-sgd")
 class Sgd(d5.Optimizer):
     '''Stochastic gradient descent, written in Python.'''
 
@@ -415,9 +416,6 @@ class Sgd(d5.Optimizer):
         return {}
 
     def restore(self, state): ...
-
-
-d5.add_optimizer("my-sgd", Sgd)
 """
 
 
@@ -434,7 +432,7 @@ def test_the_program_loads_parts_in_python(tmp_path):
     assert check.returncode == 0 and "rule_difference" in check.stdout, check.stderr
     failed = program("train", "mnist-lenet-quick", "--set", "optimizer.name=my-sgd:ends=true")
     assert failed.returncode == 1
-    assert "Python: RuntimeError: no more (mine.py:14)" in failed.stdout.replace("\n", " ")
+    assert "Python: RuntimeError: no more (mine.py:15)" in failed.stdout.replace("\n", " ")
 
 
 def test_a_file_that_raises_several_lines_is_told_in_one(tmp_path):

@@ -107,7 +107,7 @@ def test_added_again_its_kernels_replace_the_former_ones():
         kernel = type("K", (d5.Kernel,), {"forward": lambda self, inputs: np.full(2, number, "f4")})()
         parts = {"name": "again", "version": version, "kernels": {op: plan for op in ops}}
         again = type("Again", (d5.Framework,), parts)
-        d5.add_framework(again())
+        d5.register(again)
         return weakref.ref(kernel)
 
     first = numbered(1)
@@ -138,12 +138,11 @@ FILE = """
         def forward(self, inputs):
             return np.maximum(inputs[0], 0)
 
+    @d5.register
     class Filed(d5.Framework):
         name = words_beside.NAME
         version = "1"
         kernels = {"Relu": Relu}
-
-    d5.add_framework(Filed())
 """
 
 

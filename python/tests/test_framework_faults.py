@@ -112,7 +112,7 @@ def test_ctrl_c_within_a_kernel_ends_the_run():
 def test_what_is_no_framework_is_refused():
     def add(**parts):
         base = {"name": "refused", "version": "1", "kernels": {"Relu": Relu}}
-        d5.add_framework(type("Refused", (d5.Framework,), {**base, **parts})())
+        d5.register(type("Refused", (d5.Framework,), {**base, **parts}))
 
     wrong: list[tuple[dict[str, object], str]] = [
         ({"name": ""}, "name is ''"),

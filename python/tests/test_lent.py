@@ -77,11 +77,11 @@ def test_a_kernels_inputs_end_with_the_call():
             kept.append(inputs[0])
             return np.maximum(inputs[0], 0)
 
+    @d5.register
     class Lending(d5.Framework):
         name, version = "test-lending", "1"
         kernels = {"Relu": Relu}
 
-    d5.add_framework(Lending())
     network = d5.Network("relu")
     network.add_input("x", "float32", [2])
     network.add_node("Relu", ["x"], ["y"])

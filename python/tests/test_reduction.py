@@ -27,13 +27,11 @@ class Crashing(d5.Kernel):
         os.kill(os.getpid(), signal.SIGSEGV)
 
 
+@d5.register
 class Faulty(d5.Framework):
     name = "faulty"
     version = "1"
     kernels = {"Relu": Leaky, "Sigmoid": Crashing}
-
-
-d5.add_framework(Faulty())
 
 
 def chain(inner="Relu"):

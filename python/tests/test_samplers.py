@@ -224,7 +224,7 @@ def test_a_recipe_reads_a_sampler_in_python_ahead():
         def __len__(self):
             return len(self.inner)
 
-    d5.add_sampler("ordered-in-python", Ordered)
+    d5.register("ordered-in-python")(Ordered)
     recipe = d5.recipe("mnist-lenet-quick").changed(
         "training.epochs=1", "training.most_batches=3", "sampler.name=ordered-in-python:batch_size=32")
     expected, _ = d5.train(recipe)

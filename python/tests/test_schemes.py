@@ -37,8 +37,8 @@ class Apart(d5.DistributedOptimizer):
     "Lacks exchange."
 
 made = []
-d5.add_distributed_optimizer("averaged", Averaged)
-d5.add_distributed_optimizer("apart", Apart)
+d5.register("averaged")(Averaged)
+d5.register("apart")(Apart)
 ranks = d5.world()
 
 def trained(*changes):

@@ -54,12 +54,12 @@ def test_why_python_does_not_compile_a_network():
 
 
 def executor_of(compile_network):
+    @d5.register
     class Whole(d5.Framework):
         name = f"small{next(NAMES)}"
         version = "1"
         executors = {"own": compile_network}
 
-    d5.add_framework(Whole())
     return d5.executor(perceptron(), [f"{Whole.name}:own"])
 
 

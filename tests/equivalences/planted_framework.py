@@ -19,10 +19,8 @@ class Relu(d5.Kernel):
         return y
 
 
+@d5.register
 class Planted(d5.Framework):
     name = "planted"
     version = "1"
     kernels = {"Relu": Relu}
-
-
-d5.add_framework(Planted())

@@ -51,13 +51,11 @@ class Relu(d5.Kernel):
         return result
 
 
+@d5.register
 class NumPy(d5.Framework):
     name = "numpy"
     version = numpy.__version__
     kernels = {"Relu": Relu}
-
-
-d5.add_framework(NumPy())
 
 
 class Stop(d5.Event):
@@ -89,7 +87,7 @@ def accuracy(folder: pathlib.Path) -> float:
 WRONG = {
     "d5.modle('lenet')": 'has no attribute "modle"',
     "d5.model(3)": 'incompatible type "int"',
-    "d5.add_framework(3)": 'incompatible type "int"',
+    "d5.register(3)": 'matches argument type "int"',
     "d5.bench('Relu 2x3')[0].medain": 'has no attribute "medain"',
 }
 

@@ -62,7 +62,7 @@ void bind_training_validation(py::module_& m) {
         py::arg("framework") = "reference", py::arg("steps") = 12, py::arg("seed") = 0,
         py::arg("each_parameter") = false,
         "`d5 optimizer check`: trains LeNet for some steps with the optimizer of that name, one in "
-        "Python among them (add_optimizer); further keywords are its options. Records: "
+        "Python among them (d5.register); further keywords are its options. Records: "
         "`trajectory_difference` and `rule_difference` from its judge `against` "
         "(\"sgd:learning_rate=0.1\"), with gradients of its own and with the judge's; "
         "`optimizer_repeatability`, parameter elements that differ when it is trained again and "
