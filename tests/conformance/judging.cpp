@@ -123,8 +123,7 @@ class Rows {
       ++rows_[record.framework][answers + (known ? ", as is known" : "")];
       if (!alarm || known) continue;
       ++alarms_;
-      fmt::print("{} in {}: {}: {}\n", answers, record.framework, record.command,
-                 record.reason);
+      fmt::print("{} in {}: {}: {}\n", answers, record.framework, record.command, record.reason);
     }
   }
   void print() const {

@@ -65,7 +65,7 @@ std::vector<std::string> parts_of(const std::string& text) {
 
 /// "Gemm *x512 512x512": the subject of a line, with a star for numbers in which its points differ.
 /// Nothing where the points' own number is none of these: it is not what the subjects differ in.
-std::optional<std::string> shared_subject(const Curve& line) {
+std::optional<std::string> subject_of_line(const Curve& line) {
   auto shared = parts_of(line.begin()->second->record->subject);
   for (const auto& [x, figure] : line) {
     const auto parts = parts_of(figure->record->subject);
@@ -107,7 +107,7 @@ std::map<std::string, Curve> curves_across_subjects(const std::string& condition
   });
   std::map<std::string, Curve> curves;
   for (const auto& [ignored, line] : lines) {
-    const auto subject = shared_subject(line);
+    const auto subject = subject_of_line(line);
     if (!subject) return {};
     if (!curves.emplace(name_of(*line.begin()->second, *subject), line).second) return {};
   }

@@ -8,7 +8,8 @@
 namespace d5::detail {
 namespace {
 
-ResultCell cell_of(const Measurement& m, const std::string& name, const Condition& condition) {
+ResultCell condition_cell(const Measurement& m, const std::string& name,
+                          const Condition& condition) {
   using enum ResultCell::Kind;
   // A ratio says nothing without what it is over.
   if (name == "base" && m.quantity == Quantity::ratio) return {name, condition.text(), number};
@@ -42,7 +43,7 @@ std::vector<ResultCell> cells_of(const Measurement& m) {
   std::vector<ResultCell> cells = {
       {"subject", m.subject}, {"framework", m.framework}, {"device", m.device}};
   for (const auto& [name, condition] : m.conditions) {
-    if (condition.role != Role::aside) cells.push_back(cell_of(m, name, condition));
+    if (condition.role != Role::aside) cells.push_back(condition_cell(m, name, condition));
   }
   cells.push_back({"metric", m.metric, number});
   cells.push_back({"statistic", none ? "" : to_string(m.statistic), from});

@@ -30,7 +30,7 @@ bool comparable(const Measurement& m) {
 
 using Names = std::set<std::string, std::less<>>;
 
-Names names_of(Role role, const Results& results) {
+Names names_with(Role role, const Results& results) {
   Names names;
   for (const auto& m : results.measurements) {
     for (const auto& [name, condition] : m.conditions) {
@@ -49,10 +49,10 @@ struct Compared {
 };
 
 Compared compared(const Results& a, const Results& b) {
-  Compared names{.identities = names_of(Role::identity, a), .settings = {}};
-  names.identities.merge(names_of(Role::identity, b));
+  Compared names{.identities = names_with(Role::identity, a), .settings = {}};
+  names.identities.merge(names_with(Role::identity, b));
   names.identities.insert({"level", "framework"});
-  std::ranges::set_intersection(names_of(Role::setting, a), names_of(Role::setting, b),
+  std::ranges::set_intersection(names_with(Role::setting, a), names_with(Role::setting, b),
                                 std::inserter(names.settings, names.settings.end()));
   return names;
 }
@@ -114,7 +114,7 @@ class CaseKey {
   /// Drops identities that one file alone knows and that follow from the others there, as the names
   /// behind a case's `for` follow from its shapes.
   void drop_what_follows(const Results& a, const Results& b) {
-    const Names in_a = names_of(Role::identity, a), in_b = names_of(Role::identity, b);
+    const Names in_a = names_with(Role::identity, a), in_b = names_with(Role::identity, b);
     Names apart;
     std::ranges::set_symmetric_difference(in_a, in_b, std::inserter(apart, apart.end()));
     for (const std::string& name : apart) {
