@@ -10,7 +10,7 @@ Arrays of NumPy and torch go in and out without a copy (DLPack).
 """
 
 import atexit as _atexit
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _typing
 
 from d5 import op as op
 from d5._d5 import *  # noqa: F403
@@ -70,7 +70,7 @@ if "prediction" not in _cpp._left_out():
     from d5._predicting import predict as predict
 if "serving" not in _cpp._left_out():
     from d5._client import Client as Client
-if not _TYPE_CHECKING and _cpp._left_out():  # checkers know the names that are there
+if not _typing.TYPE_CHECKING and _cpp._left_out():  # checkers know the names that are there
     from d5._left_out import explain as __getattr__
 
 _show_in_notebooks()
