@@ -67,7 +67,7 @@ class Runs:
 def estimate_of(records, metric, **conditions):
     """The first such record's estimate, as the results file has it."""
     for record in records:
-        same = all(record.get("conditions", {}).get(name) == value for name, value in conditions.items())
+        same = all(record["conditions"].get("identity", {}).get(name) == value for name, value in conditions.items())
         if record["metric"] == metric and same:
             return record
     return None

@@ -152,7 +152,7 @@ def times_by_case(rows):
     cases = {}
     for row in rows:
         if row.metric == "time" and row.samples:
-            cases.setdefault((row.subject, row.conditions["threads"]), {})[row.framework] = row
+            cases.setdefault((row.subject, str(row.conditions["threads"])), {})[row.framework] = row
     return cases
 
 

@@ -48,7 +48,7 @@ def case_of(file: pathlib.Path) -> dict:
         samples = sorted(record["samples"])
         numbers[record["metric"]] = statistics.median(samples)
         if record["metric"] == "predicted_time":
-            numbers["low"], numbers["high"] = (float(record["conditions"][end]) for end in ("low", "high"))
+            numbers["low"], numbers["high"] = (record["conditions"]["finding"][end]["value"] for end in ("low", "high"))
         if record["metric"] == "time":
             # 95% of medians lie between these two order statistics.
             margin = 0.98 * len(samples) ** 0.5

@@ -67,7 +67,8 @@ TEST_CASE("collectives are checked on several ranks, the others on one") {
     CHECK(run.status == 0);
     const auto records = nlohmann::json::parse(run.out).at("measurements");
     CHECK(std::ranges::all_of(records, [](const auto& record) {
-      return record.at("status") == "passed" && record.at("conditions").at("ranks") == "2";
+      return record.at("status") == "passed" &&
+             record.at("conditions").at("identity").at("ranks") == 2;
     }));
     CHECK(subjects_of(run).contains(kind + " mpi"));
     CHECK(subjects_of(run).size() > 3);

@@ -60,7 +60,7 @@ TEST_CASE("a transformed network is held against the original, and records say s
   CHECK(run.status == 0);
   const auto records = nlohmann::json::parse(run.out).at("measurements");
   CHECK(records.at(0).at("status") == "passed");  // the original in the reference is its judge
-  CHECK(records.at(0).at("conditions").at("transform") ==
+  CHECK(records.at(0).at("conditions").at("identity").at("transform") ==
         "remove-dropout,constant-folding:most_bytes=8");
   CHECK_THAT(records.at(0).at("command").get<std::string>(), Contains(chain));
   const auto bench = run_d5("net bench lenet --samples 3 --format json" + chain);
