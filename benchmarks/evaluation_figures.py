@@ -119,7 +119,7 @@ def frameworks(runs, arguments):
         p90 = quantile(latency["samples"], 0.9) * 1e3 if latency and latency["samples"] else float("nan")
         rates = []
         for batch in batches.split(","):
-            record = estimate_of(timed, "throughput", batch=batch)
+            record = estimate_of(timed, "throughput", batch=int(batch))
             rates.append(f"{batch}: {record['samples'][0]:.1f}" if record and record["samples"] else f"{batch}: -")
         print(f"{framework}  {shares[0]:.3f}  {shares[1]:.3f}  {differ}  {p90:.2f} ms  {', '.join(rates)}", flush=True)
 

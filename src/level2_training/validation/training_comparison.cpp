@@ -88,9 +88,10 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
     const Measurement *a = find(mine, metric), *b = find(its, metric);
     if (!a || !b) continue;
     Measurement& ratio = results.emplace_back(ratio_record(*a, *b, {subject.name, base.name}));
-    for (const char* of_subject : {"mean", "mean_interval", "olympic_mean", "accepted"}) {
-      ratio.conditions.erase(of_subject);
-    }
+    // What was found of the subject says nothing of the ratio; how many runs there were does.
+    std::erase_if(ratio.conditions, [](const auto& condition) {
+      return condition.second.role == Role::finding && condition.first != "runs";
+    });
     if (const auto unmeasured = not_reached(*a, *b, subject, base); !unmeasured.empty()) {
       ratio.samples.clear();
       ratio.status = Status::skipped;

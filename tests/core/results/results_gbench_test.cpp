@@ -52,8 +52,10 @@ TEST_CASE("the name says the identities in which records differ") {
   Measurement backward = gbench_time("time", {2e-6});
   backward.conditions["pass"] = identity("backward");
   backward.conditions["m"] = identity(16);
-  const auto file = benchmarks_of({gbench_time("time", {1e-6}), backward});
-  CHECK(file.at("benchmarks").at(0).at("name") == "Gemm 8x8 8x8/torch/pass:forward");
+  Measurement forward = gbench_time("time", {1e-6});
+  forward.conditions["m"] = identity(8);
+  const auto file = benchmarks_of({forward, backward});
+  CHECK(file.at("benchmarks").at(0).at("name") == "Gemm 8x8 8x8/torch/m:8/pass:forward");
   CHECK(file.at("benchmarks").back().at("run_name") == "Gemm 8x8 8x8/torch/m:16/pass:backward");
 }
 

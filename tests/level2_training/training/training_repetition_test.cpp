@@ -49,8 +49,8 @@ TEST_CASE("runs become a sample each, with median, mean and olympic mean") {
   CHECK(time.conditions.at("seeds") == "0 to 4");
   CHECK_FALSE(time.conditions.contains("seed"));
   CHECK(time.conditions.at("target") == "0.9");
-  CHECK(time.conditions.at("mean") == "4");
-  CHECK(time.conditions.at("olympic_mean") == "3");
+  CHECK(time.conditions.at("mean") == finding(4.0, "s"));
+  CHECK(time.conditions.at("olympic_mean") == finding(3.0, "s"));
   CHECK(results[1].samples == std::vector<double>{0, 1, 2, 3, 4});  // the last of each curve
 }
 
@@ -95,8 +95,8 @@ TEST_CASE("one run that does not converge is the slowest, a second one fails all
   CHECK(std::isinf(once.samples[1]));
   CHECK(estimate(once).value == 4);
   CHECK(once.conditions.at("converged") == "4");
-  CHECK(once.conditions.at("mean") == "3.5");
-  CHECK(once.conditions.at("olympic_mean") == "4");
+  CHECK(once.conditions.at("mean") == finding(3.5, "s"));
+  CHECK(once.conditions.at("olympic_mean") == finding(4.0, "s"));
   const Measurement twice = joined({3, -1, 2, -1, 5}, {.runs = 5}).front();
   CHECK(twice.status == Status::failed);
   CHECK(twice.samples.size() == 4);  // no more are made
