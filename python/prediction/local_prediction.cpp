@@ -19,7 +19,7 @@ namespace {
 
 /// A function of Python's, of numbers of ranks and of launches, which may be destroyed anywhere.
 template <class Result, class... Numbers>
-std::function<Result(Numbers...)> held(const py::typing::Callable<Result(Numbers...)>& function) {
+std::function<Result(Numbers...)> guarded(const py::typing::Callable<Result(Numbers...)>& function) {
   const auto object = std::make_shared<PythonReference>(function);
   return [object](Numbers... numbers) {
     return call_python([&] { return object->object(numbers...).template cast<Result>(); });
@@ -34,12 +34,12 @@ std::pair<PredictedCurve, std::optional<Timeline>> predict_local(
     const std::optional<py::typing::Callable<Timeline(int)>>& timeline, std::vector<int> ranks,
     std::int64_t batch, const std::string& scheme, const std::string& scaling,
     const std::string& wire, int launches) {
-  LocalRanks here{.profile = held(profile),
-                  .network = held(network),
-                  .steps = [steps = held(steps)](int ranks, int) { return steps(ranks); },
+  LocalRanks here{.profile = guarded(profile),
+                  .network = guarded(network),
+                  .steps = [steps = guarded(steps)](int ranks, int) { return steps(ranks); },
                   .timeline = {},
                   .launches = launches};
-  if (timeline) here.timeline = held(*timeline);
+  if (timeline) here.timeline = guarded(*timeline);
   ScalingPredictionOptions options;
   options.ranks = std::move(ranks);
   options.scaling = predicted_scaling(scaling);
@@ -84,7 +84,7 @@ void bind_local_prediction(py::module_& m) {
         py::arg("steps") = usual.steps, py::arg("warm_up") = usual.warm_up,
         py::arg("optimizer") = usual.optimizer, py::arg("group") = py::none(),
         "Seconds of each step of training a model or recipe, of the slowest rank, on all ranks of "
-        "the job or of a group: what a prediction is held against. A collective.");
+        "the job or of a group: what a prediction is guarded against. A collective.");
   m.def(
       "predicted_timeline",
       [](const TrainingProfile& profile, const NetworkDescription& network, int ranks,
