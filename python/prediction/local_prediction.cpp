@@ -19,7 +19,8 @@ namespace {
 
 /// A function of Python's, of numbers of ranks and of launches, which may be destroyed anywhere.
 template <class Result, class... Numbers>
-std::function<Result(Numbers...)> guarded(const py::typing::Callable<Result(Numbers...)>& function) {
+std::function<Result(Numbers...)> guarded(
+    const py::typing::Callable<Result(Numbers...)>& function) {
   const auto object = std::make_shared<PythonReference>(function);
   return [object](Numbers... numbers) {
     return call_python([&] { return object->object(numbers...).template cast<Result>(); });
@@ -84,7 +85,7 @@ void bind_local_prediction(py::module_& m) {
         py::arg("steps") = usual.steps, py::arg("warm_up") = usual.warm_up,
         py::arg("optimizer") = usual.optimizer, py::arg("group") = py::none(),
         "Seconds of each step of training a model or recipe, of the slowest rank, on all ranks of "
-        "the job or of a group: what a prediction is guarded against. A collective.");
+        "the job or of a group: what a prediction is held against. A collective.");
   m.def(
       "predicted_timeline",
       [](const TrainingProfile& profile, const NetworkDescription& network, int ranks,
