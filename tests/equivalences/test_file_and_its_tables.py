@@ -115,3 +115,19 @@ def test_numbers(d5, draw, number):
         assert abs(value - expected[subject]) <= half * 1.0001, f"markdown: {subject}: {cells}"
         seen.add(subject)
     assert seen == set(expected), heads
+
+
+@pytest.mark.parametrize("form", ("table", "markdown", "csv", "json", "jsonl", "gbench", "html"))
+def test_schemas(d5, draw, form):
+    """A file of schema 2, whose conditions are texts, says what the same file says today."""
+    old = drawn_results(draw)
+    today = [{**m, "conditions": {"identity": {"threads": 1, "row": i}}} for i, m in enumerate(old["measurements"])]
+    (d5.folder / "r.json").write_text(json.dumps(old))
+    of_old = d5("report", "r.json", "--format", form).stdout
+    (d5.folder / "old.json").write_text(json.dumps(old))
+    (d5.folder / "r.json").write_text(json.dumps({**old, "schema": 3, "measurements": today}))
+    assert d5("report", "r.json", "--format", form).stdout == of_old
+    if form in ("table", "markdown", "csv", "json"):
+        pairs = d5("compare", "old.json", "r.json", "--format", form)
+        assert pairs.stdout == d5("compare", "r.json", "old.json", "--format", form).stdout == d5("compare", "r.json", "r.json", "--format", form).stdout
+        assert "B has no" not in pairs.stderr
