@@ -13,9 +13,8 @@ _WORDS = ("subject", "level", "framework", "device", "metric", "unit", "statisti
 
 
 def _says(row: Measurement, name: str, word: object) -> bool:
-    if name not in _WORDS:
-        return fnmatch.fnmatchcase(str(row.conditions.get(name, "")), str(word))
-    return fnmatch.fnmatchcase(str(getattr(row, name)), str(word))
+    said = getattr(row, name) if name in _WORDS else row.conditions.get(name, "")
+    return fnmatch.fnmatchcase(str(said), str(word))
 
 
 def _row(one: Measurement) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace d5 {
@@ -23,9 +24,9 @@ enum class Role {
 /// A value beside a record's number, with its type, its unit and its role, all said where it is
 /// set:
 ///
-///     record.conditions["pass"] = identity(identity("forward"));
-///     record.conditions["warmup"] = setting(setting(3));
-///     record.conditions["reduced in"] = identity(finding(0.25, "s"));
+///     record.conditions["pass"] = identity("forward");
+///     record.conditions["warmup"] = setting(3);
+///     record.conditions["reduced in"] = finding(0.25, "s");
 struct Condition {
   using Value = std::variant<std::string, std::int64_t, double>;
 
@@ -51,21 +52,17 @@ struct Condition {
 using Conditions = std::map<std::string, Condition, std::less<>>;
 
 namespace detail {
-[[nodiscard]] inline Condition::Value condition_value(std::string_view text) {
-  return std::string(text);
-}
-[[nodiscard]] inline Condition::Value condition_value(const char* text) {
-  return std::string(text);
-}
-[[nodiscard]] inline Condition::Value condition_value(const std::string& text) { return text; }
-template <std::integral T>
-[[nodiscard]] Condition::Value condition_value(T number) {
+template <class T>
+[[nodiscard]] Condition::Value condition_value(const T& value) {
   static_assert(!std::is_same_v<T, bool>, "a condition says what is on or off in words");
-  return static_cast<std::int64_t>(number);
-}
-template <std::floating_point T>
-[[nodiscard]] Condition::Value condition_value(T number) {
-  return static_cast<double>(number);
+  if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    return std::string(std::string_view(value));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<double>(value);
+  } else {
+    static_assert(std::is_integral_v<T>, "a condition is a text or a number");
+    return static_cast<std::int64_t>(value);
+  }
 }
 }  // namespace detail
 

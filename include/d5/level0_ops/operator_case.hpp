@@ -12,7 +12,7 @@
 
 namespace d5 {
 
-/// Where a line with `for` stands for the case among others: empty for a line without.
+/// The names behind a line's `for` in one of its cases; empty for a line without.
 struct CaseSweep {
   std::string line = {};   ///< "Gemm {m}x64 64x64 for m=8": this case alone, with its names
   Conditions values = {};  ///< the names with their values here, as identities of records

@@ -46,11 +46,23 @@ struct Compared {
   Names identities;
   /// The settings of both files: what one of them does not know tells no record from another.
   Names settings;
+  Names only_in_a, only_in_b;  ///< identities
 };
 
+/// What `names` has and `others` lacks.
+Names without(const Names& names, const Names& others) {
+  Names left;
+  std::ranges::set_difference(names, others, std::inserter(left, left.end()));
+  return left;
+}
+
 Compared compared(const Results& a, const Results& b) {
-  Compared names{.identities = names_with(Role::identity, a), .settings = {}};
-  names.identities.merge(names_with(Role::identity, b));
+  const Names in_a = names_with(Role::identity, a), in_b = names_with(Role::identity, b);
+  Compared names{.identities = in_a,
+                 .settings = {},
+                 .only_in_a = without(in_a, in_b),
+                 .only_in_b = without(in_b, in_a)};
+  names.identities.insert(in_b.begin(), in_b.end());
   names.identities.insert({"level", "framework"});
   std::ranges::set_intersection(names_with(Role::setting, a), names_with(Role::setting, b),
                                 std::inserter(names.settings, names.settings.end()));
@@ -100,7 +112,8 @@ class CaseKey {
       names_.identities.erase(difference.name);
       names_.settings.erase(difference.name);
     }
-    drop_what_follows(a, b);
+    drop_what_follows(names_.only_in_a, a);
+    drop_what_follows(names_.only_in_b, b);
   }
   [[nodiscard]] std::string of(const Measurement& m) const {
     std::string key = m.subject + '\n' + m.metric + '\n' + m.unit + '\n' + to_string(m.statistic);
@@ -111,16 +124,13 @@ class CaseKey {
   }
 
  private:
-  /// Drops identities that one file alone knows and that follow from the others there, as the names
-  /// behind a case's `for` follow from its shapes.
-  void drop_what_follows(const Results& a, const Results& b) {
-    const Names in_a = names_with(Role::identity, a), in_b = names_with(Role::identity, b);
-    Names apart;
-    std::ranges::set_symmetric_difference(in_a, in_b, std::inserter(apart, apart.end()));
-    for (const std::string& name : apart) {
+  /// Drops identities that this file alone knows and that follow from the others there, as the
+  /// names behind a case's `for` follow from its shapes.
+  void drop_what_follows(const Names& only_here, const Results& results) {
+    for (const std::string& name : only_here) {
       if (names_.identities.erase(name) == 0) continue;
       std::map<std::string, std::string> values;
-      for (const auto& m : (in_a.contains(name) ? a : b).measurements) {
+      for (const auto& m : results.measurements) {
         const auto [place, fresh] = values.try_emplace(of(m), word_of(m, name));
         if (fresh || place->second == word_of(m, name)) continue;
         names_.identities.insert(name);
