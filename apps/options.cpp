@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/declared_options.hpp"
 #include "apps/kept_results.hpp"
 #include "apps/loadable_frameworks.hpp"
 #include "apps/say.hpp"
@@ -125,6 +126,7 @@ void add_framework_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--framework", options.frameworks,
                   "frameworks, or paths to plug-ins; several are compared, interleaved")
+      ->each([&options](const std::string&) { options.frameworks_given = true; })
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...")
@@ -139,6 +141,7 @@ void add_process_options(CLI::App& command, RunOptions& options) {
       ->group("Common options");
   command.add_option("--seed", options.seed, "of all random numbers")
       ->transform(natural_number())
+      ->each([&options](const std::string&) { options.seed_given = true; })
       ->option_text("N")
       ->group("Common options");
   // `Program` starts the trace before the command runs, and writes it after.
@@ -277,28 +280,7 @@ std::string to_line(const ToleranceOptions& options) {
 }
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
-  command.add_option("--samples", options.samples, "samples; fewer than 30 are mistrusted")
-      ->transform(whole_number(1))
-      ->option_text("N")
-      ->group("Measuring");
-  command.add_option("--warmup", options.warmup, "runs before the first sample")
-      ->transform(whole_number(0))
-      ->option_text("N")
-      ->group("Measuring");
-  command.add_option("--most-seconds", options.most_seconds, "stop sampling after this long")
-      ->transform(positive_number())
-      ->option_text("S")
-      ->group("Measuring");
-  command.add_flag("--cold-cache", options.cold_cache, "evict the caches before each sample")
-      ->group("Measuring");
-  command.add_flag("--unjudged", options.unjudged, "time answers that nobody has judged")
-      ->group("Measuring");
-  command
-      .add_option("--judge-seconds", options.judge_seconds,
-                  "that the reference may take to judge answers; then another framework does")
-      ->transform(positive_number())
-      ->option_text("S")
-      ->group("Measuring");
+  add_declared_options(command, options, "Measuring");
 }
 
 MeasureOptions measuring_of(const MeasureOptions& measuring, const RunOptions& run) {

@@ -44,9 +44,10 @@ struct RunOptions {
   std::string device = "cpu";
   int threads = 0;  ///< 0: as many as the machine has cores
   std::uint64_t seed = 0;
-  std::vector<std::string> metrics;  ///< besides the command's own
-  std::vector<std::string> load;     ///< plug-ins, and libraries or sources of custom operators
-  std::string trace;                 ///< file for a timeline of the run; empty: none
+  bool frameworks_given = false, seed_given = false;  ///< on the command line
+  std::vector<std::string> metrics;                   ///< besides the command's own
+  std::vector<std::string> load;  ///< plug-ins, and libraries or sources of custom operators
+  std::string trace;              ///< file for a timeline of the run; empty: none
 };
 void add_load_option(CLI::App& command, std::vector<std::string>& libraries);
 /// Loads them, as `load_extension` does.

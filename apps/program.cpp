@@ -22,6 +22,7 @@
 #include "apps/usage_error.hpp"
 #include "apps/usage_rules.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/level3_distributed/traced_run.hpp"
 #include "d5/onnx/load_notes.hpp"
 #include "d5/version.hpp"
@@ -190,6 +191,7 @@ int Program::parse_and_run(int argc, char** argv) {
 
 int Program::run(int argc, char** argv) {
   occupy_standard_streams();
+  use_option_flags();
   say_notes_of_files();
   try {
     const int status = parse_and_run(argc, argv);

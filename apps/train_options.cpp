@@ -39,6 +39,11 @@ class EpochProgress final : public TrainingEvent {
   std::optional<Progress> progress_;
 };
 
+std::string strong_or_weak(const std::string& word) {
+  if (word == "strong" || word == "weak") return word;
+  throw ValueError(fmt::format("'{}' given, expected strong or weak", printable(word)));
+}
+
 void check_variants(const TrainOptions& options) {
   const bool varies = !options.vary.empty() || options.trials > 0;
   if (options.trials > 0 && !options.vary.empty()) {
@@ -60,6 +65,53 @@ void check_variants(const TrainOptions& options) {
 }
 
 }  // namespace
+
+void TrainOptions::declare(OptionList& options) {
+  const OptionText file{.placeholder = "FILE"}, folder{.placeholder = "DIR"};
+  options.add("data", data, "the folder of the data set", folder);
+  options.add("checkpoint", checkpoint, "write checkpoints to this file", file);
+  options.add("checkpoint_every", checkpoint_every, "batches between two checkpoints",
+              {.least = 1});
+  options.add("keep", keep, "how many checkpoints stay, older ones as FILE.step-N", {.least = 1});
+  options.add("resume", resume,
+              "continue from the checkpoint, if it is there; of repeated runs, from --out");
+  options.add("dry_run", dry_run,
+              "plan a step and say what would be trained, in which framework, in how many bytes, "
+              "and stop; under mpirun, of one rank");
+  options.add("repeat", repeat,
+              "runs from so many seeds; auto: 5, then until the mean's 95% interval is within 5%, "
+              "30 at most",
+              {.placeholder = "N|auto"});
+  options.add("vary", vary,
+              "train with each of several values, interleaved, and compare them with the first",
+              {.placeholder = "KEY=A,B,..."});
+  options.add("trials", trials,
+              "train at so many points of the recipe's ranges (Halton's), and tell the best; 0: as "
+              "the recipe says",
+              {.least = 0, .most = 10000});
+  options.add("make_reference", make_reference,
+              "write the samples to accuracy of 10 runs or more into the recipe; later repeated "
+              "runs are held against them");
+  options.add("pictures", pictures, "draw accuracy over epochs and loss over time into this folder",
+              folder);
+  options.add("init", init,
+              "begin with the parameters in this file, by their names: safetensors, a checkpoint, "
+              "ONNX",
+              file);
+  options.add("init_skip_differing", init_skip_differing,
+              "leave parameters as they are that have another shape or type in --init's file");
+  options.add("save", save, "write the trained network, without its loss, to this file",
+              {.placeholder = "FILE.onnx"});
+  options.add("loader_threads", loader_threads,
+              "threads that read batches ahead, of the same bits; 0: training reads by itself",
+              {.least = 0, .most = 1024});
+  options.add("distributed", distributed,
+              "how ranks work together: a scheme and its options ('d5 list "
+              "distributed-optimizers')",
+              {.placeholder = "NAME:KEY=VALUE..."});
+  options.add("scaling", scaling, "the recipe's batch is of all ranks, or each",
+              {.placeholder = "strong|weak", .read = strong_or_weak});
+}
 
 Recipe recipe_of(const TrainOptions& options) {
   Recipe recipe = load_recipe(options.recipe);
@@ -83,7 +135,7 @@ SessionOptions session_of(const TrainOptions& options, const std::string& word) 
   session.checkpoint_every = options.checkpoint_every;
   session.checkpoints_kept = options.keep;
   session.init.path = options.init;
-  if (options.init_skips_differing) session.init.differing = InitialValues::Differing::leave;
+  if (options.init_skip_differing) session.init.differing = InitialValues::Differing::leave;
   session.save = options.save;
   session.loader_threads = options.loader_threads;
   session.metrics = metrics_of(options, {});
@@ -136,7 +188,7 @@ void check(const TrainOptions& options) {
         "train: --dry-run plans one training and measures nothing; leave out --out and what "
         "repeats or varies it");
   }
-  if (options.init_skips_differing && options.init.empty()) {
+  if (options.init_skip_differing && options.init.empty()) {
     throw ValueError(
         "train: --init-skip-differing needs --init FILE, whose parameters it is about");
   }

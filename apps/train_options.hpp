@@ -18,12 +18,14 @@ struct TrainOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::int64_t trials = 0;
   bool make_reference = false;
   std::vector<std::string> changes;
-  bool seed_given = false, resume = false, init_skips_differing = false, dry_run = false;
+  bool resume = false, init_skip_differing = false, dry_run = false;
   std::int64_t checkpoint_every = 500, keep = 1;
   int loader_threads = 0;
   std::string distributed, scaling;  ///< how ranks work together; empty: as the recipe says
   int launched_ranks = 0;            ///< that d5 starts itself; 0: it is one, or a launcher did
-  RankOptions ranks;
+  TrainingRankOptions ranks;
+
+  void declare(OptionList& options);
 };
 
 /// Throws: ValueError for options that do not go together.

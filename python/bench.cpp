@@ -7,6 +7,7 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
+#include "declared_keywords.hpp"
 #include "level1_network/given_inputs.hpp"
 #include "long_call.hpp"
 
@@ -26,16 +27,14 @@ void bind_bench(py::module_& m) {
   m.def(
       "bench",
       [](const std::string& line, const std::vector<std::string>& frameworks,
-         const std::string& passes, const std::vector<std::string>& metrics, int samples,
-         std::uint64_t seed, double isolate, bool unjudged, double judge_seconds) {
+         const std::string& passes, const std::vector<std::string>& metrics, std::uint64_t seed,
+         double isolate, const Options& keywords) {
         BenchOptions options{.frameworks = frameworks,
                              .passes = passes_of(passes),
                              .metrics = {metrics.begin(), metrics.end()},
-                             .measuring = {.samples = samples,
-                                           .unjudged = unjudged,
-                                           .judge_seconds = judge_seconds,
-                                           .seed = seed},
+                             .measuring = read_keywords<MeasureOptions>(keywords, "d5.bench"),
                              .isolation = {.most_seconds = isolate}};
+        options.measuring.seed = seed;
         std::vector<Measurement> results;
         long_call([&](const Interrupt& interrupt) {
           options.measuring.interrupt = interrupt;
@@ -46,28 +45,27 @@ void bind_bench(py::module_& m) {
       },
       py::arg("case"), py::kw_only(), py::arg("frameworks") = std::vector<std::string>{"reference"},
       py::arg("passes") = "both", py::arg("metrics") = std::vector<std::string>{"time"},
-      py::arg("samples") = 30, py::arg("seed") = 0, py::arg("isolate") = 0.0,
-      py::arg("unjudged") = false, py::arg("judge_seconds") = MeasureOptions().judge_seconds,
+      py::arg("seed") = 0, py::arg("isolate") = 0.0,
       "One operator in several frameworks, interleaved: `d5 op bench`. With isolate=S each pass in "
       "a process of its own, as test_forward. Answers are judged before the clock and after it, "
       "unless unjudged=True; the reference may take judge_seconds for that.");
+  tell_keywords(m, "bench", options_of<MeasureOptions>());
   m.def(
       "bench_network",
       [](const Path& model, const std::vector<std::string>& frameworks,
          const std::variant<std::int64_t, std::vector<std::int64_t>>& batch,
          const std::map<std::string, std::int64_t>& dims, const Anything& inputs, bool training,
-         const std::vector<std::string>& metrics, int samples, std::uint64_t seed, bool profile,
+         const std::vector<std::string>& metrics, std::uint64_t seed, bool profile,
          const std::vector<std::string>& transforms, const std::vector<std::string>& placement,
-         bool unjudged, double judge_seconds, const std::string& loss) {
+         const std::string& loss, const Options& keywords) {
         if (!loss.empty() && !training)
           throw ValueError("loss is of training steps: training=True");
-        NetworkBenchOptions options{.frameworks = frameworks,
-                                    .metrics = {metrics.begin(), metrics.end()},
-                                    .profile = profile,
-                                    .measuring = {.samples = samples,
-                                                  .unjudged = unjudged,
-                                                  .judge_seconds = judge_seconds,
-                                                  .seed = seed}};
+        NetworkBenchOptions options{
+            .frameworks = frameworks,
+            .metrics = {metrics.begin(), metrics.end()},
+            .profile = profile,
+            .measuring = read_keywords<MeasureOptions>(keywords, "d5.bench_network")};
+        options.measuring.seed = seed;
         options.sizes.by_name = dims;
         options.inputs = to_given_inputs(inputs);
         options.transforms = transform_chain(transforms);
@@ -91,10 +89,9 @@ void bind_bench(py::module_& m) {
       py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("inputs") = py::none(),
       py::arg("training") = false,
       py::arg("metrics") = std::vector<std::string>{"time", "framework_overhead"},
-      py::arg("samples") = 30, py::arg("seed") = 0, py::arg("profile") = false,
+      py::arg("seed") = 0, py::arg("profile") = false,
       py::arg("transforms") = std::vector<std::string>(),
-      py::arg("placement") = std::vector<std::string>(), py::arg("unjudged") = false,
-      py::arg("judge_seconds") = MeasureOptions().judge_seconds, py::arg("loss") = "",
+      py::arg("placement") = std::vector<std::string>(), py::arg("loss") = "",
       "One network in several frameworks, interleaved: `d5 net bench`; `loss` is of training a "
       "network that has none (\"cross_entropy\"); with several sizes of batch "
       "one after the other; `dims` are sizes of open dimensions by name, `inputs` as of "
@@ -102,6 +99,7 @@ void bind_bench(py::module_& m) {
       "(conditions 'by', 'operator', 'layer', 'node', 'direction'). Answers are judged before the "
       "clock and after it, unless unjudged=True; where the reference takes longer than "
       "judge_seconds, another framework judges.");
+  tell_keywords(m, "bench_network", options_of<MeasureOptions>());
 }
 
 }  // namespace d5::python

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/declared_options.hpp"
 #include "apps/execution_options.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
@@ -47,41 +48,30 @@ struct NetCheckOptions : app::OutputOptions,
                          app::ModelsArgument,
                          app::ListOptions,
                          app::ToleranceOptions {
-  std::string against = "reference";
-  bool by_node = false, backward = false;
-  std::int64_t numeric = 0;  ///< elements of each parameter; 0: none
-  std::string reduce = {};
-  double reduce_slower = 0;
+  NetworkCheckOptions check = {};
   app::ReductionOptions reduction = {};
 };
 
 int run_net_check(NetCheckOptions options) {
   app::apply(options, executor_words);
-  const NetworkCheckOptions how{
-      .frameworks = options.frameworks,
-      .against = options.against,
-      .sizes = app::sizes_of(options),
-      .inputs = app::inputs_of(options),
-      .transforms = app::chain_of(options),
-      .execution = app::execution_of(options, options),
-      .tolerance = app::tolerance_of(options),
-      .by_node = options.by_node,
-      .backward = options.backward,
-      .numeric = options.numeric,
-      .reduce = options.reduce,
-      .reduce_slower = options.reduce_slower,
-      .reduce_seconds = options.reduction.most_seconds,
-      .on_reduction =
-          [sayer = app::ReductionSayer(options)](const ReductionProgress& now) mutable {
-            sayer.say(fmt::format("{} node{}", now.nodes, now.nodes == 1 ? "" : "s"), now.tries,
-                      now.seconds);
-          },
-      .isolation = app::isolation_of_reduction(options.reduction, options),
-      .interrupt = app::ctrl_c(),
-      .command_options = app::to_line(static_cast<const app::RunOptions&>(options)) +
-                         app::to_line(options.reduction.isolation)};
+  NetworkCheckOptions how = options.check;
+  how.frameworks = options.frameworks;
+  how.sizes = app::sizes_of(options);
+  how.inputs = app::inputs_of(options);
+  how.transforms = app::chain_of(options);
+  how.execution = app::execution_of(options, options);
+  how.tolerance = app::tolerance_of(options);
+  how.reduce_seconds = options.reduction.most_seconds;
+  how.on_reduction = [sayer = app::ReductionSayer(options)](const ReductionProgress& now) mutable {
+    sayer.say(fmt::format("{} node{}", now.nodes, now.nodes == 1 ? "" : "s"), now.tries,
+              now.seconds);
+  };
+  how.isolation = app::isolation_of_reduction(options.reduction, options);
+  how.interrupt = app::ctrl_c();
+  how.command_options = app::to_line(static_cast<const app::RunOptions&>(options)) +
+                        app::to_line(options.reduction.isolation);
   for (const auto& model : options.models) expect_checkable(model, how);
-  if (!options.reduce.empty() && models_of(options.models).size() != 1) {
+  if (!how.reduce.empty() && models_of(options.models).size() != 1) {
     throw ValueError("--reduce is for one model at a time");
   }
   const auto models = models_of(options.models);
@@ -119,28 +109,8 @@ void register_net_check(app::Program& program) {
   app::add_input_option(command, *options);
   app::add_transform_option(command, *options);
   app::add_list_options(command, *options);
-  command
-      .add_option("--against", options->against,
-                  "the framework that models are held against; test folders bring what is expected")
-      ->option_text("FRAMEWORK");
-  command.add_flag("--backward", options->backward,
-                   "parameters' gradients also where a network has no output 'loss': those of the "
-                   "outputs times random numbers");
-  command.add_flag("--by-node", options->by_node,
-                   "which node differs: its error with all before it, and alone on right values");
-  command
-      .add_option("--reduce", options->reduce,
-                  "cut the network down to the few nodes that differ, and leave them in a folder "
-                  "with data and a program that shows it; cut short, the same command goes on")
-      ->option_text("FOLDER");
+  app::add_declared_options(command, options->check, "Checking");
   app::add_reduction_options(command, options->reduction);
-  command
-      .add_option("--slower", options->reduce_slower,
-                  "nodes count for --reduce that take X times as long as in --against, whatever "
-                  "they answer; as steady as the machine")
-      ->transform(app::positive_number())
-      ->option_text("X")
-      ->needs("--reduce");
   command
       .add_option("--isolate", options->reduction.isolation.most_seconds,
                   "how long a try of --reduce may take; then it hangs, which is a difference too")
@@ -148,12 +118,6 @@ void register_net_check(app::Program& program) {
       ->option_text("S")
       ->needs("--reduce");
   app::add_tolerance_options(command, *options, "the bound that rounding sets");
-  command
-      .add_option("--numeric", options->numeric,
-                  "hold gradients against finite differences in float64 too: N elements of each "
-                  "parameter")
-      ->transform(app::whole_number(1))
-      ->option_text("N");
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);
   app::add_output_options(command, *options);

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/declared_options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/repeated_training.hpp"
@@ -54,7 +55,7 @@ int run_train(const app::TrainOptions& options) {
   app::check(options);
   app::apply(options);
   if (options.threads == 0) share_threads();
-  const auto ranks = app::ranks_of(options.ranks);
+  const auto ranks = app::ranks_of(options.ranks, options.ranks.fault);
   if (ranks->rank() == 0) app::check_output(options);
   if (ranks->rank() != 0) Progress::set_quiet(true);
   if (ranks->rank() == 0 && !options.checkpoint.empty()) check_writable(options.checkpoint);
@@ -131,82 +132,22 @@ void register_train(app::Program& program) {
                   "write; may be repeated")
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
-  command.add_option("--data", options->data, "folder of the data set")->option_text("DIR");
-  command.add_option("--checkpoint", options->checkpoint, "write checkpoints to this file")
-      ->option_text("FILE");
-  command.add_flag("--resume", options->resume,
-                   "continue from the checkpoint, if it is there; of repeated runs, from --out");
-  command.add_flag("--dry-run", options->dry_run,
-                   "plan a step and say what would be trained, in which framework, in how many "
-                   "bytes, and stop; under mpirun, of one rank");
-  command
-      .add_option("--repeat", options->repeat,
-                  "runs from so many seeds; auto: 5, then until the mean's 95% interval is within "
-                  "5%, 30 at most")
-      ->option_text("N|auto");
-  command
-      .add_option("--vary", options->vary,
-                  "trains with each of several values, interleaved, and compares them with the "
-                  "first")
-      ->option_text("KEY=A,B,...");
-  command
-      .add_option("--trials", options->trials,
-                  "trains at so many points of the recipe's ranges (Halton's), and tells the best")
-      ->transform(app::whole_number(1, 10000))
-      ->option_text("N");
-  command.add_flag("--make-reference", options->make_reference,
-                   "writes the samples to accuracy of 10 runs or more into the recipe; later "
-                   "repeated runs are held against them");
-  command
-      .add_option("--pictures", options->pictures, "draws accuracy over epochs and loss over time")
-      ->option_text("DIR");
-  command
-      .add_option("--checkpoint-every", options->checkpoint_every, "batches between two of them")
-      ->needs(command.get_option("--checkpoint"))
-      ->transform(app::whole_number(1))
-      ->option_text("N");
-  command
-      .add_option("--keep", options->keep, "how many checkpoints stay, older ones as FILE.step-N")
-      ->needs(command.get_option("--checkpoint"))
-      ->transform(app::whole_number(1))
-      ->option_text("N");
-  command
-      .add_option(
-          "--init", options->init,
-          "begin with the parameters in this file, by their names: safetensors, a checkpoint, ONNX")
-      ->option_text("FILE");
-  command.add_flag("--init-skip-differing", options->init_skips_differing,
-                   "leave parameters as they are that have another shape or type in --init's file");
-  command
-      .add_option("--save", options->save,
-                  "write the trained network, without its loss, to this file")
-      ->option_text("FILE.onnx");
-  command
-      .add_option("--loader-threads", options->loader_threads,
-                  "that read batches ahead, of the same bits; 0: training reads by itself")
-      ->transform(app::whole_number(0, 1024))
-      ->option_text("N");
-  command
-      .add_option("--distributed", options->distributed,
-                  "how ranks work together: a scheme and its options ('d5 list "
-                  "distributed-optimizers')")
-      ->option_text("NAME:KEY=VALUE...")
-      ->group("Under mpirun");
-  command.add_option("--scaling", options->scaling, "the recipe's batch is of all ranks, or each")
-      ->transform(app::one_of({{"strong", "strong"}, {"weak", "weak"}}))
-      ->option_text("strong|weak")
-      ->group("Under mpirun");
+  app::add_declared_options(command, *options, "Training");
+  for (const char* of_checkpoints : {"--checkpoint-every", "--keep"}) {
+    command.get_option(of_checkpoints)->needs(command.get_option("--checkpoint"));
+  }
+  for (const char* of_ranks : {"--distributed", "--scaling"}) {
+    command.get_option(of_ranks)->group("Under mpirun");
+  }
   command
       .add_option("--ranks", options->launched_ranks,
                   "start itself under mpirun on so many ranks of this machine")
       ->transform(app::whole_number(1, 4096))
       ->option_text("N");
   app::add_rank_options(command, options->ranks);
-  app::add_training_rank_options(command, options->ranks);
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);
   app::add_metrics_option(command, *options);
-  command.get_option("--seed")->each([options](const std::string&) { options->seed_given = true; });
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);
 }

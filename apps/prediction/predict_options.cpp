@@ -10,7 +10,7 @@
 #include <limits>
 #include <sstream>
 
-#include "apps/value_checks.hpp"
+#include "apps/declared_options.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/duration.hpp"
@@ -23,6 +23,7 @@
 namespace d5::app {
 namespace {
 
+const OptionText kEntry{.placeholder = "NAME:KEY=VALUE..."}, kTime{.placeholder = "TIME"};
 constexpr std::int64_t kProfiledSteps = 30;  // fewer are mistrusted
 
 /// A launch's part of a time that is for all of them.
@@ -42,6 +43,59 @@ std::string profiled_batches(const PredictOptions& options) {
 
 }  // namespace
 
+void PredictOptions::declare(OptionList& options) {
+  options.add("batch", batch, "samples in the batch of a rank; with --strong of all together",
+              {.least = 1, .most = 1'000'000});
+  options.add("strong", strong, "all ranks share the batch");
+  options
+      .add("networks", networks,
+           "descriptions of networks: files, or names of carried ones (ethernet-10g if left out)",
+           {.placeholder = "NAME|FILE"})
+      .flag = "network";
+  options.add("wire", wire,
+              "in place of a network: a port of this latency and bandwidth at each rank; --measure "
+              "delays messages as it would",
+              {.placeholder = "LATENCY,BANDWIDTH"});
+  options
+      .add("scheme", scheme, "a scheme and its options ('d5 list distributed-optimizers')", kEntry)
+      .flag = "distributed";
+  options.add("optimizer", optimizer, "the optimizer ('d5 list optimizers')", kEntry);
+  options.add("steps", steps, "steps that are profiled, and measured, in all launches",
+              {.least = 2, .most = 1'000'000});
+  options.add("least_time", least_time,
+              "more steps than --steps, 500 at most in a launch, where those take less together",
+              kTime);
+  options.add("measure", measure,
+              "so many ranks of this machine: predicted from as many copies and their network, "
+              "then measured",
+              {.placeholder = "N,..."});
+  options.add("launches", launches,
+              "launches of each number of ranks that is profiled or measured, which take turns: "
+              "processes differ by more than their steps do. The median of a measured launch is a "
+              "sample; 1: each step is",
+              {.least = 1, .most = 1000});
+  options.add("budget", budget,
+              "time and memory for one simulation, as 30s or 30s,2GiB; where one is over, the "
+              "points before stand alone",
+              {.placeholder = "TIME|SIZE,..."});
+  options.add("step_budget", step_budget,
+              "time for each profile, and for measuring each number of ranks; where it is over, "
+              "there are fewer steps",
+              kTime);
+  options
+      .add("engine", engine, "the model of the network's time ('d5 list simulated-networks')",
+           kEntry)
+      .flag = "model";
+  options.add("keep", keep,
+              "a folder in which profiles and networks of this machine stay, and from which they "
+              "are taken",
+              {.placeholder = "DIR"});
+  options.add("force", force,
+              "a profile in --keep of another machine, version or number of threads is taken, and "
+              "mistrusted");
+  options.add("pictures", pictures, "draw the curve into this folder", {.placeholder = "DIR"});
+}
+
 void add_predict_options(CLI::App& command, PredictOptions& options, bool& measures_here) {
   command
       .add_option("MODEL", options.model,
@@ -49,24 +103,6 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
       ->required();
   command.add_option("--ranks,--nodes", options.ranks, "as 1,2,4 or 1..128 (1..8 if left out)")
       ->option_text("N,...|N..N");
-  command.add_option("--batch", options.batch, "of a rank; with --strong of all together")
-      ->transform(app::whole_number(1, 1'000'000))
-      ->option_text("N");
-  command.add_flag("--strong", options.strong, "all ranks share the batch");
-  command
-      .add_option("--network", options.networks,
-                  "files, or names of carried ones (ethernet-10g if left out)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->option_text("NAME|FILE,...");
-  command
-      .add_option(
-          "--wire", options.wire,
-          "in place of a network: a port of this latency and bandwidth at each rank; --measure "
-          "delays messages as it would")
-      ->option_text("LATENCY,BANDWIDTH");
-  command.add_option("--distributed", options.scheme, "a scheme and its options")
-      ->option_text("NAME:KEY=VALUE...");
   command
       .add_option(
           "--strategy", options.strategies,
@@ -74,53 +110,9 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
           "by side")
       ->allow_extra_args(false)
       ->option_text("NAME:KEY=VALUE,...");
-  command.add_option("--optimizer", options.optimizer, "that updates")
-      ->option_text("NAME:KEY=VALUE...");
-  command.add_option("--steps", options.steps, "that are profiled, and measured, in all launches")
-      ->transform(app::whole_number(2, 1'000'000))
-      ->option_text("N");
-  command
-      .add_option(
-          "--least-time", options.least_time,
-          "more steps than --steps, 500 at most in a launch, where those take less together")
-      ->option_text("TIME");
-  command
-      .add_option("--measure", options.measure,
-                  "so many ranks of this machine: predicted from as many copies and their network, "
-                  "then measured")
-      ->option_text("N,...");
-  command
-      .add_option(
-          "--launches", options.launches,
-          "of each number of ranks that is profiled or measured, which take turns: processes "
-          "differ by more than their steps do. The median of a measured launch is a sample; 1: "
-          "each step is")
-      ->transform(app::whole_number(1, 1000))
-      ->option_text("N");
-  command
-      .add_option("--budget", options.budget,
-                  "time and memory for one simulation, as 30s or 30s,2GiB; where one is over, the "
-                  "points before stand alone")
-      ->option_text("TIME|SIZE,...");
-  command
-      .add_option("--step-budget", options.step_budget,
-                  "time for each profile, and for measuring each number of ranks (90s if left "
-                  "out); where it is over, there are fewer steps")
-      ->option_text("TIME");
-  command
-      .add_option("--model", options.engine,
-                  "how the network's time is reckoned: 'd5 list simulated-networks', or simgrid")
-      ->option_text("NAME:KEY=VALUE...");
-  command
-      .add_option("--keep", options.keep,
-                  "profiles and networks of this machine stay here, and are taken from here")
-      ->option_text("DIR");
-  command.add_flag("--force", options.force,
-                   "a profile in --keep of another machine, version or number of threads is taken, "
-                   "and mistrusted");
   command.add_flag("--measure-here", measures_here, "measures alone: what --measure starts")
       ->group("");
-  command.add_option("--pictures", options.pictures, "draws the curve")->option_text("DIR");
+  add_declared_options(command, options, "Prediction");
   add_run_options(command, options);
   add_execution_options(command, options);
   add_output_options(command, options);

@@ -23,6 +23,7 @@ struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
   int launches = 6;
   bool strong = false, force = false;
 
+  void declare(OptionList& options);
   [[nodiscard]] bool is_of_profile() const { return model.ends_with(".json"); }
 };
 /// `measures_here` is of the processes that `--measure` starts.

@@ -1,67 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/serving/inference_options.hpp"
 
-#include <CLI/CLI.hpp>
-
+#include "apps/declared_options.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/rank_launch.hpp"
 
 namespace d5::app {
 
+void InferenceServing::declare(OptionList& options) {
+  options
+      .add("models", models,
+           "models that are opened at once: built-in networks, files, manifests; others of the "
+           "catalogue are opened when they are asked",
+           {.placeholder = "MODEL"})
+      .flag = "model";
+  options.add("framework", framework, "the predictor that answers ('d5 list predictors')",
+              {.placeholder = "NAME"});
+  options.add("instances", instances, "instances of each model, which share the threads",
+              {.least = 1, .most = 1024});
+  options.add("threads", threads, "threads of each instance; 0: the instances share all",
+              {.least = 0, .most = 4096});
+  options.add("largest_batch", largest_batch,
+              "samples of several requests that are answered together",
+              {.least = 1, .most = 65536});
+  options.add("longest_wait", longest_wait,
+              "the longest time that a request waits for others to fill a batch",
+              {.least = 0, .most = 60'000, .unit = "ms"});
+  options.add("isolate", isolate,
+              "run each instance in a process of its own, which has this long for an answer: one "
+              "that crashes or hangs fails its request, and is begun again; 0: in the server's, "
+              "where it ends the server",
+              {.least = 0, .most = 86'400, .unit = "s"});
+  options.add("memory", memory, "the most address space of each such process",
+              {.placeholder = "SIZE"});
+  options.add("inference_grpc", grpc_port,
+              "the port of the same address for gRPC; 0: any that is free; -1: none",
+              {.least = -1, .most = 65535, .unit = "port"});
+}
+
 void add_inference_options(CLI::App& command, InferenceServing& serving) {
-  constexpr const char* kGroup = "Answering with models (Open Inference Protocol)";
-  constexpr int kMostPort = 65535;
-  command
-      .add_option("--model", serving.models,
-                  "opened at once: built-in networks, files, manifests; others of the catalogue "
-                  "are opened when they are asked")
-      ->delimiter(',')
-      ->option_text("MODEL,...")
-      ->group(kGroup);
-  command.add_option("--framework", serving.framework, "that answers ('d5 list predictors', too)")
-      ->option_text("NAME")
-      ->group(kGroup);
-  command
-      .add_option("--instances", serving.instances, "of each model, which share the threads (1)")
-      ->check(CLI::Range(1, 1024))
-      ->option_text("N")
-      ->group(kGroup);
-  command.add_option("--threads", serving.threads, "of each instance")
-      ->check(CLI::Range(1, 4096))
-      ->option_text("N")
-      ->group(kGroup);
-  command
-      .add_option("--largest-batch", serving.largest_batch,
-                  "samples of several requests that are answered together (1)")
-      ->check(CLI::Range(1, 65536))
-      ->option_text("B")
-      ->group(kGroup);
-  command
-      .add_option("--longest-wait", serving.longest_wait,
-                  "that a request may wait for others to fill a batch (0)")
-      ->check(CLI::Range(0.0, 60'000.0))
-      ->option_text("MS")
-      ->group(kGroup);
-  command
-      .add_option("--isolate", serving.isolate,
-                  "each instance runs in a process of its own, which has this long for an answer "
-                  "(60): one that crashes or hangs fails its request, and is begun again; 0: in "
-                  "the server's, where it ends the server")
-      ->check(CLI::Range(0.0, 86'400.0))
-      ->option_text("S")
-      ->group(kGroup);
-  command
-      .add_option("--memory", serving.memory,
-                  "of each such process, as address space: more is refused to it")
-      ->option_text("SIZE")
-      ->group(kGroup);
-  command
-      .add_option("--inference-grpc", serving.grpc_port,
-                  "over gRPC on this port of the same address, too; 0: any that is free")
-      ->check(CLI::Range(0, kMostPort))
-      ->option_text("PORT")
-      ->group(kGroup);
+  add_declared_options(command, serving, "Answering with models (Open Inference Protocol)");
 }
 
 std::shared_ptr<InferenceModels> open_inference(const InferenceServing& serving) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/option.hpp"
 #include "d5/serving/inference_models.hpp"
 #include "d5/serving/inference_service.hpp"
 
@@ -29,6 +30,8 @@ struct InferenceServing {
   int grpc_port = -1;       ///< below 0: none
   double isolate = 60;      ///< s for an answer of a process of its own; 0: none has one
   std::string memory;       ///< of such a process
+
+  void declare(OptionList& options);
 };
 
 void add_inference_options(CLI::App& command, InferenceServing& serving);

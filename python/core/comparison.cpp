@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "d5/core/compared_files.hpp"
 #include "d5/level1_network/subject_comparison.hpp"
+#include "declared_keywords.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -73,29 +74,32 @@ void bind_comparison(py::module_& m) {
   m.def(
       "compare_subjects",
       [](const Path& a, const Path& b, const std::vector<std::string>& frameworks,
-         std::int64_t batch, const std::vector<std::string>& metrics, int samples,
-         std::uint64_t seed, double fail_above, int retries) {
+         std::int64_t batch, const std::vector<std::string>& metrics, std::uint64_t seed,
+         double fail_above, int retries, const Options& keywords) {
+        auto measuring = read_keywords<MeasureOptions>(keywords, "d5.compare_subjects");
+        measuring.seed = seed;
         std::vector<Measurement> rows;
         long_call([&](const Interrupt& interrupt) {
-          rows = compare_subjects(
-                     a.string(), b.string(),
-                     {.frameworks = frameworks,
-                      .batch = batch,
-                      .metrics = {metrics.begin(), metrics.end()},
-                      .measuring = {.samples = samples, .seed = seed, .interrupt = interrupt},
-                      .fail_above = fail_above,
-                      .retries = retries})
+          measuring.interrupt = interrupt;
+          rows = compare_subjects(a.string(), b.string(),
+                                  {.frameworks = frameworks,
+                                   .batch = batch,
+                                   .metrics = {metrics.begin(), metrics.end()},
+                                   .measuring = measuring,
+                                   .fail_above = fail_above,
+                                   .retries = retries})
                      .records;
         });
         return Measurements(rows);
       },
       py::arg("a"), py::arg("b"), py::kw_only(),
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("batch") = 1,
-      py::arg("metrics") = std::vector<std::string>{"time"}, py::arg("samples") = 30,
-      py::arg("seed") = 0, py::arg("fail_above") = 0.0, py::arg("retries") = 0,
+      py::arg("metrics") = std::vector<std::string>{"time"}, py::arg("seed") = 0,
+      py::arg("fail_above") = 0.0, py::arg("retries") = 0,
       "Two operators or two networks run now, interleaved, in one framework or one each: `d5 "
       "compare`. The last row is the ratio of B's time to A's; with fail_above it is failed where "
       "it is surely above, and mistrusted where noise hides the answer.");
+  tell_keywords(m, "compare_subjects", options_of<MeasureOptions>());
 }
 
 }  // namespace d5::python

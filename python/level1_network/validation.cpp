@@ -97,7 +97,7 @@ void bind_network_check(py::module_& m) {
                                     .execution = {.seed = seed},
                                     .backward = backward,
                                     .reduce = folder.string(),
-                                    .reduce_slower = slower,
+                                    .slower = slower,
                                     .reduce_seconds = most_seconds,
                                     .on_reduction = to_progress(progress),
                                     .isolation = {.most_seconds = isolate}};

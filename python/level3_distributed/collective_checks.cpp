@@ -6,6 +6,7 @@
 #include "d5/level3_distributed/collective_bench.hpp"
 #include "d5/level3_distributed/collective_kind.hpp"
 #include "d5/level3_distributed/collective_validation.hpp"
+#include "declared_keywords.hpp"
 #include "level3_distributed/communication_graph.hpp"
 #include "level3_distributed/job.hpp"
 #include "long_call.hpp"
@@ -38,15 +39,17 @@ Measurements check_by_word(const std::string& kind, const std::string& algorithm
 }
 
 Measurements bench_by_words(const std::string& kind, const std::vector<std::string>& algorithms,
-                            std::vector<std::int64_t> sizes, int samples,
-                            std::shared_ptr<Communicator> ranks) {
+                            std::vector<std::int64_t> sizes, std::shared_ptr<Communicator> ranks,
+                            const Options& keywords) {
   const CollectiveKind& of = kind_of_word(kind);
-  CollectiveBenchOptions options{.sizes = std::move(sizes)};
+  CollectiveBenchOptions options{
+      .sizes = std::move(sizes),
+      .measuring = read_keywords<MeasureOptions>(keywords, "d5.bench_collective")};
   for (const auto& word : algorithms) options.algorithms.push_back(entry_of_words(of.word, word));
   const auto all = given_or_job(std::move(ranks));
   std::vector<Measurement> rows;
   long_call([&](const Interrupt& interrupt) {
-    options.measuring = {.samples = samples, .interrupt = interrupt};
+    options.measuring.interrupt = interrupt;
     rows = bench_collective(of.call, options, *all);
   });
   return Measurements(rows);
@@ -62,10 +65,10 @@ void bind_collective_checks(py::module_& m) {
         "your own by its name. A collective.");
   m.def("bench_collective", &bench_by_words, py::arg("kind"),
         py::arg("algorithms") = std::vector<std::string>(), py::kw_only(),
-        py::arg("sizes") = std::vector<std::int64_t>(), py::arg("samples") = 30,
-        py::arg("ranks") = nullptr,
+        py::arg("sizes") = std::vector<std::int64_t>(), py::arg("ranks") = nullptr,
         "Times algorithms of one kind, interleaved size by size (bytes), judged before the clock "
         "and after it; the rows are rank 0's. A collective.");
+  tell_keywords(m, "bench_collective", options_of<MeasureOptions>());
 }
 
 }  // namespace d5::python

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 
 namespace d5::onnx {
 namespace {
@@ -67,9 +68,9 @@ void expect_none_untranslated(const std::vector<const Node*>& nodes, std::string
   if (nodes.size() > kMostNamed) names += ", ...";
   throw Unsupported(fmt::format(
       "{} has no translation for: {} ({} node{}); write a custom operator for it, or mix: "
-      "--framework {}+reference",
+      "{}",
       printable(framework), names, nodes.size(), nodes.size() == 1 ? "" : "s",
-      printable(framework)));
+      option_word("framework", printable(framework) + "+reference")));
 }
 
 void Visitor::collect_unhandled(const Graph& graph, std::vector<const Node*>& found) const {

@@ -26,10 +26,14 @@ struct GateFinding {
 /// Judges a ratio that was measured interleaved (`ratio_record`), by its interval at `confidence`.
 [[nodiscard]] GateFinding judge(const Measurement& ratio, double limit, double confidence = 0.95);
 
-/// Judges what `compare_results` pairs: what a run costs (time, energy, bytes, counts), and all
+/// Judges what `match_results` pairs: what a run costs (time, energy, bytes, counts), and all
 /// else of which samples give an interval. A cost of `a` that `b` has not, or could not measure,
 /// is undecided; so is the whole if there is nothing to judge.
-[[nodiscard]] std::vector<GateFinding> judge(const Results& a, const Results& b, double limit);
+[[nodiscard]] std::vector<GateFinding> judge(const ResultMatch& match, double limit);
+[[nodiscard]] inline std::vector<GateFinding> judge(const Results& a, const Results& b,
+                                                    double limit) {
+  return judge(match_results(a, b), limit);
+}
 
 struct GateOptions {
   double limit = 1.05;

@@ -11,6 +11,7 @@
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/core/metric.hpp"
+#include "d5/core/option.hpp"
 
 namespace d5 {
 
@@ -55,17 +56,21 @@ struct Subject {
 };
 
 struct MeasureOptions {
-  int samples = 30;                  ///< of each metric that leaves it open; fewer are mistrusted
-  int warmup = 3;                    ///< runs that are not sampled
-  double seconds_per_sample = 1e-4;  ///< small subjects are batched until a sample lasts this long
-  double most_seconds = 60;          ///< past it sampling ends, after one sample at least
-  bool unjudged = false;             ///< nobody's answers are judged; records say so
-  double judge_seconds = 60;         ///< the reference may take for judging; then others judge
-  bool cold_cache = false;           ///< evict the last-level cache before each run (no batching)
-  std::uint64_t seed = 0;            ///< of the order of subjects
-  Interrupt interrupt = {};          ///< ends it, also before the first sample
+  int samples = 30;
+  int warmup = 3;
+  double seconds_per_sample = 1e-4;
+  double most_seconds = 60;
+  bool cold_cache = false;
+  bool unjudged = false;
+  double judge_seconds = 60;
+  std::uint64_t seed = 0;    ///< of the order of subjects
+  Interrupt interrupt = {};  ///< ends it, also before the first sample
   /// Called after each of a subject's turns, outside the clock: `samples` times a subject.
   std::function<void()> on_sample = {};
+
+  /// All that words can tell, said once: for the program, its help, commands of records, and
+  /// Python.
+  void declare(OptionList& options);
 };
 
 /// Measures every metric on every subject: subject by subject, metric by metric, in their order,
@@ -90,8 +95,8 @@ struct MeasureOptions {
 /// few samples, if the clock is too coarse for it, if the samples drift, if other work was in its
 /// way, or if it was interrupted; it is skipped if there is no sample.
 ///
-/// Throws: NotFound, ValueError for metrics that cannot be made, or have measured already; for
-/// options outside their range.
+/// Throws: NotFound, ValueError for metrics that cannot be made, or have measured already;
+/// OptionError for options outside their range.
 [[nodiscard]] std::vector<Measurement> measure(const std::vector<Subject>& subjects,
                                                const std::vector<MetricChoice>& metrics = {"time"},
                                                const MeasureOptions& options = {});

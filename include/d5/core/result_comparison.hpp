@@ -20,6 +20,8 @@ struct ResultPair {
 
   /// Not with fewer samples than an interval of the median takes.
   [[nodiscard]] bool has_interval() const;
+  /// Whether both are bytes or numbers that were counted once: without noise.
+  [[nodiscard]] bool is_counted() const;
 };
 
 /// An identity or a setting of which all of a say one thing and all of b another: what the user
@@ -30,6 +32,12 @@ struct ResultDifference {
 };
 [[nodiscard]] std::vector<ResultDifference> differences(const Results& a, const Results& b);
 
+/// A measurement of `a` without a partner that could be compared, and why.
+struct MissingResult {
+  Measurement a;
+  std::string reason;  ///< "B has no such record", "B is failed: ..."
+};
+
 /// The measurements that both hold, in the order of `a`: subject, metric and statistic agree, and
 /// so do the level, the framework, identities and settings (`Role`), except for `differences`.
 /// Several of one case are paired in their order.
@@ -37,14 +45,18 @@ struct ResultDifference {
 /// They were not measured interleaved, so the interval of the ratio is joined from intervals
 /// of 97.5% of both statistics (Bonferroni's inequality), and a machine that changed in between is
 /// part of it.
-[[nodiscard]] std::vector<ResultPair> compare_results(const Results& a, const Results& b);
-
-/// A measurement of `a` without a partner that could be compared, and why.
-struct MissingResult {
-  Measurement a;
-  std::string reason;  ///< "B has no such record", "B is failed: ..."
+struct ResultMatch {
+  std::vector<ResultPair> pairs;
+  std::vector<MissingResult> missing;
 };
-[[nodiscard]] std::vector<MissingResult> missing_results(const Results& a, const Results& b);
+[[nodiscard]] ResultMatch match_results(const Results& a, const Results& b);
+[[nodiscard]] inline std::vector<ResultPair> compare_results(const Results& a, const Results& b) {
+  return match_results(a, b).pairs;
+}
+[[nodiscard]] inline std::vector<MissingResult> missing_results(const Results& a,
+                                                                const Results& b) {
+  return match_results(a, b).missing;
+}
 
 /// With a verdict for each: better, worse, same (within noise). Below them the geometric mean of
 /// each metric of time that several pairs hold, with the interval of `geometric_mean`, and how many

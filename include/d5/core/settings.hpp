@@ -9,7 +9,22 @@
 #include <string_view>
 #include <utility>
 
+#include "d5/core/error.hpp"
+
 namespace d5 {
+
+/// The value of an option that is not taken: "optimizer sgd: option learning_rate is '-1', expected
+/// a number >= 0".
+class OptionError : public ValueError {
+ public:
+  OptionError(const std::string& place, std::string_view name, const std::string& given,
+              std::string_view expected);
+  /// What is wrong, for who names the option himself: "'-1' given, expected a number >= 0".
+  [[nodiscard]] const std::string& fault() const { return fault_; }
+
+ private:
+  std::string fault_;
+};
 
 /// Named values as text, from a recipe, a command line or code, for the part that they configure.
 /// What they may be called, and what they mean, that part's `Entry` says.
@@ -41,7 +56,7 @@ class Settings {
   [[nodiscard]] bool has(std::string_view name) const;
 
   /// Each returns `fallback` where the option was not given.
-  /// Throws: ValueError if the text is not of the type asked.
+  /// Throws: OptionError if the text is not of the type asked.
   [[nodiscard]] double number(std::string_view name, double fallback) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback) const;
   [[nodiscard]] std::uint64_t natural(std::string_view name, std::uint64_t fallback) const;

@@ -22,25 +22,26 @@ struct ReductionProgress;
 struct NetworkCheckOptions {
   /// Words of `open_executor`; "all" as in `executor_words`.
   std::vector<std::string> frameworks = {"reference"};
-  std::string against = "reference";  ///< a word, too; test folders bring what is expected
+  std::string against = "reference";
   OpenSizes sizes = {};
   GivenInputs inputs = {};  ///< in place of random ones; a test folder is held against `against`
   TransformChain transforms = {};
   ExecutorOptions execution = {};  ///< but for its frameworks; `seed` also of inputs
   std::optional<ForwardTolerance> tolerance = {};  ///< empty: the bound that rounding sets
-  bool by_node = false;                            ///< which node differs (`compare_nodes`)
-  bool backward = false;     ///< gradients also where there is no loss (`test_executor_backprop`)
-  std::int64_t numeric = 0;  ///< elements of each parameter for `test_numeric_gradients`; 0: none
-  /// A folder: the few nodes that differ are left in it (`reduce_network`). It is not there, or the
-  /// same reduction left it, which goes on.
-  std::string reduce = {};
-  double reduce_slower = 0;     ///< above 0: those are left that take so many times as long
-  double reduce_seconds = 600;  ///< the most that it takes
+  bool by_node = false;                            ///< by `compare_nodes`
+  bool backward = false;                           ///< by `test_executor_backprop`
+  std::int64_t numeric = 0;                        ///< by `test_numeric_gradients`
+  std::string reduce = {};                         ///< by `reduce_network`
+  double slower = 0;
+  double reduce_seconds = 600;                                      ///< the most that it takes
   std::function<void(const ReductionProgress&)> on_reduction = {};  ///< called after each try
   Isolation isolation = {};  ///< of the tries of `reduce`: a crash or a hang is a difference
   Interrupt interrupt = {};
   std::function<void()> on_framework = {};  ///< called after each
   std::string command_options = {};         ///< at the end of every record's command
+
+  /// How it is checked, without what all commands of networks take.
+  void declare(OptionList& options);
 };
 
 /// Whether a network is right: an ONNX test folder against the outputs that it expects; any other,

@@ -9,6 +9,7 @@
 #include "d5/level2_training/subset.hpp"
 #include "d5/level2_training/tensor_dataset.hpp"
 #include "d5/level2_training/transformed_dataset.hpp"
+#include "declared_keywords.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -113,11 +114,13 @@ void bind_dataset_summary(py::module_& m) {
   m.def(
       "bench_dataset",
       [](const std::string& words, std::int64_t batch_size, std::vector<std::string> samplers,
-         int loader_threads, int samples, std::uint64_t seed) {
-        DatasetBenchOptions how{.batch_size = batch_size,
-                                .samplers = std::move(samplers),
-                                .loader_threads = loader_threads,
-                                .measuring = {.samples = samples, .seed = seed}};
+         int loader_threads, std::uint64_t seed, const Options& keywords) {
+        DatasetBenchOptions how{
+            .batch_size = batch_size,
+            .samplers = std::move(samplers),
+            .loader_threads = loader_threads,
+            .measuring = read_keywords<MeasureOptions>(keywords, "d5.bench_dataset")};
+        how.measuring.seed = seed;
         const EntryChoice choice = dataset_of_words(words);
         std::vector<Measurement> records;
         long_call([&](const Interrupt& interrupt) {
@@ -128,9 +131,10 @@ void bind_dataset_summary(py::module_& m) {
       },
       py::arg("dataset").none(false), py::kw_only(), py::arg("batch_size") = 64,
       py::arg("samplers") = std::vector<std::string>{"ordered", "shuffle"},
-      py::arg("loader_threads") = 0, py::arg("samples") = 30, py::arg("seed") = 0,
+      py::arg("loader_threads") = 0, py::arg("seed") = 0,
       "`d5 data bench`: the time of a batch, its samples and bytes a second, by one sampler after "
       "another. The data set is a text: \"mnist:data=DIR\", or a container's file.");
+  tell_keywords(m, "bench_dataset", options_of<MeasureOptions>());
 }
 
 }  // namespace d5::python

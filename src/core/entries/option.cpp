@@ -5,12 +5,46 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cctype>
 #include <ranges>
+#include <utility>
 
+#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 
 namespace d5 {
+
+namespace {
+
+std::atomic<bool> flags_are_used = false;
+
+/// Those that the program takes once for each value, and a call as a list or a map.
+bool is_repeated(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kRepeated = {"dim", "framework", "input", "transform"};
+  return std::ranges::find(kRepeated, name) != kRepeated.end();
+}
+
+}  // namespace
+
+std::string option_word(std::string_view name, const Settings::Value& value) {
+  const std::string& text = value.text;
+  if (flags_are_used) {
+    std::string flag = fmt::format("--{}", name);
+    std::ranges::replace(flag, '_', '-');
+    return text.empty() ? flag : flag + " " + text;
+  }
+  const std::string keyword = fmt::format("{}{}", name, is_repeated(name) ? "s" : "");
+  if (text.empty()) return keyword;
+  if (!is_repeated(name)) return fmt::format("{}={}", keyword, text);
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return fmt::format("{}=['{}']", keyword, text);
+  return fmt::format("{}={{'{}': {}}}", keyword, text.substr(0, equals), text.substr(equals + 1));
+}
+
+void use_option_flags() { flags_are_used = true; }
 
 std::string to_string(const OptionRange& range) {
   std::string words;
@@ -32,6 +66,8 @@ bool OptionRange::holds(double value) const {
 
 namespace {
 
+constexpr const char* kEntryPlaceholder = "NAME[:KEY=VALUE]...";
+
 std::vector<std::string> between_commas(const std::string& text) {
   std::vector<std::string> words;
   for (const auto word : std::views::split(text, ',')) words.emplace_back(word.begin(), word.end());
@@ -42,75 +78,150 @@ std::vector<std::string> between_commas(const std::string& text) {
 
 void OptionList::check_range(const Option& option, double value, const OptionRange& range) const {
   if (range.holds(value)) return;
-  throw ValueError(fmt::format("{}: option {} is {}, expected {} {}",
-                               settings_.place_of(option.name), option.name, value,
-                               option.type == "number" ? "a number" : "an integer", option.range));
+  throw OptionError(
+      settings_.place_of(option.name), option.name, fmt::format("{}", value),
+      fmt::format("{} {}", option.type.starts_with("number") ? "a number" : "an integer",
+                  option.range));
 }
 
-void OptionList::add(std::string name, double& value, std::string help, OptionRange range) {
-  options_.push_back({std::move(name), "number", fmt::format("{}", value), to_string(range), help});
-  value = settings_.number(options_.back().name, value);
-  check_range(options_.back(), value, range);
-  numbers_.push_back({options_.back().name, &value, range});
+Option& OptionList::add_number(std::string name, const char* type, std::string initial,
+                               std::string help, const OptionRange& range) {
+  std::string placeholder = range.unit.empty() ? "N" : range.unit;
+  std::ranges::transform(placeholder, placeholder.begin(),
+                         [](unsigned char letter) { return char(std::toupper(letter)); });
+  return options_.emplace_back(std::move(name), type, std::move(initial), to_string(range),
+                               std::move(help), std::move(placeholder));
 }
 
-void OptionList::add(std::string name, std::int64_t& value, std::string help, OptionRange range) {
-  options_.push_back(
-      {std::move(name), "integer", fmt::format("{}", value), to_string(range), help});
-  value = settings_.integer(options_.back().name, value);
-  check_range(options_.back(), double(value), range);
+Option& OptionList::add(std::string name, double& value, std::string help, OptionRange range) {
+  Option& option =
+      add_number(std::move(name), "number", fmt::format("{}", value), std::move(help), range);
+  value = settings_.number(option.name, value);
+  check_range(option, value, range);
+  numbers_.push_back({option.name, &value, range});
+  return option;
 }
 
-void OptionList::add(std::string name, std::uint64_t& value, std::string help) {
-  options_.push_back({std::move(name), "integer", fmt::format("{}", value), ">= 0", help});
-  value = settings_.natural(options_.back().name, value);
+Option& OptionList::add(std::string name, std::int64_t& value, std::string help,
+                        OptionRange range) {
+  Option& option =
+      add_number(std::move(name), "integer", fmt::format("{}", value), std::move(help), range);
+  value = settings_.integer(option.name, value);
+  check_range(option, double(value), range);
+  return option;
 }
 
-void OptionList::add(std::string name, bool& value, std::string help) {
-  options_.push_back({std::move(name), "flag", fmt::format("{}", value), "", help});
-  value = settings_.flag(options_.back().name, value);
+Option& OptionList::add(std::string name, int& value, std::string help, OptionRange range) {
+  std::int64_t wide = value;
+  Option& option = add(std::move(name), wide, std::move(help), std::move(range));
+  if (!std::in_range<int>(wide)) {
+    throw OptionError(settings_.place_of(option.name), option.name, std::to_string(wide),
+                      "an integer of 32 bits");
+  }
+  value = static_cast<int>(wide);
+  return option;
 }
 
-void OptionList::add(std::string name, std::string& value, std::string help) {
-  options_.push_back({std::move(name), "text", value, "", help});
-  value = settings_.text(options_.back().name, value);
+Option& OptionList::add(std::string name, std::uint64_t& value, std::string help) {
+  Option& option = add_number(std::move(name), "integer", fmt::format("{}", value), std::move(help),
+                              {.least = 0});
+  value = settings_.natural(option.name, value);
+  return option;
 }
 
-void OptionList::add(std::string name, EntryChoice& value, std::string help, std::string kind) {
-  options_.push_back({std::move(name), std::move(kind), value.name, "", help});
-  const std::string& key = options_.back().name;
-  choices_.push_back(key);
-  value.settings = settings_.below(key);
-  value.name = value.settings.take("name", settings_.text(key, value.name));
+Option& OptionList::add(std::string name, bool& value, std::string help) {
+  Option& option =
+      options_.emplace_back(std::move(name), "flag", fmt::format("{}", value), "", std::move(help));
+  value = settings_.flag(option.name, value);
+  return option;
 }
 
-void OptionList::add(std::string name, std::vector<double>& values, std::string help,
-                     OptionRange range) {
-  options_.push_back({std::move(name), "numbers", fmt::format("{}", fmt::join(values, ",")),
-                      to_string(range), std::move(help)});
-  const Option& option = options_.back();
-  if (!settings_.has(option.name)) return;
+Option& OptionList::add(std::string name, std::string& value, std::string help,
+                        const OptionText& text) {
+  Option& option =
+      options_.emplace_back(std::move(name), "text", value, "", std::move(help), text.placeholder);
+  value = settings_.text(option.name, value);
+  if (text.read && settings_.has(option.name)) value = text.read(value);
+  return option;
+}
+
+Option& OptionList::add(std::string name, std::vector<std::string>& values, std::string help,
+                        const OptionText& text) {
+  Option& option =
+      options_.emplace_back(std::move(name), "texts", fmt::format("{}", fmt::join(values, ",")), "",
+                            std::move(help), text.placeholder + ",...", true);
+  if (!settings_.has(option.name)) return option;
+  values = between_commas(settings_.text(option.name, ""));
+  for (std::string& value : values) {
+    if (text.read) value = text.read(value);
+  }
+  return option;
+}
+
+template <class T, class Read>
+Option& OptionList::add_numbers(std::string name, const char* type, std::vector<T>& values,
+                                std::string help, const OptionRange& range, const Read& read) {
+  Option& option = add_number(std::move(name), type, fmt::format("{}", fmt::join(values, ",")),
+                              std::move(help), range);
+  option.placeholder += ",...";
+  option.is_list = true;
+  if (!settings_.has(option.name)) return option;
   values.clear();
   for (const std::string& text : between_commas(settings_.text(option.name, ""))) {
     const Settings one(settings_.place_of(option.name), {{option.name, text}});
-    values.push_back(one.number(option.name, 0));
-    check_range(option, values.back(), range);
+    values.push_back(read(one, option.name));
+    check_range(option, double(values.back()), range);
   }
+  return option;
 }
 
-void OptionList::add(std::string name, std::vector<EntryChoice>& values, std::string help,
-                     std::string kind) {
-  std::vector<std::string> names;
-  for (const EntryChoice& value : values) names.push_back(value.name);
-  options_.push_back(
-      {std::move(name), kind + "s", fmt::format("{}", fmt::join(names, ",")), "", std::move(help)});
-  const std::string& key = options_.back().name;
+Option& OptionList::add(std::string name, std::vector<double>& values, std::string help,
+                        OptionRange range) {
+  return add_numbers(
+      std::move(name), "numbers", values, std::move(help), range,
+      [](const Settings& one, const std::string& key) { return one.number(key, 0); });
+}
+
+Option& OptionList::add(std::string name, std::vector<std::int64_t>& values, std::string help,
+                        OptionRange range) {
+  return add_numbers(
+      std::move(name), "integers", values, std::move(help), range,
+      [](const Settings& one, const std::string& key) { return one.integer(key, 0); });
+}
+
+Option& OptionList::add(std::string name, EntryChoice& value, std::string help, std::string kind) {
+  Option& option = options_.emplace_back(std::move(name), std::move(kind), to_words(value), "",
+                                         std::move(help), kEntryPlaceholder);
+  choices_.push_back(option.name);
+  Settings below = settings_.below(option.name);
+  if (settings_.has(option.name)) {
+    EntryChoice given = entry_of_words(option.type, settings_.text(option.name, ""));
+    value.name = given.name;
+    for (const auto& [key, text] : given.settings.values()) {
+      if (!below.has(key)) below.set(key, text);
+    }
+  } else if (below.values().empty()) {
+    return option;
+  }
+  value.name = below.take("name", value.name);
+  value.settings = std::move(below);
+  return option;
+}
+
+Option& OptionList::add(std::string name, std::vector<EntryChoice>& values, std::string help,
+                        std::string kind) {
+  std::vector<std::string> words;
+  for (const EntryChoice& value : values) words.push_back(to_words(value));
+  Option& option =
+      options_.emplace_back(std::move(name), kind + "s", fmt::format("{}", fmt::join(words, ",")),
+                            "", std::move(help), fmt::format("{},...", kEntryPlaceholder), true);
+  const std::string& key = option.name;
   choices_.push_back(key);
   const Settings below = settings_.below(key);
-  if (!settings_.has(key) && below.values().empty()) return;
+  if (!settings_.has(key) && below.values().empty()) return option;
   values.clear();
   if (const std::string text = settings_.text(key, ""); !text.empty()) {
-    for (const std::string& word : between_commas(text)) values.push_back({word});
+    for (const auto& word : between_commas(text)) values.push_back(entry_of_words(kind, word));
   }
   std::size_t known = 0;
   for (std::size_t i = 0; known < below.values().size(); ++i) {
@@ -126,18 +237,19 @@ void OptionList::add(std::string name, std::vector<EntryChoice>& values, std::st
     }
     values.push_back(std::move(choice));
   }
+  return option;
 }
 
 std::size_t OptionList::choose(std::string name, std::size_t value, std::string help,
                                std::span<const char* const> words) {
-  options_.push_back(
-      {std::move(name), fmt::format("{}", fmt::join(words, "|")), words[value], "", help});
+  const std::string type = fmt::format("{}", fmt::join(words, "|"));
+  options_.push_back({std::move(name), type, words[value], "", std::move(help), type});
   const std::string given = settings_.text(options_.back().name, words[value]);
   const auto place = std::ranges::find(words, given);
   if (place == words.end()) {
-    throw ValueError(fmt::format("{}: option {} is '{}', expected {}",
-                                 settings_.place_of(options_.back().name), options_.back().name,
-                                 printable(given), fmt::join(words, " or ")));
+    const std::string& key = options_.back().name;
+    throw OptionError(settings_.place_of(key), key, given,
+                      fmt::format("{}", fmt::join(words, " or ")));
   }
   return static_cast<std::size_t>(place - words.begin());
 }

@@ -5,8 +5,6 @@
 
 #include <charconv>
 
-#include "d5/core/error.hpp"
-
 namespace d5 {
 namespace {
 
@@ -16,13 +14,18 @@ T parse(const Settings& settings, std::string_view name, const std::string& text
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw ValueError(fmt::format("{}: option {} is '{}', expected {}", settings.place_of(name),
-                                 name, printable(text), expected));
+    throw OptionError(settings.place_of(name), name, text, expected);
   }
   return value;
 }
 
 }  // namespace
+
+OptionError::OptionError(const std::string& place, std::string_view name, const std::string& given,
+                         std::string_view expected)
+    : ValueError(fmt::format("{}: option {} is '{}', expected {}", place, name, printable(given),
+                             expected)),
+      fault_(fmt::format("'{}' given, expected {}", printable(given), expected)) {}
 
 Settings::Value::Value(double value) : text(fmt::format("{}", value)) {}
 
@@ -74,8 +77,7 @@ bool Settings::flag(std::string_view name, bool fallback) const {
   if (!text) return fallback;
   if (*text == "true" || *text == "yes" || *text == "on" || *text == "1") return true;
   if (*text == "false" || *text == "no" || *text == "off" || *text == "0") return false;
-  throw ValueError(fmt::format("{}: option {} is '{}', expected true or false", place_of(name),
-                               name, printable(*text)));
+  throw OptionError(place_of(name), name, *text, "true or false");
 }
 
 std::string Settings::text(std::string_view name, std::string_view fallback) const {

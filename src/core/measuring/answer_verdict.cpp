@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 
 namespace d5::detail {
 namespace {
@@ -40,7 +41,7 @@ void AnswerVerdict::tell(Measurement& record) const {
   if (!verdict_.judge.empty()) record.conditions["judge"] = finding(verdict_.judge);
   if (verdict_.is == Is::unknown) {
     record.conditions["judge"] =
-        finding("none: " + (options_.unjudged ? "--unjudged" : verdict_.reason));
+        finding("none: " + (options_.unjudged ? option_word("unjudged") : verdict_.reason));
   }
   if (verdict_.is == Is::doubtful) mistrust(record, "doubtful answers: " + verdict_.reason);
   if (verdict_.is == Is::uncompared) mistrust(record, "nothing was compared: " + verdict_.reason);

@@ -32,12 +32,25 @@ std::string quoted(std::string_view word) {
 
 }  // namespace
 
+std::string option_flag(const Option& option) {
+  const bool is_on = option.type == "flag" && option.initial == "true";
+  std::string flag = "--" + (is_on ? "no_" + option.name : option.name);
+  if (!option.flag.empty()) flag = "--" + option.flag;
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
 CommandLine& CommandLine::word(std::string_view word) { return append(" " + quoted(word)); }
 
 CommandLine& CommandLine::flag(const std::string& name) { return append(" " + name); }
 
 CommandLine& CommandLine::option(const std::string& name, const Settings::Value& value) {
   return flag(name).word(value.text);
+}
+
+CommandLine& CommandLine::option(const Option& usual, const std::string& value) {
+  if (usual.type != "flag") return option(option_flag(usual), value);
+  return value == usual.initial ? *this : flag(option_flag(usual));
 }
 
 CommandLine& CommandLine::runs_in(const std::vector<std::string>& frameworks, Device device) {

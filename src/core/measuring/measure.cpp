@@ -23,16 +23,6 @@ namespace {
 
 using detail::MetricRuns;
 
-void check(const MeasureOptions& options) {
-  if (options.samples < 1 || options.warmup < 0 || !(options.seconds_per_sample >= 0) ||
-      !(options.most_seconds > 0)) {
-    throw ValueError(fmt::format(
-        "measure: samples is {}, warmup {}, seconds_per_sample {}, most_seconds {}; expected at "
-        "least 1, 0, 0 and more than 0",
-        options.samples, options.warmup, options.seconds_per_sample, options.most_seconds));
-  }
-}
-
 /// Calls `body`; what it throws is the answer. An interrupt is nobody's failure, and goes on.
 template <class F>
 std::exception_ptr attempt(F&& body) {
@@ -182,7 +172,7 @@ SubjectRecords records_of(const Lane& lane, const MeasureOptions& options,
 std::vector<SubjectRecords> measure_each(const std::vector<Subject>& subjects,
                                          const std::vector<MetricChoice>& metrics,
                                          const MeasureOptions& options) {
-  check(options);
+  (void)options_of(options);  // throws for what is out of range
   std::optional<detail::ColdCache> cold_cache;
   if (options.cold_cache) cold_cache.emplace();
   std::vector<Lane> lanes;

@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// How measuring is told on a command line.
+// How measuring is told: to the program, in a record's command, in Python.
+#include <limits>
+
 #include "d5/core/command_line.hpp"
 #include "d5/core/measure.hpp"
 
 namespace d5 {
 
+void MeasureOptions::declare(OptionList& options) {
+  const auto seconds = [](OptionRange range) {
+    range.below = std::numeric_limits<double>::infinity();
+    range.unit = "s";
+    return range;
+  };
+  options.add("samples", samples,
+              "samples of each metric that leaves it open; fewer than 30 are mistrusted",
+              {.least = 1});
+  options.add("warmup", warmup, "runs before the first sample", {.least = 0});
+  options.add("seconds_per_sample", seconds_per_sample,
+              "the least time of a sample: shorter runs are batched", seconds({.least = 0}));
+  options.add("most_seconds", most_seconds,
+              "the longest time of sampling; then it ends, after one sample at least",
+              seconds({.above = 0}));
+  options.add("cold_cache", cold_cache,
+              "evict the last-level cache before each run, and batch none");
+  options.add("unjudged", unjudged, "judge nobody's answers; records say so");
+  options.add("judge_seconds", judge_seconds,
+              "the longest time of the reference for judging; then another framework judges",
+              seconds({.least = 0}));
+}
+
 std::string to_line(const MeasureOptions& options, const std::vector<MetricChoice>& metrics) {
-  const MeasureOptions usual;
-  CommandLine line;
-  line.option("--seed", options.seed);
-  if (options.samples != usual.samples) line.option("--samples", options.samples);
-  if (options.warmup != usual.warmup) line.option("--warmup", options.warmup);
-  if (options.most_seconds != usual.most_seconds) {
-    line.option("--most-seconds", options.most_seconds);
-  }
-  if (options.cold_cache) line.flag("--cold-cache");
-  if (options.unjudged) line.flag("--unjudged");
-  if (options.judge_seconds != usual.judge_seconds) {
-    line.option("--judge-seconds", options.judge_seconds);
-  }
-  return line.metrics(metrics).text();
+  return CommandLine().option("--seed", options.seed).options(options).metrics(metrics).text();
 }
 
 }  // namespace d5

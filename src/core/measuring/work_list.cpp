@@ -15,6 +15,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/core/result_journal.hpp"
 
@@ -227,19 +228,20 @@ std::vector<WorkPiece> matching(const std::vector<WorkPiece>& pieces,
       return std::regex_search(name_of(one), pattern);
     });
   } catch (const std::regex_error& error) {
-    throw ValueError(fmt::format("--filter '{}' is no regular expression: {}",
+    throw ValueError(fmt::format("{} '{}' is no regular expression: {}", option_word("filter"),
                                  printable(expression), error.what()));
   }
   if (chosen.empty()) {
-    throw ValueError(fmt::format("--filter '{}' fits none of {}; --list names them",
-                                 printable(expression), pieces.size()));
+    throw ValueError(fmt::format("{} '{}' fits none of {}; {} names them", option_word("filter"),
+                                 printable(expression), pieces.size(), option_word("list")));
   }
   return chosen;
 }
 
 WorkDone run_work(const std::vector<WorkPiece>& pieces, const WorkOptions& options) {
   if (options.resume && options.out.empty()) {
-    throw ValueError("--resume needs --out FILE.json, the results that it goes on with");
+    throw ValueError(fmt::format("{} needs {}, the results that it goes on with",
+                                 option_word("resume"), option_word("out", "FILE.json")));
   }
   detail::WorkRun run(pieces, options.interrupt, options.on_records);
   using enum ResultJournal::Begin;

@@ -112,19 +112,21 @@ ComparedFiles compare_files(const std::string& a, const std::string& b,
                             const FileComparisonOptions& options) {
   Results in_a = read_results(a), in_b = read_results(b);
   choose_metrics(in_a, in_b, options.metrics);
-  auto pairs = compare_results(in_a, in_b);
-  if (pairs.empty()) {
+  ResultMatch match = match_results(in_a, in_b);
+  if (match.pairs.empty()) {
     throw ValueError(
         fmt::format("compare: no measurement is in both '{}' and '{}'; they must agree "
                     "in subject and metric, and where one holds several frameworks, ranks, "
                     "threads, batches or caches, in these",
                     printable(a), printable(b)));
   }
-  ComparedFiles both{.report = {.title = fmt::format("{} and {}", a, b), .pairs = std::move(pairs)},
+  ComparedFiles both{.report = {.title = fmt::format("{} and {}", a, b), .pairs = {}},
                      .differences = all_differences(in_a, in_b),
-                     .missing = missing_results(in_a, in_b),
+                     .missing = {},
                      .findings = {}};
-  if (options.fail_above > 0) both.findings = judge(in_a, in_b, options.fail_above);
+  if (options.fail_above > 0) both.findings = judge(match, options.fail_above);
+  both.report.pairs = std::move(match.pairs);
+  both.missing = std::move(match.missing);
   both.report.sources = {{a, std::move(in_a)}, {b, std::move(in_b)}};
   return both;
 }

@@ -11,6 +11,7 @@
 #include "core/report/results_table.hpp"
 #include "core/results/result_cells.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/registry.hpp"
 
 namespace d5::detail {
@@ -269,7 +270,7 @@ std::vector<Plot> plots_of(const Report& report) {
 Plot plot_named(const std::vector<Plot>& plots, const std::string& name) {
   if (plots.empty()) {
     throw ValueError(
-        "nothing to plot: no record has samples that a plot would show; try --format table");
+        "nothing to plot: no record has samples that a plot would show; a table shows them");
   }
   if (name.empty()) return plots.front();
   std::vector<std::string> known;

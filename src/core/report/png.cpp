@@ -11,6 +11,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/image.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/plot.hpp"
 
 namespace d5 {
@@ -27,7 +28,7 @@ class Library {
   explicit Library(const char* name) : name_(name), handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
     if (!handle_) {
       throw Unsupported(fmt::format(
-          "format png: {} cannot be loaded (Debian: librsvg2-2); --format svg needs no library",
+          "format png: {} cannot be loaded (Debian: librsvg2-2); format svg needs no library",
           name));
     }
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 
 namespace d5 {
 namespace {
@@ -36,8 +37,8 @@ void judge_interval(GateFinding& finding, const Interval& worse, double limit,
     finding.reason = fmt::format(
         "too few samples for an interval: {}; take 30 or more, or of a run that is timed once "
         "judge "
-        "what it measured often (--only batch_time)",
-        samples);
+        "what it measured often ({})",
+        samples, option_word("only", "batch_time"));
   } else if (worse.low > limit) {
     finding.answer = Answer::broken;
     finding.reason = fmt::format("surely above {}: [{:.3f}, {:.3f}]", limit, worse.low, worse.high);
@@ -94,12 +95,12 @@ GateFinding judge(const Measurement& ratio, double limit, double confidence) {
   return finding;
 }
 
-std::vector<GateFinding> judge(const Results& a, const Results& b, double limit) {
+std::vector<GateFinding> judge(const ResultMatch& match, double limit) {
   std::vector<GateFinding> findings;
-  for (const auto& pair : compare_results(a, b)) {
+  for (const auto& pair : match.pairs) {
     if (is_judged(pair)) findings.push_back(judge_pair(pair, limit));
   }
-  for (const auto& [missing, reason] : missing_results(a, b)) {
+  for (const auto& [missing, reason] : match.missing) {
     if (is_cost(missing)) findings.push_back({Answer::undecided, judged_name(missing), reason});
   }
   if (findings.empty()) {

@@ -9,10 +9,6 @@
 #include <optional>
 #include <set>
 
-#include "core/results/metric_names.hpp"
-#include "core/results/varying_conditions.hpp"
-#include "d5/core/ratio_summary.hpp"
-
 namespace d5 {
 namespace {
 
@@ -186,131 +182,37 @@ ResultPair make_pair_of(const Measurement& a, const Measurement& b) {
   pair.ratio = quotient(of_b.value, of_a.value);
   pair.interval = {quotient(of_b.interval.low, of_a.interval.high),
                    quotient(of_b.interval.high, of_a.interval.low)};
-  if (counted_once(a) && counted_once(b)) pair.interval = {pair.ratio, pair.ratio};
+  if (pair.is_counted()) pair.interval = {pair.ratio, pair.ratio};
   pair.p_value = rank_test(b.samples, a.samples);
   return pair;
 }
 
-bool is_known(const Interval& interval) { return interval.low <= interval.high; }
-
-bool is_mistrusted(const ResultPair& pair) {
-  return pair.a.status == Status::mistrusted || pair.b.status == Status::mistrusted;
-}
-
-std::string verdict_on(const Interval& ratio, Direction direction) {
-  if (!is_known(ratio)) return "no interval";
-  const bool above = ratio.low > 1, below = ratio.high < 1;
-  if (!above && !below) return "same within noise";
-  if (direction == Direction::neither) return "differs";
-  return above == (direction == Direction::lower_is_better) ? "worse" : "better";
-}
-
-std::string verdict_on(const ResultPair& pair) {
-  if (is_mistrusted(pair)) return "mistrusted";
-  if (pair.ratio == 1 && (!pair.has_interval() || counted_once(pair.a))) return "same";
-  return verdict_on(pair.interval, pair.a.direction);
-}
-
-std::vector<std::string> metric_names(const std::vector<ResultPair>& pairs) {
-  detail::MetricNames all;
-  for (const auto& pair : pairs) all.add(pair.a);
-  std::vector<std::string> names;
-  for (const auto& pair : pairs) names.push_back(all.of(pair.a));
-  return names;
-}
-
-/// A row for each metric of time that several pairs hold.
-void add_means(TextTable& table, const std::vector<ResultPair>& pairs,
-               const std::vector<std::string>& names, std::size_t conditions) {
-  std::vector<std::string> metrics;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].a.quantity != Quantity::time) continue;
-    if (std::ranges::find(metrics, names[i]) == metrics.end()) metrics.push_back(names[i]);
-  }
-  for (const auto& metric : metrics) {
-    std::vector<JudgedRatio> ratios;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      if (names[i] != metric) continue;
-      ratios.push_back({pairs[i].ratio, pairs[i].interval, is_mistrusted(pairs[i])});
-    }
-    if (ratios.size() < 2) continue;
-    const RatioSummary all = summarise_ratios(ratios);
-    const std::string verdict = all.mistrusted > 0
-                                    ? "mistrusted"
-                                    : verdict_on(all.mean.interval, Direction::lower_is_better);
-    std::vector<std::string> row = {"geometric mean", fmt::format("{} pairs", all.ratios)};
-    row.resize(row.size() + conditions);
-    for (auto& cell : {metric, std::string(), std::string(), fmt::format("{:.3f}", all.mean.value),
-                       text_of_mean(all.mean.interval), std::string(),
-                       fmt::format("{}: {} faster, {} slower, {} undecided, {} mistrusted", verdict,
-                                   all.faster, all.slower, all.undecided, all.mistrusted)}) {
-      row.push_back(cell);
-    }
-    table.add(std::move(row));
-  }
-}
-
 }  // namespace
 
-bool ResultPair::has_interval() const { return is_known(interval); }
+bool ResultPair::is_counted() const { return counted_once(a) && counted_once(b); }
+
+bool ResultPair::has_interval() const { return interval.low <= interval.high; }
 
 std::vector<ResultDifference> differences(const Results& a, const Results& b) {
   return differences_in(compared(a, b), a, b);
 }
 
-std::vector<ResultPair> compare_results(const Results& a, const Results& b) {
+ResultMatch match_results(const Results& a, const Results& b) {
   Partners partners(a, b);
-  std::vector<ResultPair> pairs;
-  for (const auto& m : a.measurements) {
-    if (!comparable(m)) continue;
-    const Measurement* const other = partners.next(m);
-    if (other && comparable(*other)) pairs.push_back(make_pair_of(m, *other));
-  }
-  return pairs;
-}
-
-std::vector<MissingResult> missing_results(const Results& a, const Results& b) {
-  Partners partners(a, b);
-  std::vector<MissingResult> missing;
+  ResultMatch match;
   for (const auto& m : a.measurements) {
     if (!comparable(m)) continue;
     const Measurement* const other = partners.next(m);
     if (!other) {
-      missing.push_back({m, "B has no such record"});
+      match.missing.push_back({m, "B has no such record"});
     } else if (!comparable(*other)) {
-      missing.push_back({m, fmt::format("B is {}: {}", name_of(other->status), other->reason)});
+      match.missing.push_back(
+          {m, fmt::format("B is {}: {}", name_of(other->status), other->reason)});
+    } else {
+      match.pairs.push_back(make_pair_of(m, *other));
     }
   }
-  return missing;
-}
-
-TextTable to_table(const std::vector<ResultPair>& pairs) {
-  std::vector<const Measurement*> records;
-  for (const auto& pair : pairs) records.push_back(&pair.a);
-  const auto conditions = detail::varying_conditions(records);
-  std::vector<TextTable::Column> columns = {"subject", "framework"};
-  columns.insert(columns.end(), conditions.begin(), conditions.end());
-  for (const char* name : {"metric", "A", "B", "B / A", "95% interval", "p", "verdict"}) {
-    columns.emplace_back(name);
-  }
-  TextTable table(std::move(columns));
-  const auto names = metric_names(pairs);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const ResultPair& pair = pairs[i];
-    const bool same = pair.a.framework == pair.b.framework;
-    std::vector<std::string> row = {
-        pair.a.subject, same ? pair.a.framework : pair.a.framework + " -> " + pair.b.framework};
-    for (const std::string& name : conditions) row.push_back(condition_of(pair.a, name));
-    for (auto& cell :
-         {names[i], with_prefix(estimate(pair.a).value, pair.a.unit),
-          with_prefix(estimate(pair.b).value, pair.b.unit), fmt::format("{:.3f}", pair.ratio),
-          text_of_ratio(pair.interval), fmt::format("{:.2g}", pair.p_value), verdict_on(pair)}) {
-      row.push_back(cell);
-    }
-    table.add(std::move(row));
-  }
-  add_means(table, pairs, names, conditions.size());
-  return table;
+  return match;
 }
 
 }  // namespace d5

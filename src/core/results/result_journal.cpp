@@ -15,6 +15,7 @@
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 
 namespace d5 {
 namespace {
@@ -29,8 +30,9 @@ constexpr const char* kFormat = "d5 journal";
 }
 
 FormatError not_a_journal(const std::string& path) {
-  return FormatError(fmt::format(
-      "'{}' is no journal that d5 wrote; remove it, or choose another --out", printable(path)));
+  return FormatError(
+      fmt::format("'{}' is no journal that d5 wrote; remove it, or choose another {}",
+                  printable(path), option_word("out")));
 }
 
 std::string line_of(const Json& json) {
@@ -66,8 +68,8 @@ void expect_same(const std::string& how, const std::string& before, const std::s
   if (before == how) return;
   throw ValueError(
       fmt::format("'{}' was begun with '{}', and this is '{}'; give the same options on the same "
-                  "machine, or measure anew without --resume",
-                  printable(path), printable(before), printable(how)));
+                  "machine, or measure anew without {}",
+                  printable(path), printable(before), printable(how), option_word("resume")));
 }
 
 }  // namespace
@@ -80,8 +82,8 @@ ResultJournal::ResultJournal(const std::string& path, const std::string& how, Be
   if (file_ < 0) fail("cannot write", journal_);
   if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
     ::close(file_);
-    throw IoError(fmt::format("'{}' is being written by another run; choose another --out",
-                              printable(path_)));
+    throw IoError(fmt::format("'{}' is being written by another run; choose another {}",
+                              printable(path_), option_word("out")));
   }
   try {
     try {
@@ -116,9 +118,8 @@ void ResultJournal::replace() const {
   const auto lines = lines_in(read_file(journal_), journal_, bytes);
   if (lines.size() <= 1 || lines.back().contains("ended")) return;
   throw ValueError(
-      fmt::format("'{}' holds {} pieces of a run that was killed; --resume goes on from it, or "
-                  "remove it",
-                  printable(journal_), lines.size() - 1));
+      fmt::format("'{}' holds {} pieces of a run that was killed; {} goes on from it, or remove it",
+                  printable(journal_), lines.size() - 1, option_word("resume")));
 }
 
 void ResultJournal::resume(const std::string& how) {
@@ -137,9 +138,9 @@ void ResultJournal::resume_results_file(const std::string& how) {
   const Results results = read_results(path_);
   if (!results.run) {
     throw ValueError(
-        fmt::format("'{}' does not tell of which cases its records are, and --resume cannot go on "
-                    "from it; choose another --out, or measure anew without --resume",
-                    printable(path_)));
+        fmt::format("'{0}' does not tell of which cases its records are, and {1} cannot go on from "
+                    "it; choose another {2}, or measure anew without {1}",
+                    printable(path_), option_word("resume"), option_word("out")));
   }
   expect_same(how, results.run->how, path_);
   from_results_ = true;
@@ -186,8 +187,8 @@ void ResultJournal::finish(Results results, End end) {
     write_results(results, path_);
   } catch (const IoError& error) {
     if (file_ < 0 || size_ == 0) throw;  // nothing was kept before
-    throw IoError(fmt::format("{}; what was measured is in '{}', and --resume goes on from it",
-                              error.what(), printable(journal_)));
+    throw IoError(fmt::format("{}; what was measured is in '{}', and {} goes on from it",
+                              error.what(), printable(journal_), option_word("resume")));
   }
   if (file_ < 0) return;
   if (end == End::whole) {

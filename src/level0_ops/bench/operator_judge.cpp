@@ -7,6 +7,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/isolation.hpp"
+#include "d5/core/option.hpp"
 #include "level0_ops/operator/drawn_values.hpp"
 #include "level0_ops/operator/tensor_conversion.hpp"
 #include "level0_ops/validation/draw_judge.hpp"
@@ -91,8 +92,8 @@ bool OperatorJudge::is_in_time(const Cost& cost, const std::function<void()>& co
 
 Verdict OperatorJudge::judges_others() const {
   return {Verdict::Is::unknown, "",
-          fmt::format("it judges the others: the reference takes longer than --judge-seconds {}",
-                      most_seconds_)};
+          fmt::format("it judges the others: the reference takes longer than {}",
+                      option_word("judge_seconds", most_seconds_))};
 }
 
 Verdict OperatorJudge::outputs(const OperatorRunner& runner, const std::string& framework) {

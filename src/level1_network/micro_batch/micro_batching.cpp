@@ -9,6 +9,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/core/option.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "level1_network/micro_batch/node_times.hpp"
@@ -36,8 +37,8 @@ std::int64_t batch_of(const Network& network, std::int64_t wish) {
     if (wish > 0) return wish;
     throw ValueError(
         fmt::format("microbatch: input '{}' leaves its batch open; say which batch is to be split "
-                    "(batch=SIZE, in the program --batch SIZE)",
-                    printable(info.name)));
+                    "({})",
+                    printable(info.name), option_word("batch", "SIZE")));
   }
   throw Unsupported("microbatch: no input of the network has a batch");
 }

@@ -10,6 +10,7 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/npy.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/onnx/file.hpp"
@@ -104,9 +105,8 @@ void check_output_files(const std::vector<ValueFile>& files, std::size_t runs) {
   for (const auto& file : files) {
     if (runs > 1) {
       throw ValueError(
-          fmt::format("--output '{}': {} runs would write this file; run one model in "
-                      "one framework",
-                      printable(file.path), runs));
+          fmt::format("{} '{}': {} runs would write this file; run one model in one framework",
+                      option_word("output"), printable(file.path), runs));
     }
     check_writable(file.path);
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/transform_doubt.hpp"
 #include "d5/onnx/file.hpp"
@@ -71,8 +72,9 @@ class BoundSizes {
     const auto wanted = asked_.by_name.find(dim.name);
     if (wanted != asked_.by_name.end() && wanted->second != size) {
       throw ValueError(
-          fmt::format("--dim {}={}: it is {} in input '{}' that is given; leave out one",
-                      printable(dim.name), wanted->second, size, printable(input)));
+          fmt::format("{}: it is {} in input '{}' that is given; leave out one",
+                      option_word("dim", fmt::format("{}={}", printable(dim.name), wanted->second)),
+                      size, printable(input)));
     }
     const auto [place, fresh] = origins_.emplace(dim.name, std::pair(size, input));
     if (!fresh && place->second.first != size) {
@@ -84,9 +86,9 @@ class BoundSizes {
     sizes_.by_name[dim.name] = size;
     if (!dim.is_first || size == asked_.batch) return;
     if (asked_.batch != 1) {
-      throw ValueError(
-          fmt::format("--batch {}: {} is {} in input '{}' that is given; leave out one",
-                      asked_.batch, printable(dim.name), size, printable(input)));
+      throw ValueError(fmt::format("{}: {} is {} in input '{}' that is given; leave out one",
+                                   option_word("batch", asked_.batch), printable(dim.name), size,
+                                   printable(input)));
     }
     if (sizes_.batch == 1) sizes_.batch = size;
   }
@@ -192,7 +194,7 @@ std::string advice_on(const NetworkInputs& inputs) {
   for (const auto& name : inputs.made) {
     if (names.size() == kFew) break;
     names.push_back(fmt::format("'{}'", printable(name)));
-    ways.push_back(fmt::format("--input {}=FILE.npy", printable(name)));
+    ways.push_back(option_word("input", printable(name) + "=FILE.npy"));
   }
   const bool several = inputs.made.size() > 1;
   return fmt::format(

@@ -7,6 +7,7 @@
 
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 
 namespace d5 {
 
@@ -44,8 +45,8 @@ std::string to_line(const OpenSizes& sizes) {
 
 void refuse_sizes(const OpenSizes& sizes, const std::string& model) {
   if (sizes.batch == 1 && sizes.by_name.empty()) return;
-  throw ValueError(fmt::format("--batch and --dim are of inputs that d5 makes; '{}' brings its own",
-                               printable(model)));
+  throw ValueError(fmt::format("{} and {} are of inputs that d5 makes; '{}' brings its own",
+                               option_word("batch"), option_word("dim"), printable(model)));
 }
 
 }  // namespace d5

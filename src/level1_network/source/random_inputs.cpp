@@ -5,6 +5,7 @@
 #include <set>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "level1_network/source/fitting_sizes.hpp"
@@ -111,9 +112,10 @@ ValueMap made_inputs(const Network& network, const OpenSizes& sizes, const Value
     if (!desc.is_tensor() && !is_read(network, info.name)) continue;
     if (!desc.is_tensor()) {
       throw Unsupported(
-          fmt::format("input '{}' is {}: no random values for it; give them, --input {}=FILE.pb, "
+          fmt::format("input '{}' is {}: no random values for it; give them, {}, "
                       "or use an ONNX test folder, which brings its own",
-                      printable(info.name), onnx::to_string(info.type), printable(info.name)));
+                      printable(info.name), onnx::to_string(info.type),
+                      option_word("input", printable(info.name) + "=FILE.pb")));
     }
     const auto range = ranges.find(info.name);
     values[info.name] = made_value(

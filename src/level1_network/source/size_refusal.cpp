@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "level1_network/source/size_search.hpp"
 
 namespace d5 {
@@ -147,19 +148,20 @@ class SizeRefusal {
   [[noreturn]] void raise_without_way() const {
     throw ShapeError(fmt::format(
         "{}; none of the sizes from {} to {} that d5 tried for {} goes through the network '{}': "
-        "give sizes that do, --dim {}=SIZE, or an input, {}",
+        "give sizes that do, {}, or an input, {}",
         trial_.refusal(), SizeSearch::kLeast, SizeSearch::kMost, fmt::join(all_, ", "),
-        printable(network_.name()), printable(all_.front()), own_input()));
+        printable(network_.name()), option_word("dim", printable(all_.front()) + "=SIZE"),
+        own_input()));
   }
 
   static std::string need(const std::string& name, const NearSizes& near) {
     return fmt::format("{} {}", printable(name), near.words);
   }
   static std::string way(const std::string& name, std::int64_t size) {
-    return fmt::format("--dim {}={}", printable(name), size);
+    return option_word("dim", fmt::format("{}={}", printable(name), size));
   }
   [[nodiscard]] std::string own_input() const {
-    return fmt::format("--input {}=FILE.npy", printable(dims_.front().places.front().first));
+    return option_word("input", printable(dims_.front().places.front().first) + "=FILE.npy");
   }
   [[nodiscard]] ShapeError told(const std::string& why, const std::vector<std::string>& needs,
                                 const std::vector<std::string>& ways) const {

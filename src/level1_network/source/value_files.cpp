@@ -11,6 +11,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/npy.hpp"
 #include "d5/core/npz.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/onnx/file.hpp"
 
@@ -64,9 +65,9 @@ void expect_file(const ValueFile& file) {
   std::error_code ignored;
   if (!fs::is_directory(file.path, ignored)) return;
   throw IoError(
-      fmt::format("--input: '{}' is a folder, expected a file of values: name those in it, "
-                  "as --input NAME={}/input_0.pb",
-                  printable(file.path), printable(file.path)));
+      fmt::format("{}: '{}' is a folder, expected a file of values: name those in it, as {}",
+                  option_word("input"), printable(file.path),
+                  option_word("input", fmt::format("NAME={}/input_0.pb", printable(file.path)))));
 }
 
 void expect_input_file(const ValueFile& file, const std::string& option) {
@@ -92,9 +93,9 @@ std::string only_input(const Network& network, const std::string& path) {
   if (names.size() == 1) return names.front();
   std::vector<std::string> known;
   for (const auto& name : names) known.push_back(printable(name));
-  throw ValueError(
-      fmt::format("--input '{}': of which input? the network has {} ({}); give NAME={}",
-                  printable(path), names.size(), fmt::join(known, ", "), printable(path)));
+  throw ValueError(fmt::format("{} '{}': of which input? the network has {} ({}); give NAME={}",
+                               option_word("input"), printable(path), names.size(),
+                               fmt::join(known, ", "), printable(path)));
 }
 
 std::string origin_of(const ValueFile& file) {
@@ -151,7 +152,7 @@ std::vector<NamedValue> read_given(const Network& network, const GivenInputs& gi
   };
   for (const auto& [name, value] : given.values) add(name, value, "");
   for (const auto& file : given.files) {
-    expect_input_file(file, "--input");
+    expect_input_file(file, option_word("input"));
     const std::string origin = origin_of(file);
     if (is_archive(file.path)) {
       for (auto& [name, tensor] : read_npz(file.path)) add(name, Value(tensor), origin);

@@ -9,6 +9,7 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/work_list.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/executor_word.hpp"
@@ -47,9 +48,10 @@ void skip_self_judgement(std::vector<Measurement>& results) {
   std::rotate(results.begin(), first, first + 1);
   results.erase(std::remove_if(results.begin() + 1, results.end(), has_passed), results.end());
   results.front().status = Status::skipped;
-  results.front().reason =
-      "it ran, but no framework judges itself; check an ONNX test folder, see --against, or "
-      "hold gradients against --numeric ones";
+  results.front().reason = fmt::format(
+      "it ran, but no framework judges itself; check an ONNX test folder, see {}, or "
+      "hold gradients against numeric ones, {}",
+      option_word("against"), option_word("numeric"));
 }
 
 /// A run that failed may have failed on what it was fed, and what says nothing says it of that.
@@ -108,7 +110,8 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
   for (auto& result : results) note_inputs(result, options.sizes, subject->network(), fed);
   if (options.numeric == 0) return results;
   if (loss.empty())
-    throw Unsupported("--numeric is of gradients, and there is no loss to have any");
+    throw Unsupported(option_word("numeric") +
+                      " is of gradients, and there is no loss to have any");
   auto numeric = test_numeric_gradients(*subject, inputs, loss,
                                         {.elements = options.numeric, .seed = seed}, interrupt);
   std::ranges::move(numeric, std::back_inserter(results));
@@ -156,7 +159,7 @@ std::vector<Measurement> reduced(const std::string& model, const std::string& wo
   const NetworkSides sides = sides_of(model, word, options);
   auto record = reduce_to_folder(sides, word, options);
   const bool has_gradients = !options.backward && !loss_of(sides.network).empty();
-  if (record.status == Status::passed && options.reduce_slower == 0) {
+  if (record.status == Status::passed && options.slower == 0) {
     const auto reference = sides.reference(sides.network.copy());
     const InterruptibleRuns within(*reference, options.interrupt);
     const std::size_t silent = outputs_that_say_nothing(*reference, sides.inputs);
@@ -166,8 +169,9 @@ std::vector<Measurement> reduced(const std::string& model, const std::string& wo
           fmt::format("the reference's answers say nothing in {} outputs: give inputs", silent));
     }
   }
-  if (record.status == Status::passed && has_gradients && options.reduce_slower == 0) {
-    record.reason = "outputs agree; with --backward gradients are looked at, too";
+  if (record.status == Status::passed && has_gradients && options.slower == 0) {
+    record.reason =
+        "outputs agree; with " + option_word("backward") + " gradients are looked at, too";
   }
   return {record};
 }
@@ -199,12 +203,7 @@ std::string check_line(const std::string& model, const std::string& word,
   line.word(model).append(to_line(options.sizes)).append(to_line(options.inputs));
   line.append(to_line(options.transforms));
   line.runs_in({word}, options.execution.device).option("--seed", options.execution.seed);
-  if (options.against != "reference") line.option("--against", options.against);
-  if (options.by_node) line.flag("--by-node");
-  if (!options.reduce.empty()) line.option("--reduce", options.reduce);
-  if (options.reduce_slower > 0) line.option("--slower", options.reduce_slower);
-  if (options.backward) line.flag("--backward");
-  if (options.numeric > 0) line.option("--numeric", options.numeric);
+  line.options(options);
   line.append(execution_line(options.execution));
   if (const auto& tolerance = options.tolerance) {  // one that is left out is 0
     const bool exact = tolerance->relative == 0 && tolerance->absolute == 0;
@@ -244,41 +243,69 @@ void plan_in(const std::string& model, const std::string& word,
 }
 
 void expect_reducible(const NetworkCheckOptions& options) {
+  const std::string reduce = option_word("reduce");
   if (options.by_node || options.numeric > 0) {
-    throw ValueError("--reduce goes by whole networks; leave out --by-node and --numeric");
+    throw ValueError(fmt::format("{} goes by whole networks; leave out {} and {}", reduce,
+                                 option_word("by_node"), option_word("numeric")));
   }
   if (options.tolerance) {
-    throw ValueError("--reduce looks for what rounding does not explain; leave out the tolerance");
+    throw ValueError(reduce + " looks for what rounding does not explain; leave out the tolerance");
   }
-  if (options.backward && options.reduce_slower > 0) {
-    throw ValueError("--slower is of forward; leave out --backward");
+  if (options.backward && options.slower > 0) {
+    throw ValueError(fmt::format("{} is of forward; leave out {}", option_word("slower"),
+                                 option_word("backward")));
   }
   if (executor_words(options.frameworks).size() != 1) {
-    throw ValueError("--reduce is for one framework at a time; name it with --framework");
+    throw ValueError(reduce + " is for one framework at a time; name it with " +
+                     option_word("framework"));
   }
   expect_own_folder(options.reduce);
 }
 
 }  // namespace
 
+void NetworkCheckOptions::declare(OptionList& options) {
+  options.add("against", against,
+              "the framework that models are held against; test folders bring what is expected",
+              {.placeholder = "FRAMEWORK"});
+  options.add("backward", backward,
+              "gradients of parameters also where a network has no output 'loss': those of the "
+              "outputs times random numbers");
+  options.add("by_node", by_node,
+              "which node differs: its error with all before it, and alone on right values");
+  options.add("reduce", reduce,
+              "cut the network down to the few nodes that differ, and leave them in a folder with "
+              "data and a program that shows it; cut short, the same command goes on",
+              {.placeholder = "FOLDER"});
+  options.add("slower", slower,
+              "nodes count for --reduce that take X times as long as in --against, whatever they "
+              "answer; as steady as the machine",
+              {.least = 0, .unit = "x"});
+  options.add("numeric", numeric,
+              "gradients against finite differences in float64, too, of N elements of each "
+              "parameter; 0: none",
+              {.least = 0});
+}
+
 void expect_checkable(const std::string& model, const NetworkCheckOptions& options) {
   if (options.backward && options.by_node) {
-    throw ValueError("--by-node compares what nodes answer forward; leave out --backward");
+    throw ValueError(fmt::format("{} compares what nodes answer forward; leave out {}",
+                                 option_word("by_node"), option_word("backward")));
   }
   if (!options.reduce.empty()) expect_reducible(options);
-  if (options.reduce_slower > 0 && options.reduce.empty()) {
-    throw ValueError("--slower is what --reduce looks for; name its folder, too");
+  if (options.slower > 0 && options.reduce.empty()) {
+    throw ValueError(fmt::format("{} is what {} looks for; name its folder, too",
+                                 option_word("slower"), option_word("reduce")));
   }
   if (options.backward && kept_by(options.transforms) != Keeps::gradients) {
-    throw ValueError(
-        "--backward: a transform of the chain keeps no gradients ('d5 list transforms')");
+    throw ValueError(option_word("backward") +
+                     ": a transform of the chain keeps no gradients ('d5 list transforms')");
   }
   if (!expects_outputs(model, options)) return;
   refuse_sizes(options.sizes, model);
   if (options.backward) {
-    throw ValueError(
-        fmt::format("--backward: test folder '{}' expects no gradients; name its model.onnx",
-                    printable(model)));
+    throw ValueError(fmt::format("{}: test folder '{}' expects no gradients; name its model.onnx",
+                                 option_word("backward"), printable(model)));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "core/files/sha256.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/plugin.hpp"
 #include "d5/level0_ops/operator_case.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
@@ -191,9 +192,8 @@ void NetworkJudge::prepare(const Network& subject, const ValueMap& inputs) {
   } catch (const Interrupted&) {
     run_.interrupt.check("judging");  // ours ended it, not the time that it may take
     obstacle_ = fmt::format(
-        "the reference takes longer than --judge-seconds {}, and no other "
-        "framework could take its place",
-        run_.most_seconds);
+        "the reference takes longer than {}, and no other framework could take its place",
+        option_word("judge_seconds", run_.most_seconds));
   } catch (const Error& error) {
     obstacle_ = fmt::format("reference: {}", printable_message(error.what()));
   }

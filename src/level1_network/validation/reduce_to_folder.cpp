@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/clock.hpp"
+#include "d5/core/option.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "level1_network/validation/network_sides.hpp"
 #include "level1_network/validation/reduced_folder.hpp"
@@ -52,7 +53,7 @@ Measurement record_of(const ReducedNetwork& small, const NetworkCheckOptions& op
   if (!small.is_smallest) {
     record.reason += "; it was cut short, there may be fewer nodes: the same command goes on";
     if (small.difference.kind == DifferenceKind::ended) {
-      record.reason += ", with --isolate S tries that hang end sooner";
+      record.reason += ", with " + option_word("isolate", "S") + " tries that hang end sooner";
     }
   }
   return record;
@@ -64,7 +65,7 @@ Measurement reduce_to_folder(const NetworkSides& sides, const std::string& word,
                              const NetworkCheckOptions& options) {
   using Passes = ReductionOptions::Passes;
   ReductionOptions how{.passes = options.backward ? Passes::both : Passes::forward,
-                       .slower = options.reduce_slower,
+                       .slower = options.slower,
                        .most_seconds = options.reduce_seconds,
                        .interrupt = options.interrupt,
                        .isolation = options.isolation,

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/network_mode.hpp"
 #include "level2_training/data/storage/mapped_file.hpp"
@@ -108,10 +109,9 @@ TakenValues take_values(Network& network, const InitialValues& from) {
   const std::string who = fmt::format("initial values of network '{}' from '{}'",
                                       printable(network.name()), printable(from.path));
   if (!result.differing.empty() && from.differing == InitialValues::Differing::refuse) {
-    const std::string message = fmt::format(
-        "{}{}; leave them as they are (--init-skip-differing, Differing::leave), or take another "
-        "file",
-        who, list("they differ", result.differing));
+    const std::string message =
+        fmt::format("{}{}; leave them as they are ({}, Differing::leave), or take another file",
+                    who, list("they differ", result.differing), option_word("init_skip_differing"));
     if (other_type) throw TypeError(message);
     throw ShapeError(message);
   }

@@ -6,6 +6,7 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level2_training/optimizer.hpp"
@@ -74,7 +75,8 @@ OptimizerJudgement trajectory(const EntryChoice& optimizer, const OptimizerCheck
     Measurement result = optimizer_record("trajectory_difference", Quantity::error);
     result.status = Status::skipped;
     result.reason =
-        "it ran, but nothing judges it; give one that should do the same (--against NAME)";
+        fmt::format("it ran, but nothing judges it; give one that should do the same ({})",
+                    option_word("against", "NAME"));
     return {.records = {result}};
   }
   const auto maker = [&](const EntryChoice& choice) {

@@ -15,6 +15,7 @@
 #include "d5/core/byte_count.hpp"
 #include "d5/core/duration.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 
 namespace d5 {
 namespace {
@@ -41,9 +42,10 @@ std::vector<int> cores_of(std::string_view text) {
     std::ranges::copy_if(detail::machine().allowed, std::back_inserter(cores),
                          [&](int core) { return is_bound_here(core) == (text == "shared"); });
     if (!cores.empty()) return cores;
-    throw ValueError(
-        "resources: cores=apart, but this thread computes on all cores that the process may use; "
-        "bind it to fewer (--threads, pin_threads)");
+    throw ValueError(fmt::format(
+        "resources: cores=apart, but this thread computes on all cores that the process "
+        "may use; bind it to fewer ({}, pin_threads)",
+        option_word("threads")));
   }
   for (const auto part : std::views::split(text, '+')) {
     cores.push_back(number_of({part.begin(), part.end()}, "cores"));

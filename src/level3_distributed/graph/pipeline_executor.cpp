@@ -8,6 +8,7 @@
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/stream.hpp"
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/network_summary.hpp"
@@ -103,8 +104,8 @@ PipelineExecutor::PipelineExecutor(const Network& whole, const ExecutorOptions& 
   if (options.device != Device{}) {
     throw Unsupported(
         fmt::format("pipeline: the network computes on {}, but its parts do on the host alone; "
-                    "leave --device out",
-                    to_string(options.device)));
+                    "leave {} out",
+                    to_string(options.device), option_word("device")));
   }
   NetworkPart part = cut_out_stage(whole, cut_.starts, cut_.stages->rank(), {.batch = 1});
   find_places(whole);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "d5/core/entry_words.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/gradient_compressor.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
@@ -23,11 +24,11 @@ void visit(const Settings& settings, const std::vector<Option>& options, const s
            const Visit& each) {
   each(settings, options, place);
   for (const Option& option : options) {
-    EntryChoice choice{settings.text(option.name, option.initial), settings.below(option.name)};
-    choice.name = choice.settings.take("name", choice.name);
-    if (choice.name.empty()) continue;
     const auto in = [&](const auto& registry) {
       if (registry.kind() != option.type) return false;
+      EntryChoice choice = entry_of_words(option.type, option.initial);
+      OptionList(settings).add(option.name, choice, option.help, option.type);
+      if (choice.name.empty()) return true;
       visit(choice.settings, registry.at(choice.name).options(), place + option.name + ".", each);
       return true;
     };

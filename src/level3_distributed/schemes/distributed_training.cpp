@@ -14,6 +14,7 @@
 
 #include "core/text/launcher.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/core/phantom_tensor.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/checkpoint.hpp"
@@ -62,8 +63,8 @@ Settings of_one_share(const Settings& sampling, const DistributedOptions& option
   if (batch_size % shares != 0) {
     throw ValueError(
         fmt::format("a batch of {} cannot be shared by {} workers; change the batch size, "
-                    "or use --scaling weak",
-                    batch_size, shares));
+                    "or use {}",
+                    batch_size, shares, option_word("scaling", "weak")));
   }
   Settings mine = sampling;
   mine.set("batch_size", batch_size / shares);

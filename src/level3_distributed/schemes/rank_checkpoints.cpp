@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/level2_training/checkpoint.hpp"
 #include "level2_training/training/older_checkpoints.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
@@ -97,8 +98,8 @@ std::string common_checkpoint(const std::string& file, Communicator& ranks, bool
   throw FormatError(
       fmt::format("checkpoint '{0}': the ranks have no part of one step: {1}; each rank's part is "
                   "needed ('{0}', '{0}.rank-1', ...): copy them to where the ranks run, or train "
-                  "without --resume",
-                  printable(*named), what));
+                  "without {2}",
+                  printable(*named), what, option_word("resume")));
 }
 
 }  // namespace d5::detail

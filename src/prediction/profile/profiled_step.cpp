@@ -8,6 +8,7 @@
 
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/network_inputs.hpp"
@@ -79,8 +80,8 @@ class RecipeStep final : public ProfiledStep {
       sampler.reset(++epoch_);
     }
     throw ValueError(fmt::format(
-        "profile: the recipe's data set has no batch of {} samples; give a smaller --batch",
-        size_));
+        "profile: the recipe's data set has no batch of {} samples; give a smaller one, {}", size_,
+        option_word("batch")));
   }
   bool loads() const override { return true; }
   std::string optimizer_name() const override { return name_; }

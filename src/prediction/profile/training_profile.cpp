@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/prediction/operation_kind.hpp"
 #include "prediction/profile/launch_samples.hpp"
 
@@ -154,9 +155,9 @@ void expect_fit(TrainingProfile& profile, const std::string& digest,
   }
   for (const auto& difference : differences) {
     if (misfit == Misfit::refuse) {
-      throw ValueError(fmt::format(
-          "profile of '{}': {}; profile again, or take it as it is (--force), mistrusted",
-          printable(profile.model), difference));
+      throw ValueError(
+          fmt::format("profile of '{}': {}; profile again, or take it as it is ({}), mistrusted",
+                      printable(profile.model), difference, option_word("force")));
     }
     profile.mistrusted.push_back(difference);
   }

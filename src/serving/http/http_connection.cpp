@@ -10,6 +10,7 @@
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "serving/http/request_parser.hpp"
 
 namespace d5::detail {
@@ -96,8 +97,8 @@ class Exchange {
     if (hosts != 1) return HttpResponse::problem(400, "a request has one Host line");
     const std::string host = request_.headers.at("host");
     if (!is_own_host(host, context_.names)) {
-      return HttpResponse::problem(
-          421, fmt::format("this server is not '{}'; --name tells it a name", printable(host)));
+      return HttpResponse::problem(421, fmt::format("this server is not '{}'; {} tells it a name",
+                                                    printable(host), option_word("name")));
     }
     return context_.handler.refuse(request_);
   }

@@ -114,7 +114,7 @@ TEST_CASE("a setting that is no option is an error of the entry, whatever the fa
 
 TEST_CASE("a value out of its range or type is an error that names option, value and range") {
   CHECK_THROWS_WITH(whole().make(1, {{"rate", 1}}),
-                    "counter whole: option rate is 1, expected a number >= 0, < 1");
+                    "counter whole: option rate is '1', expected a number >= 0, < 1");
   CHECK_THROWS_AS(whole().make(1, {{"rate", -0.1}}), ValueError);
   CHECK_THROWS_AS(whole().make(1, {{"rate", std::numeric_limits<double>::quiet_NaN()}}),
                   ValueError);

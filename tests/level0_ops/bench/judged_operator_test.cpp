@@ -123,7 +123,7 @@ TEST_CASE("where the reference takes too long the first framework judges the oth
     CHECK(answers_of(records, "judged_wrong", pass) == "wrong");
   }
   const auto one = std::ranges::find(records, "first_judge", &Measurement::framework);
-  CHECK_THAT(one->conditions.at("judge").text(), Contains("--judge-seconds 1e-09"));
+  CHECK_THAT(one->conditions.at("judge").text(), Contains("judge_seconds=1e-09"));
   CHECK(std::ranges::find(records, "error", &Measurement::metric) == records.end());
   const auto other = std::ranges::find(records, "judged_right", &Measurement::framework);
   CHECK(other->conditions.at("judge") == "first_judge");

@@ -64,7 +64,7 @@ TEST_CASE("sizes that do not go through are refused with those that would") {
   CHECK_THROWS_AS(made_shape(network, {.by_name = {{"height", 5}}}), ShapeError);
   CHECK_THROWS_WITH(made_shape(network, {.by_name = {{"height", 5}}}),
                     Contains("Add 'sum'") && Contains("height must be a multiple of 2") &&
-                        Contains("--dim height=6") && Contains("--input x=FILE.npy"));
+                        Contains("dims={'height': 6}") && Contains("inputs={'x': FILE.npy}"));
   Network window("window");
   window.add_input("x", DType::float32, {"N", std::int64_t{1}, "T"});
   window.add_constant("w", Tensor::zeros(DType::float32, {1, 1, 7}));
@@ -85,7 +85,7 @@ TEST_CASE("where no size goes through, what was tried is told") {
   CHECK(made_shape(network) == "3x1");
   network.add_node("Concat", {"a", "b"}, {"c"}, {{"axis", std::int64_t{0}}}, "both");
   CHECK_THROWS_AS(made_shape(network), ShapeError);
-  CHECK_THROWS_WITH(made_shape(network), Contains("'both'") && Contains("--dim T=SIZE"));
+  CHECK_THROWS_WITH(made_shape(network), Contains("'both'") && Contains("dims={'T': SIZE}"));
 }
 
 namespace {

@@ -107,7 +107,7 @@ TEST_CASE("an input that does not fit is refused, with its file and a way out") 
   CHECK_THROWS_AS(refusal("x=" + file, {.by_name = {{"N", 4}}}), ValueError);
   CHECK_THROWS_WITH(refusal("x=" + file, {.by_name = {{"N", 4}}}),
                     Contains("it is 2 in input 'x'"));
-  CHECK_THROWS_WITH(refusal("x=" + file, {.batch = 4}), Contains("--batch 4"));
+  CHECK_THROWS_WITH(refusal("x=" + file, {.batch = 4}), Contains("batch=4"));
   holding(Tensor::of<double>({1, 2}, {1, 2}));
   CHECK_THROWS_AS(refusal("x=" + file), TypeError);
   CHECK_THROWS_WITH(refusal("x=" + file), Contains(file) && Contains("astype(\"float32\")"));
@@ -174,7 +174,7 @@ TEST_CASE("an input that nothing reads may be left out, another that cannot be m
   CHECK(network_inputs("sum", Network(model)).values.size() == 2);
   model.graph.inputs[0].type = {.kind = ValueKind::sequence};
   CHECK_THROWS_AS(network_inputs("sum", Network(model)), Unsupported);
-  CHECK_THROWS_WITH(network_inputs("sum", Network(model)), Contains("--input x=FILE.pb"));
+  CHECK_THROWS_WITH(network_inputs("sum", Network(model)), Contains("inputs={'x': FILE.pb}"));
 }
 
 TEST_CASE("a run that fails on values of d5's making says so") {
@@ -182,7 +182,7 @@ TEST_CASE("a run that fails on values of d5's making says so") {
   const auto fail = [] { throw ValueError("Gather: index 9 is outside"); };
   CHECK_THROWS_AS(with_advice(made, fail), ValueError);
   CHECK_THROWS_WITH(with_advice(made, fail), Contains("index 9") && Contains("of d5's making") &&
-                                                 Contains("--input x=FILE.npy"));
+                                                 Contains("inputs={'x': FILE.npy}"));
   NetworkInputs given = made;
   given.made.clear();
   CHECK_THROWS_WITH(with_advice(given, fail), "Gather: index 9 is outside");

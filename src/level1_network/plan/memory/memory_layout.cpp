@@ -8,6 +8,7 @@
 
 #include "d5/core/byte_count.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/level1_network/transform.hpp"
 #include "level1_network/plan/gradients/backward_schedule.hpp"
 #include "level1_network/plan/gradients/gradient_layout.hpp"
@@ -63,9 +64,12 @@ void share_blocks(Draft& draft) {
 std::string ways_out(const Draft& draft) {
   std::string ways = "give a smaller batch";
   if (draft.goes_back() && draft.request.recompute.empty()) {
-    ways += ", let backward compute again what it needs (ExecutorOptions::recompute, --recompute)";
+    ways += ", let backward compute again what it needs (ExecutorOptions::recompute, " +
+            option_word("recompute") + ")";
   }
-  if (transforms().find("microbatch")) ways += ", split the batch (--transform microbatch)";
+  if (transforms().find("microbatch")) {
+    ways += ", split the batch (" + option_word("transform", "microbatch") + ")";
+  }
   return ways + ", or allow more";
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level1_network/plan/memory/recomputation_search.hpp"
 
@@ -54,8 +55,9 @@ void choose_recomputation(Draft& draft) {
   if (names.size() == 1 && names.front() == "auto") {
     if (draft.state.memory_limit == 0) {
       throw ValueError(
-          "recompute: 'auto' computes again as much as a memory limit asks for; set memory_limit "
-          "(--memory), or name nodes or layers");
+          fmt::format("recompute: 'auto' computes again as much as a memory limit asks for; set "
+                      "memory_limit ({}), or name nodes or layers",
+                      option_word("memory")));
     }
     std::vector<Step*> repeatable;
     for (Step& step : draft.steps) {

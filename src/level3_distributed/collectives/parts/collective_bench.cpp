@@ -13,6 +13,7 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "level3_distributed/collectives/parts/bench_ranks.hpp"
 
 namespace d5 {
@@ -163,7 +164,8 @@ std::vector<Measurement> bench_collective(CallKind call, const CollectiveBenchOp
   if (options.measuring.cold_cache) {
     throw ValueError(kind.word +
                      " bench: caches are those of all ranks, and only this one's could be evicted; "
-                     "leave out --cold-cache");
+                     "leave out " +
+                     option_word("cold_cache"));
   }
   const auto choices = chosen(kind, options);
   std::vector<CollectiveKind::Algorithm> algorithms;

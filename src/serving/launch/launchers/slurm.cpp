@@ -4,6 +4,7 @@
 #include "core/files/scratch_folder.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/serving/agent_launcher.hpp"
 #include "serving/launch/shell_line.hpp"
 
@@ -42,7 +43,7 @@ class SlurmLauncher final : public AgentLauncher {
     try {
       answer = detail::output_of(command_for(what.agents, script));
     } catch (const Unsupported&) {
-      throw Unsupported("--through slurm: sbatch is not there; run this where jobs are submitted");
+      throw Unsupported("launcher slurm: sbatch is not there; run this where jobs are submitted");
     }
     // "17", or "17;cluster".
     const std::string job = answer.substr(0, answer.find_first_of(";\r\n"));

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "declared_keywords.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+namespace d5::python {
+namespace {
+
+/// As pybind11 writes types of arguments.
+std::string type_in_python(const std::string& type) {
+  const std::string integer = "typing.SupportsInt | typing.SupportsIndex";
+  const std::string number = "typing.SupportsFloat | typing.SupportsIndex";
+  const auto list = [](const std::string& one) {
+    return fmt::format("collections.abc.Sequence[{}]", one);
+  };
+  static const std::map<std::string, std::string> types{
+      {"integer", integer},        {"number", number},        {"flag", "bool"},
+      {"integers", list(integer)}, {"numbers", list(number)}, {"texts", list("str")}};
+  const auto place = types.find(type);
+  return place == types.end() ? "str" : place->second;
+}
+
+std::string default_in_python(const Option& option) {
+  if (option.type == "flag") return option.initial == "true" ? "True" : "False";
+  if (option.is_list) return "[" + option.initial + "]";
+  const bool is_number = option.type == "integer" || option.type == "number";
+  return is_number ? option.initial : "'" + option.initial + "'";
+}
+
+}  // namespace
+
+Settings declared_settings(const Options& keywords, const std::string& who,
+                           const std::vector<Option>& declared) {
+  py::kwargs given;
+  for (const auto& [name, value] : keywords) {
+    if (std::ranges::find(declared, name.cast<std::string>(), &Option::name) == declared.end()) {
+      throw py::reference_cast_error();  // as for any call that no signature takes
+    }
+    if (!value.is_none()) given[name] = value;
+  }
+  return to_settings(given).owned_by(who);
+}
+
+void tell_keywords(const py::module_& m, const char* function, const std::vector<Option>& declared,
+                   Untold untold) {
+  std::string told;
+  for (const Option& option : declared) {
+    const bool is_none = untold == Untold::as_file_says;
+    told += fmt::format("{}{}: {}{} = {}", told.empty() ? "" : ", ", option.name,
+                        type_in_python(option.type), is_none ? " | None" : "",
+                        is_none ? "None" : default_in_python(option));
+  }
+  // pybind11 keeps the text for the interpreter, and frees it with the function.
+  auto* definition = reinterpret_cast<PyCFunctionObject*>(m.attr(function).ptr())->m_ml;
+  std::string text = definition->ml_doc;
+  const std::string untold = "**kwargs: typing.Any";
+  text.replace(text.find(untold), untold.size(), told);
+  std::free(const_cast<char*>(definition->ml_doc));
+  definition->ml_doc = strdup(text.c_str());
+}
+
+}  // namespace d5::python
