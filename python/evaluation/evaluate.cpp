@@ -15,6 +15,7 @@
 #include "d5/evaluation/manifest_place.hpp"
 #include "d5/evaluation/run_sink.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "declared_keywords.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "long_call.hpp"
 
@@ -26,17 +27,14 @@ std::string json_of(const Values& manifest) {
 }
 
 /// Throws: ValueError where the call says more than the file's name.
-std::string file_of_lock(const Manifest& what, const EvaluationChanges& changes) {
-  const bool changed = changes.frameworks || changes.scenarios || changes.batches ||
-                       changes.dataset || changes.split || changes.queries || changes.seed ||
-                       changes.seconds || changes.accuracy;
+std::string file_of_lock(const Manifest& what, const Settings& changes) {
   const auto* path = std::get_if<Path>(&what);
-  if (path && !changed) return path->string();
+  if (path && changes.values().empty()) return path->string();
   throw ValueError(
       "d5.evaluate: with locked=True a lock's file says what is run; say nothing else");
 }
 
-Measurements run_evaluation(const Manifest& what, const EvaluationChanges& changes,
+Measurements run_evaluation(const Manifest& what, const Settings& changes,
                             const std::optional<Path>& out, bool resume,
                             const std::optional<Path>& database, bool steps, bool locked) {
   const std::string lock = locked ? file_of_lock(what, changes) : "";
@@ -98,7 +96,11 @@ EvaluationManifest manifest_of(const Manifest& what) {
       path ? std::vector{path->string()} : std::get<std::vector<std::string>>(what), "python");
 }
 
-FixedEvaluation fixed_evaluation(EvaluationManifest manifest, const EvaluationChanges& changes) {
+Settings changes_of(const Options& keywords, const std::string& who) {
+  return declared_settings(keywords, who, options_of<EvaluationManifest>());
+}
+
+FixedEvaluation fixed_evaluation(EvaluationManifest manifest, const Settings& changes) {
   change_evaluation(manifest, changes);
   manifest.frameworks = executor_words(manifest.frameworks);
   return fix_evaluation(manifest);
@@ -107,38 +109,20 @@ FixedEvaluation fixed_evaluation(EvaluationManifest manifest, const EvaluationCh
 void bind_evaluate(py::module_& m) {
   m.def(
       "evaluate",
-      [](const Manifest& what, std::optional<std::vector<std::string>> frameworks,
-         std::optional<std::vector<std::string>> scenarios,
-         std::optional<std::vector<std::int64_t>> batches, std::optional<std::string> dataset,
-         std::optional<std::string> split, std::optional<std::int64_t> queries,
-         std::optional<double> seconds, std::optional<bool> accuracy,
-         std::optional<std::int64_t> seed, const std::optional<Path>& out, bool resume,
-         const std::optional<Path>& database, bool steps, bool locked) {
-        return run_evaluation(what,
-                              {.frameworks = std::move(frameworks),
-                               .scenarios = std::move(scenarios),
-                               .batches = std::move(batches),
-                               .dataset = std::move(dataset),
-                               .split = std::move(split),
-                               .queries = queries,
-                               .seed = seed,
-                               .seconds = seconds,
-                               .accuracy = accuracy},
-                              out, resume, database, steps, locked);
+      [](const Manifest& what, const std::optional<Path>& out, bool resume,
+         const std::optional<Path>& database, bool steps, bool locked, const Options& keywords) {
+        return run_evaluation(what, changes_of(keywords, "d5.evaluate"), out, resume, database,
+                              steps, locked);
       },
-      py::arg("what"), py::kw_only(), py::arg("frameworks") = py::none(),
-      py::arg("scenarios") = py::none(), py::arg("batches") = py::none(),
-      py::arg("dataset") = py::none(), py::arg("split") = py::none(),
-      py::arg("queries") = py::none(), py::arg("seconds") = py::none(),
-      py::arg("accuracy") = py::none(), py::arg("seed") = py::none(), py::arg("out") = py::none(),
-      py::arg("resume") = false, py::arg("database") = py::none(), py::arg("steps") = false,
-      py::arg("locked") = false,
+      py::arg("what"), py::kw_only(), py::arg("out") = py::none(), py::arg("resume") = false,
+      py::arg("database") = py::none(), py::arg("steps") = false, py::arg("locked") = false,
       "`d5 eval run`: a model by its manifest (a name that d5 carries, or a file), several, an "
       "evaluation's file, or its manifest as a dict. Keywords replace what the manifest says. Each "
       "model's accuracy in each framework first, then every scenario with every size of batch: one "
       "row a number. `database`: an address where queries and answers are kept, too. With "
       "locked=True `what` is "
       "the file of an evaluation_lock.");
+  tell_keywords(m, "evaluate", options_of<EvaluationManifest>(), Untold::as_file_says);
   m.def("lint_manifest", &lint, py::arg("manifest"), py::kw_only(), py::arg("fetched") = false,
         "All that is wrong with a file or a dict, as (line, column, what); none if it is right.");
 }

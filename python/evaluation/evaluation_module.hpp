@@ -28,6 +28,8 @@ using Manifest = std::variant<Values, std::vector<std::string>, Path>;
 [[nodiscard]] EvaluationManifest manifest_of(const Manifest& what);
 /// With what a call says otherwise, and all that it names found.
 [[nodiscard]] FixedEvaluation fixed_evaluation(EvaluationManifest manifest,
-                                               const EvaluationChanges& changes);
+                                               const Settings& changes);
+/// What keywords say of an evaluation's fields.
+[[nodiscard]] Settings changes_of(const Options& keywords, const std::string& who);
 
 }  // namespace d5::python

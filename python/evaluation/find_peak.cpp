@@ -8,6 +8,7 @@
 #include "d5/core/entry_words.hpp"
 #include "d5/core/work_list.hpp"
 #include "d5/evaluation/peak_work.hpp"
+#include "declared_keywords.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "evaluation/python_system.hpp"
 #include "long_call.hpp"
@@ -39,34 +40,16 @@ RowDicts steps_of_peak(const Peak& peak) {
   });
 }
 
-struct PeakSearch {
-  std::string objective;
-  std::string scenario;
-  double seconds, first_rate, lowest_rate, highest_rate, tolerance;
-  std::int64_t queries;
-  std::uint64_t seed;
+PeakOptions search_for(PeakOptions search, const std::string& objective) {
+  const LatencyObjective latency = objective_of_words(objective);
+  search.run.percentile = latency.percentile;
+  search.run.latency_seconds = latency.seconds;
+  return search;
+}
 
-  [[nodiscard]] PeakOptions options() const {
-    const LatencyObjective latency = objective_of_words(objective);
-    PeakOptions search;
-    search.first_rate = first_rate;
-    search.lowest_rate = lowest_rate;
-    search.highest_rate = highest_rate;
-    search.tolerance = tolerance;
-    search.run.least_seconds = seconds;
-    if (queries > 0) search.run.least_queries = queries;
-    search.run.seed = seed;
-    search.run.percentile = latency.percentile;
-    search.run.latency_seconds = latency.seconds;
-    return search;
-  }
-};
-
-Peak peak_of_function(const Answer& answer, const PeakSearch& how, std::int64_t samples,
-                      const std::string& name) {
+Peak peak_of_function(const Answer& answer, PeakOptions search, const EntryChoice& scenario,
+                      std::int64_t samples, const std::string& name) {
   PythonSystem system(answer, name, samples);
-  PeakOptions search = how.options();
-  const EntryChoice scenario = entry_of_words("scenario", how.scenario);
   Peak peak;
   long_call([&](const Interrupt& interrupt) {
     search.run.interrupt = interrupt;
@@ -81,19 +64,16 @@ Peak peak_of_function(const Answer& answer, const PeakSearch& how, std::int64_t 
   return peak;
 }
 
-Measurements peaks_of_evaluation(const Manifest& what, const PeakSearch& how,
-                                 const EvaluationChanges& changes, const std::optional<Path>& out,
-                                 bool resume) {
+Measurements peaks_of_evaluation(const Manifest& what, const std::string& objective,
+                                 PeakWorkOptions options, const Settings& changes,
+                                 const std::optional<Path>& out, bool resume) {
   EvaluationManifest manifest = manifest_of(what);
-  PeakWorkOptions options;
-  options.scenario = entry_of_words("scenario", how.scenario);
-  options.search = how.options();
   WorkDone done;
   long_call([&](const Interrupt& interrupt) {
     options.search.run.interrupt = interrupt;
     const FixedEvaluation evaluation = fixed_evaluation(manifest, changes);
     done = run_work(peak_work(evaluation, options), {.what = "",
-                                                     .how = how.objective + " " + evaluation.key,
+                                                     .how = objective + " " + evaluation.key,
                                                      .out = out ? out->string() : "",
                                                      .resume = resume,
                                                      .interrupt = interrupt});
@@ -102,10 +82,22 @@ Measurements peaks_of_evaluation(const Manifest& what, const PeakSearch& how,
   return Measurements(done.results.measurements);
 }
 
+/// What is said of the evaluation, which a search has no part in.
+std::vector<Option> options_of_evaluation() {
+  std::vector<Option> options = options_of<EvaluationManifest>();
+  std::erase_if(options, [](const Option& option) { return option.name == "scenarios"; });
+  return options;
+}
+
+std::vector<Option> options_of_both() {
+  std::vector<Option> options = options_of_evaluation();
+  for (const Option& option : options_of<PeakOptions>()) options.push_back(option);
+  return options;
+}
+
 }  // namespace
 
 void bind_find_peak(py::module_& m) {
-  const PeakOptions usual;
   py::class_<Peak>(m, "Peak", "The most queries a second at which an objective of latency holds.")
       .def_readonly("rate", &Peak::rate, "The highest that held; 0: none did.")
       .def_readonly("missed", &Peak::missed, "The lowest above it that did not.")
@@ -119,47 +111,40 @@ void bind_find_peak(py::module_& m) {
       "find_peak",
       [](const Answer& answer, const std::string& slo, std::int64_t samples,
          const std::string& name, const std::string& scenario, double seconds, std::int64_t queries,
-         std::uint64_t seed, double first_rate, double lowest_rate, double highest_rate,
-         double tolerance) {
-        return peak_of_function(answer,
-                                {slo, scenario, seconds, first_rate, lowest_rate, highest_rate,
-                                 tolerance, queries, seed},
-                                samples, name);
+         std::uint64_t seed, const Options& keywords) {
+        PeakOptions search = search_for(read_keywords<PeakOptions>(keywords, "d5.find_peak"), slo);
+        search.run.least_seconds = seconds;
+        if (queries > 0) search.run.least_queries = queries;
+        search.run.seed = seed;
+        return peak_of_function(answer, search, entry_of_words("scenario", scenario), samples,
+                                name);
       },
       py::arg("answer"), py::arg("slo"), py::kw_only(), py::arg("samples") = 1,
       py::arg("name") = "python", py::arg("scenario") = "poisson",
-      py::arg("seconds") = usual.run.least_seconds, py::arg("queries") = 0, py::arg("seed") = 0,
-      py::arg("first_rate") = usual.first_rate, py::arg("lowest_rate") = usual.lowest_rate,
-      py::arg("highest_rate") = usual.highest_rate, py::arg("tolerance") = usual.tolerance,
+      py::arg("seconds") = PeakOptions().run.least_seconds, py::arg("queries") = 0,
+      py::arg("seed") = 0,
       "The highest rate at which answer(sample) holds to \"p99<=50ms\": doubled from the first one "
       "until it misses, then divided until both are within the tolerance. `seconds` and `queries` "
       "are of each run, at least.");
+  tell_keywords(m, "find_peak", options_of<PeakOptions>());
   m.def(
       "evaluate_peak",
-      [](const Manifest& what, const std::string& slo,
-         std::optional<std::vector<std::string>> frameworks, const std::string& scenario,
-         std::optional<std::vector<std::int64_t>> batches, std::optional<std::string> dataset,
-         std::optional<std::string> split, double seconds, std::int64_t queries, std::uint64_t seed,
-         double first_rate, double lowest_rate, double highest_rate, double tolerance,
-         const std::optional<Path>& out, bool resume) {
-        return peaks_of_evaluation(what,
-                                   {slo, scenario, seconds, first_rate, lowest_rate, highest_rate,
-                                    tolerance, queries, seed},
-                                   {.frameworks = std::move(frameworks),
-                                    .batches = std::move(batches),
-                                    .dataset = std::move(dataset),
-                                    .split = std::move(split)},
-                                   out, resume);
+      [](const Manifest& what, const std::string& slo, const std::string& scenario,
+         const std::optional<Path>& out, bool resume, const Options& keywords) {
+        const std::string who = "d5.evaluate_peak";
+        const Settings given = declared_settings(keywords, who, options_of_both());
+        const PeakWorkOptions how{
+            .scenario = entry_of_words("scenario", scenario),
+            .search = search_for(read_shared_options<PeakOptions>(given), slo)};
+        Settings changes = given;
+        for (const Option& option : options_of<PeakOptions>()) (void)changes.take(option.name, "");
+        return peaks_of_evaluation(what, slo, how, changes, out, resume);
       },
-      py::arg("what"), py::arg("slo"), py::kw_only(), py::arg("frameworks") = py::none(),
-      py::arg("scenario") = "poisson", py::arg("batches") = py::none(),
-      py::arg("dataset") = py::none(), py::arg("split") = py::none(),
-      py::arg("seconds") = usual.run.least_seconds, py::arg("queries") = 0, py::arg("seed") = 0,
-      py::arg("first_rate") = usual.first_rate, py::arg("lowest_rate") = usual.lowest_rate,
-      py::arg("highest_rate") = usual.highest_rate, py::arg("tolerance") = usual.tolerance,
+      py::arg("what"), py::arg("slo"), py::kw_only(), py::arg("scenario") = "poisson",
       py::arg("out") = py::none(), py::arg("resume") = false,
       "`d5 eval find-peak`: of each model, framework and size of batch the row peak_rate, and "
       "latency_at_rate for each rate that was tried. `what` as of d5.evaluate.");
+  tell_keywords(m, "evaluate_peak", options_of_both(), Untold::as_file_says);
 }
 
 }  // namespace d5::python

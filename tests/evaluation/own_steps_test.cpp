@@ -43,7 +43,7 @@ class HalfSteps final : public Dataset {
 
 TEST_CASE("a function of one's own is a step, and costs no more than its sample") {
   CHECK(sample_steps().find("python") == nullptr);  // nobody allowed it
-  CHECK_THAT(own_step_refusal("python"), Catch::Contains("--allow-code"));
+  CHECK_THAT(own_step_refusal("python"), Catch::Contains("allow_code"));
   CHECK(own_step_refusal("pythn").empty());
   allow_own_steps();
   allow_own_steps();

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/declared_options.hpp"
 #include "apps/evaluation/evaluation_options.hpp"
 #include "apps/program.hpp"
-#include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
@@ -42,21 +42,21 @@ int run_find_peak(FindPeakOptions options) {
   if (options.objective.empty()) {
     throw ValueError("--slo says what the latencies must hold to, as \"p99<=50ms\"");
   }
-  if (options.scenarios.size() > 1) {
-    throw ValueError("--scenario: a peak is of one way of asking; give one");
-  }
   const LatencyObjective objective = objective_of_words(options.objective);
   const FixedEvaluation evaluation = app::fixed_evaluation_of(options, options);
   PeakWorkOptions how{
       .search = options.search,
       .command_options = app::to_line(options) + (options.allow_code ? " --allow-code" : "")};
-  if (!options.scenarios.empty()) how.scenario = evaluation.manifest.scenarios.front();
+  const EvaluationManifest& manifest = evaluation.manifest;
+  if (options.changes.has("scenarios")) {
+    if (manifest.scenarios.size() > 1) {
+      throw ValueError("--scenario: a peak is of one scenario; give one");
+    }
+    how.scenario = manifest.scenarios.front();
+  }
   how.search.run.percentile = objective.percentile;
   how.search.run.latency_seconds = objective.seconds;
-  how.search.run.seed = options.seed;
   how.search.run.interrupt = app::ctrl_c();
-  if (options.seconds >= 0) how.search.run.least_seconds = options.seconds;
-  if (options.queries > 0) how.search.run.least_queries = options.queries;
   return app::run_list(peak_work(evaluation, how), options, options);
 }
 
@@ -69,17 +69,7 @@ void register_eval_find_peak(app::Program& program) {
   app::add_evaluation_options(command, *options);
   command.add_option("--slo", options->objective, "what the latencies must hold to, as p99<=50ms")
       ->option_text("PERCENTILE<=TIME");
-  command.add_option("--first-rate", options->search.first_rate, "queries a second to begin with")
-      ->transform(app::positive_number())
-      ->option_text("RATE");
-  command.add_option("--highest-rate", options->search.highest_rate, "where the search ends")
-      ->transform(app::positive_number())
-      ->option_text("RATE");
-  command
-      .add_option("--tolerance", options->search.tolerance,
-                  "between the rate that held and the one that missed, as a share")
-      ->transform(app::positive_number())
-      ->option_text("SHARE");
+  app::add_declared_options(command, options->search, "Evaluation");
   app::add_list_options(command, *options);
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);

@@ -61,7 +61,7 @@ Isolation isolation_of(const EvalRunOptions& options) {
 
 FixedEvaluation fixed(const EvalRunOptions& options) {
   if (options.locked.empty()) return app::fixed_evaluation_of(options, options);
-  if (!options.what.empty() || app::are_changes_told(options, options)) {
+  if (!options.what.empty() || !app::changes_of(options, options).values().empty()) {
     throw ValueError(
         "--locked FILE says what is run and how; leave out models, frameworks, scenarios, seeds "
         "and lengths, or run without it");
@@ -73,29 +73,14 @@ FixedEvaluation fixed(const EvalRunOptions& options) {
 std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
   CommandLine line("eval run");
   for (const auto& what : options.what) line.word(what);
-  const auto add = [&](const char* name, const std::string& text) {
-    if (!text.empty()) line.option(name, text);
-  };
-  add("--locked", options.locked);
-  add("--scenario", fmt::format("{}", fmt::join(options.scenarios, ",")));
-  add("--batch", options.batches);
-  add("--dataset", options.dataset);
-  add("--split", options.split);
-  add("--trace-level", fmt::format("{}", fmt::join(options.trace_levels, ",")));
-  const auto add_number = [&](const char* name, auto number, bool told) {
-    if (told) line.option(name, number);
-  };
-  add_number("--queries", options.queries, options.queries > 0);
-  add_number("--seconds", options.seconds, options.seconds >= 0);
-  add_number("--stage-threads", options.stage_threads, options.stage_threads > 0);
-  add_number("--instances", options.instances, options.instances > 0);
-  add_number("--longest-wait", options.longest_wait, options.longest_wait >= 0);
-  add_number("--repetitions", options.repetitions, options.repetitions > 0);
-  if (options.no_accuracy) line.word("--no-accuracy");
-  if (options.locked.empty()) {
-    const bool told = options.frameworks != app::RunOptions{}.frameworks;
-    if (told) line.runs_in(options.frameworks);  // else as the evaluation says
-    if (!told) line.option("--threads", threads());
+  if (!options.locked.empty()) {
+    line.option("--locked", options.locked);
+  } else {
+    const Settings changes = app::changes_of(options, options);
+    for (const Option& option : options_of<EvaluationManifest>()) {
+      if (changes.has(option.name)) line.option(option, changes.text(option.name, ""));
+    }
+    line.option("--threads", threads());
   }
   return line.append(how.command_options).text();
 }

@@ -39,6 +39,11 @@ struct EvaluationManifest : ManifestIdentity {
   bool accuracy = true;  ///< all samples are answered and judged before anything is timed
 
   void declare(ManifestFields& fields);
+  /// The fields that say how it is run, for who gives them on a command line or by keywords.
+  void declare(OptionList& options);
+
+ private:
+  void declare_run(ManifestFields& fields);
 };
 
 }  // namespace d5

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/option.hpp"
 #include "d5/core/statistics.hpp"
 #include "d5/evaluation/scenario.hpp"
 
@@ -16,11 +17,13 @@ struct PeakOptions {
   /// Of each run. `latency_seconds` is the objective, for `percentile` (0: 0.99) of the latencies;
   /// `least_queries` are raised to what an interval of that percentile needs.
   ScenarioOptions run = {};
-  double first_rate = 10;     ///< queries a second, where the search begins
-  double highest_rate = 1e6;  ///< where it ends at the latest
-  double lowest_rate = 0.1;   ///< below which none is tried, if the first rate misses
-  double tolerance = 0.05;    ///< between the rate that is told and the lowest that missed
-  int longer = 2;             ///< times that a run which decides nothing is made 4 times as long
+  double first_rate = 10;  ///< queries a second, as the rates that follow
+  double highest_rate = 1e6;
+  double lowest_rate = 0.1;
+  double tolerance = 0.05;
+  int longer = 2;  ///< times that a run which decides nothing is made 4 times as long
+
+  void declare(OptionList& options);
 };
 
 struct PeakStep {

@@ -25,6 +25,7 @@ struct FieldRule {
   /// Of a text: whether it names code or a place of this machine, which a manifest that was fetched
   /// must not; empty: it never does.
   std::function<bool(const std::string&)> is_local = {};
+  std::string flag = {};  ///< the program's option, where it is not called as the field
 };
 
 /// What a part of a manifest is made of. A part tells each of its fields once, with the member that

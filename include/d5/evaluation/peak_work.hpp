@@ -21,7 +21,8 @@ struct LatencyObjective {
 
 struct PeakWorkOptions {
   EntryChoice scenario = {"poisson"};  ///< one with an option "rate"
-  /// Of the search; its `run` has the objective, `least_seconds` and the like.
+  /// Of the search; its `run` has the objective. How long a rate is tried, at least, and the seed,
+  /// the evaluation's manifest says where it says so (`seconds`, `queries`, `seed`).
   PeakOptions search = {};
   std::string command_options = {};  ///< at the end of every record's command
 };
@@ -32,6 +33,6 @@ struct PeakWorkOptions {
 ///
 /// Where no rate holds the record is failed. `evaluation` outlives the pieces.
 [[nodiscard]] std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation,
-                                               const PeakWorkOptions& options);
+                                               PeakWorkOptions options);
 
 }  // namespace d5

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "evaluation/analysis/cell_plot.hpp"
 
 namespace d5 {
@@ -68,9 +69,10 @@ void judge(Candidate& candidate, const ChoiceOptions& options) {
     }
   }
   if (!candidate.objective) {
-    add(candidate.why_not,
-        fmt::format("{} is not known{}", options.objective,
-                    options.objective == "cost" ? "; --price gives what an hour costs" : ""));
+    add(candidate.why_not, fmt::format("{} is not known{}", options.objective,
+                                       options.objective == "cost" ? "; " + option_word("price") +
+                                                                         " gives what an hour costs"
+                                                                   : ""));
   }
 }
 

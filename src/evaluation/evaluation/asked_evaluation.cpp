@@ -2,6 +2,7 @@
 #include "d5/evaluation/asked_evaluation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
@@ -22,11 +23,6 @@ bool names_evaluation(const std::string& word) {
   return manifest_kind_of(text, word) == "evaluation";
 }
 
-template <class T>
-void replace(T& value, const std::optional<T>& other) {
-  if (other) value = *other;
-}
-
 }  // namespace
 
 EvaluationManifest asked_evaluation(const std::vector<std::string>& what, const std::string& name) {
@@ -44,28 +40,11 @@ EvaluationManifest asked_evaluation(const std::vector<std::string>& what, const 
   return manifest;
 }
 
-void change_evaluation(EvaluationManifest& manifest, const EvaluationChanges& changes) {
-  if (changes.scenarios) {
-    manifest.scenarios.clear();
-    for (const auto& word : *changes.scenarios) {
-      EntryChoice choice = entry_of_words("scenario", word);
-      choice.name = meant_name(choice.name, scenarios().names());
-      manifest.scenarios.push_back(std::move(choice));
-    }
+void change_evaluation(EvaluationManifest& manifest, const Settings& changes) {
+  manifest = read_options(changes.owned_by("evaluation"), std::move(manifest));
+  for (EntryChoice& choice : manifest.scenarios) {
+    choice.name = meant_name(choice.name, scenarios().names());
   }
-  replace(manifest.frameworks, changes.frameworks);
-  replace(manifest.trace_levels, changes.trace_levels);
-  replace(manifest.batches, changes.batches);
-  replace(manifest.dataset, changes.dataset);
-  replace(manifest.split, changes.split);
-  replace(manifest.queries, changes.queries);
-  replace(manifest.seed, changes.seed);
-  replace(manifest.stage_threads, changes.stage_threads);
-  replace(manifest.instances, changes.instances);
-  replace(manifest.repetitions, changes.repetitions);
-  replace(manifest.seconds, changes.seconds);
-  replace(manifest.longest_wait, changes.longest_wait);
-  replace(manifest.accuracy, changes.accuracy);
 }
 
 }  // namespace d5

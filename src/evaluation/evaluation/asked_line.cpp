@@ -2,26 +2,32 @@
 #include "evaluation/evaluation/asked_line.hpp"
 
 #include "d5/core/results.hpp"
+#include "d5/core/threads.hpp"
 
 namespace d5::detail {
 
-CommandLine asked_line(const std::string& command, const EvaluationManifest& manifest,
-                       std::size_t model, const std::string& framework) {
-  CommandLine line(command);
-  line.word(manifest.models[model]).option("--framework", framework);
-  if (!manifest.dataset.empty()) line.option("--dataset", manifest.dataset);
-  if (!manifest.split.empty()) line.option("--split", manifest.split);
-  return line;
+EvaluationManifest asked_of(const EvaluationManifest& manifest, std::size_t model,
+                            const std::string& framework) {
+  EvaluationManifest asked = manifest;
+  asked.models = {manifest.models[model]};
+  asked.frameworks = {framework};
+  if (asked.threads == 0) asked.threads = threads();
+  return asked;
 }
 
-void add_serving(const EvaluationManifest& manifest, WorkPiece& piece, CommandLine& line) {
+CommandLine asked_line(const std::string& command, const EvaluationManifest& asked) {
+  EvaluationManifest usual;
+  usual.frameworks.clear();  // said in any case, as the size of batch is
+  usual.batches.clear();
+  return CommandLine(command).word(asked.models.front()).options(asked, usual);
+}
+
+void add_serving(const EvaluationManifest& manifest, WorkPiece& piece) {
   if (manifest.instances > 1) {
     piece.record.conditions["instances"] = identity(manifest.instances);
-    line.option("--instances", manifest.instances);
   }
   if (manifest.longest_wait > 0) {
     piece.record.conditions["longest wait"] = identity(manifest.longest_wait, "s");
-    line.option("--longest-wait", manifest.longest_wait);
   }
 }
 

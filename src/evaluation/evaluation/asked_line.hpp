@@ -10,10 +10,12 @@
 
 namespace d5::detail {
 
-/// The command that asks for one model in one framework, of the same samples.
-[[nodiscard]] CommandLine asked_line(const std::string& command, const EvaluationManifest& manifest,
-                                     std::size_t model, const std::string& framework);
-/// How its predictors serve, as conditions and as options.
-void add_serving(const EvaluationManifest& manifest, WorkPiece& piece, CommandLine& line);
+/// What of an evaluation asks for one model in one framework.
+[[nodiscard]] EvaluationManifest asked_of(const EvaluationManifest& manifest, std::size_t model,
+                                          const std::string& framework);
+/// The command that runs what `asked_of` gives, or a part of it.
+[[nodiscard]] CommandLine asked_line(const std::string& command, const EvaluationManifest& asked);
+/// How its predictors serve, as conditions.
+void add_serving(const EvaluationManifest& manifest, WorkPiece& piece);
 
 }  // namespace d5::detail

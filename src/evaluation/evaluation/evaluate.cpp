@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/evaluation/scenario.hpp"
 #include "evaluation/evaluation/isolated_pieces.hpp"
 #include "evaluation/evaluation/model_pieces.hpp"
@@ -36,8 +37,9 @@ std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
       std::ranges::any_of(evaluation.manifest.trace_levels, detail::is_of_libraries);
   if (libraries && options.isolation.most_seconds <= 0) {
     throw ValueError(
-        "trace levels library and system are of a process of its own; give isolation a time "
-        "(--isolate S), or use framework");
+        fmt::format("trace levels library and system are of a process of its own; give isolation a "
+                    "time ({}), or use framework",
+                    option_word("isolate", "S")));
   }
   const bool is_harmless = std::ranges::all_of(evaluation.frameworks, runs_nothing) &&
                            takes_no_time(evaluation.manifest);

@@ -45,7 +45,7 @@ ModelPieces::ModelPieces(const FixedEvaluation& evaluation, std::size_t model,
       samples_(std::int64_t(evaluation.datasets[model].manifest.samples.size())),
       model_(std::make_shared<EvaluatedModel>(evaluation, model, framework, options.interrupt)),
       who_(model_->manifest().reference() + " " + framework.word),
-      line_(asked_line("eval run", manifest_, model, framework.word)) {
+      asked_(asked_of(manifest_, model, framework.word)) {
   model_->told = std::move(told);
 }
 
@@ -60,8 +60,15 @@ WorkPiece ModelPieces::accuracy() const {
   const std::int64_t batch = manifest_.batches.front();
   WorkPiece piece = piece_called("accuracy", "top1");
   piece.samples = std::max<std::int64_t>(samples_, 1);
-  piece.record.command =
-      CommandLine(line_).option("--batch", batch).append(options_.command_options).text();
+  EvaluationManifest asked;  // nothing of scenarios
+  asked.models = asked_.models;
+  asked.frameworks = asked_.frameworks;
+  asked.dataset = asked_.dataset;
+  asked.split = asked_.split;
+  asked.batches = {batch};
+  asked.threads = asked_.threads;
+  asked.stage_threads = asked_.stage_threads;
+  piece.record.command = asked_line("eval run", asked).append(options_.command_options).text();
   piece.run = [&manifest = manifest_, &options = options_, model = model_, batch,
                line = piece.record.command,
                name = piece.name](const std::function<void()>& sampled) {
@@ -87,22 +94,22 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
   piece.record.quantity = Quantity::time;
   piece.record.conditions["scenario"] = identity(scenario);
   piece.record.conditions["batch"] = identity(cell.batch);
-  CommandLine line =
-      CommandLine(line_).option("--scenario", scenario).option("--batch", cell.batch);
-  const EvaluationManifest usual;
-  if (manifest_.queries != usual.queries) line.option("--queries", manifest_.queries);
-  if (manifest_.seconds != usual.seconds) line.option("--seconds", manifest_.seconds);
-  add_serving(manifest_, piece, line);
+  EvaluationManifest asked = asked_;
+  asked.scenarios = {cell.scenario};
+  asked.batches = {cell.batch};
+  asked.trace_levels = {cell.trace_level};
+  asked.repetitions = 1;
+  asked.seed += cell.repetition;
+  piece.record.command = asked_line("eval run", asked).append(options_.command_options).text();
+  add_serving(manifest_, piece);
   if (cell.trace_level != "none") {
     piece.record.conditions["trace level"] = identity(cell.trace_level);
     piece.name += " trace " + cell.trace_level;
-    line.option("--trace-level", cell.trace_level);
   }
   if (manifest_.repetitions > 1) {
     piece.record.conditions["repetition"] = setting(cell.repetition + 1);
     piece.name += fmt::format(" repetition {}", cell.repetition + 1);
   }
-  piece.record.command = line.append(options_.command_options).text();
   // As many as its queries, which all cost a predict, as accuracy's samples do.
   const auto made = scenarios().at(cell.scenario.name).make(cell.scenario.settings);
   piece.samples = length_of(*made, manifest_).queries;

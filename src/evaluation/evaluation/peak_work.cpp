@@ -117,10 +117,15 @@ WorkPiece piece_of(const FixedEvaluation& evaluation, std::size_t m,
   piece.record.conditions["threads"] = identity(detail::instance_threads(evaluation.manifest));
   piece.name = fmt::format("{} {} {} batch {}", model->manifest().reference(), framework.word,
                            scenario, batch);
-  CommandLine line = detail::asked_line("eval find-peak", evaluation.manifest, m, framework.word);
-  line.option("--slo", objective).option("--scenario", scenario).option("--batch", batch);
-  detail::add_serving(evaluation.manifest, piece, line);
-  piece.record.command = line.append(options.command_options).text();
+  EvaluationManifest asked = detail::asked_of(evaluation.manifest, m, framework.word);
+  asked.scenarios = {options.scenario};
+  asked.batches = {batch};
+  piece.record.command = detail::asked_line("eval find-peak", asked)
+                             .option("--slo", objective)
+                             .options(options.search)
+                             .append(options.command_options)
+                             .text();
+  detail::add_serving(evaluation.manifest, piece);
   piece.run = [&manifest = evaluation.manifest, model, batch, options,
                record = piece.record](const std::function<void()>& sampled) {
     auto records = search(*model, manifest, batch, record, options);
@@ -153,12 +158,16 @@ LatencyObjective objective_of_words(const std::string& words) {
   return {.percentile = percent / 100, .seconds = required.limit};
 }
 
-std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation,
-                                 const PeakWorkOptions& options) {
+std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation, PeakWorkOptions options) {
+  const EvaluationManifest& manifest = evaluation.manifest;
+  ScenarioOptions& run = options.search.run;
+  if (manifest.seconds > 0) run.least_seconds = manifest.seconds;
+  if (manifest.queries > 0) run.least_queries = manifest.queries;
+  if (manifest.seed > 0) run.seed = std::uint64_t(manifest.seed);
   std::vector<WorkPiece> pieces;
   for (std::size_t m = 0; m < evaluation.models.size(); ++m) {
     for (const FixedFramework& framework : evaluation.frameworks) {
-      for (const std::int64_t batch : evaluation.manifest.batches) {
+      for (const std::int64_t batch : manifest.batches) {
         pieces.push_back(piece_of(evaluation, m, framework, batch, options));
       }
     }

@@ -14,6 +14,7 @@
 
 #include "core/tensor/shape_text.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/option.hpp"
 #include "d5/level2_training/sample_step.hpp"
 #include "evaluation/pipeline/python_worker.hpp"
 
@@ -103,8 +104,8 @@ void allow_own_steps() {
 
 std::string own_step_refusal(const std::string& step) {
   if (step != kOwnStep || sample_steps().find(step)) return {};
-  return fmt::format("step '{}' runs code of your own, which it does with --allow-code alone",
-                     step);
+  return fmt::format("step '{}' runs code of your own, which it does with {} alone", step,
+                     option_word("allow_code"));
 }
 
 }  // namespace d5

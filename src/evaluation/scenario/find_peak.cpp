@@ -105,6 +105,18 @@ class PeakSearch {
 
 }  // namespace
 
+void PeakOptions::declare(OptionList& options) {
+  const OptionRange rate{.above = 0, .unit = "rate"};
+  options.add("first_rate", first_rate, "queries a second at which the search begins", rate);
+  options.add("highest_rate", highest_rate, "the highest rate that is tried", rate);
+  options.add("lowest_rate", lowest_rate, "the lowest rate that is tried", rate);
+  options.add("tolerance", tolerance,
+              "the distance between the rate that holds and the one that misses, as a share",
+              {.above = 0, .unit = "share"});
+  options.add("longer", longer, "times that a run which decides nothing is made 4 times as long",
+              {.least = 0});
+}
+
 Peak find_peak(const Ask& ask, const PeakOptions& options) {
   return PeakSearch(ask, options).search();
 }

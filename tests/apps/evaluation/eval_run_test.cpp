@@ -53,6 +53,33 @@ TEST_CASE("an evaluation is printed with accuracy, latency and cost, and its loc
   CHECK_THAT(drifted.err, Contains("was locked"));
 }
 
+TEST_CASE("what is said replaces the manifest, also where it says what is usual") {
+  const ToyEvaluation toy;
+  const std::string run = "eval run " + matrix_of(toy) + " --dry-run --format json";
+  CHECK_THAT(run_d5(run).out, Contains("sleep:output=means"));
+  const auto replaced =
+      run_d5(run + " --framework reference --seed 0 --batch 2 --scenario batched");
+  INFO(replaced.err);
+  CHECK_THAT(replaced.out, !Contains("sleep:output=means") && Contains("reference") &&
+                               Contains("--batch 2") && !Contains("--batch 1"));
+}
+
+TEST_CASE("a cell's command has all that its numbers depend on") {
+  const ToyEvaluation toy;
+  const std::string out = toy / "r.json";
+  REQUIRE(run_d5("eval run " + matrix_of(toy) +
+                 " --batch 2 --scenario closed-loop --repetitions 2 --seed 5 --stage-threads 2 "
+                 "--instances 2 --longest-wait 0.001 --threads 1 --quiet --out " +
+                 out)
+              .status == 0);
+  const auto records = d5::read_results(out).measurements;
+  REQUIRE(records.size() >= 2);
+  CHECK_THAT(records.front().command,
+             Contains("--scenario closed_loop --batch 2 --queries 5 --instances 2 --longest-wait "
+                      "0.001 --stage-threads 2 --threads 1 --seed 5 --no-accuracy"));
+  CHECK_THAT(records.back().command, Contains("--seed 6"));  // the second repetition's
+}
+
 TEST_CASE("a crash, or no answer in time, is a failed row of the program") {
   const ToyEvaluation toy;
   const auto run = run_d5("eval run " + toy.model() + " --no-accuracy --scenario batched " +

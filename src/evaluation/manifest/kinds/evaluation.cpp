@@ -4,6 +4,7 @@
 #include "d5/evaluation/manifest_place.hpp"
 #include "d5/evaluation/predictor.hpp"
 #include "d5/evaluation/scenario.hpp"
+#include "evaluation/manifest/manifest_options.hpp"
 
 namespace d5 {
 namespace {
@@ -18,35 +19,48 @@ bool is_local_framework(const std::string& word) {
 
 void EvaluationManifest::declare(ManifestFields& fields) {
   ManifestIdentity::declare(fields);
-  const FieldRule word{.is_local = is_manifest_path};
-  FieldRule words = word;
-  words.required = true;
-  fields.add("models", models, "NAME, NAME@VERSION or a manifest's path", words);
-  fields.add("dataset", dataset, "the same of the data set; empty: that of the first claim", word);
-  fields.add("split", split, "of the data set; empty: all samples");
-  fields.add("frameworks", frameworks, "predictors' words, or the same of frameworks",
-             {.is_local = is_local_framework});
-  fields.add("systems", systems, "the same of systems, one of which this must be; empty: any",
-             word);
-  fields.add("scenarios", scenarios, "ways of asking", ::d5::scenarios());
-  fields.add("batches", batches, "samples that are computed together",
-             {.range = {.least = 1, .most = 65536}});
-  fields.add("trace_levels", trace_levels, "how much of a run is recorded",
-             {.words = {"none", "model", "framework", "library", "system"}});
-  fields.add("repetitions", repetitions, "of every cell", {.range = {.least = 1, .most = 1000}});
-  fields.add("threads", threads, "of all instances; 0: as many as there are cores",
-             {.range = {.least = 0, .most = 4096}});
-  fields.add("instances", instances, "of the predictor, which share the threads",
-             {.range = {.least = 1, .most = 256}});
-  fields.add("longest_wait", longest_wait, "s that a query may wait for others to fill its batch",
-             {.range = {.least = 0, .most = 3600}});
-  fields.add("stage_threads", stage_threads, "of each step before the network",
-             {.range = {.least = 1, .most = 256}});
-  fields.add("queries", queries, "of a scenario, at least; 0: as its verdict needs",
+  fields.add("models", models, "NAME, NAME@VERSION or a manifest's path",
+             {.required = true, .is_local = is_manifest_path});
+  fields.add("systems", systems, "systems, of which this must be one; empty: any",
+             {.is_local = is_manifest_path});
+  declare_run(fields);
+}
+
+void EvaluationManifest::declare(OptionList& options) {
+  detail::ManifestOptions fields(options);
+  declare_run(fields);
+}
+
+void EvaluationManifest::declare_run(ManifestFields& fields) {
+  fields.add("frameworks", frameworks, "predictors' words, or manifests of frameworks",
+             {.is_local = is_local_framework, .flag = "framework"});
+  fields.add("dataset", dataset, "the data set; that of the model's first claim if left out",
+             {.is_local = is_manifest_path});
+  fields.add("split", split, "the split of the data set; all samples if left out");
+  fields.add("scenarios", scenarios, "scenarios: how queries come ('d5 list scenarios')",
+             ::d5::scenarios(), {.flag = "scenario"});
+  fields.add("batches", batches, "sizes of batch: samples that are computed together",
+             {.range = {.least = 1, .most = 65536}, .flag = "batch"});
+  fields.add("queries", queries,
+             "the least number of queries of a scenario; 0: as its verdict needs",
              {.range = {.least = 0}});
-  fields.add("seconds", seconds, "of a scenario, at least", {.range = {.least = 0}});
-  fields.add("seed", seed, "of samples and arrivals", {.range = {.least = 0}});
-  fields.add("accuracy", accuracy, "all samples are answered and judged before anything is timed");
+  fields.add("seconds", seconds, "the least time of a scenario",
+             {.range = {.least = 0, .unit = "s"}});
+  fields.add("instances", instances, "instances of the predictor, which share the threads",
+             {.range = {.least = 1, .most = 256}});
+  fields.add("longest_wait", longest_wait,
+             "the longest time that a query waits for others to fill its batch",
+             {.range = {.least = 0, .most = 3600, .unit = "s"}});
+  fields.add("stage_threads", stage_threads, "threads of each step before the network",
+             {.range = {.least = 1, .most = 256}});
+  fields.add("threads", threads, "threads of all instances; 0: as many as there are cores",
+             {.range = {.least = 0, .most = 4096}});
+  fields.add("trace_levels", trace_levels, "what a run records: each level with those before it",
+             {.words = {"none", "model", "framework", "library", "system"}, .flag = "trace-level"});
+  fields.add("repetitions", repetitions, "runs of each cell, levels of trace in turns",
+             {.range = {.least = 1, .most = 1000}});
+  fields.add("seed", seed, "the seed of samples and arrivals", {.range = {.least = 0}});
+  fields.add("accuracy", accuracy, "answer and judge all samples before anything is timed");
 }
 
 namespace manifest_kind {
