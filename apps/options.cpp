@@ -188,7 +188,7 @@ void apply(RunOptions& options,
   const auto given = std::exchange(options.frameworks, words(options.frameworks));
   if (options.frameworks != given) say_what_cannot_be_loaded();
   for (const auto& word : options.frameworks) {
-    for (const auto& name : frameworks_in(word)) check_framework_name(name);
+    for (const auto& name : ExecutorWord(word).frameworks()) check_framework_name(name);
   }
   (void)named_rightly([&] { return device_from_name(options.device); });
   if (options.threads > 0) use_threads(options.threads);
@@ -197,7 +197,8 @@ void apply(RunOptions& options,
 void expect_frameworks_of_operators(const RunOptions& options) {
   for (const auto& word : options.frameworks) {
     if (word.find('/') != std::string::npos) continue;  // a path
-    if (word != "auto" && word.find_first_of("+:") == std::string::npos) continue;
+    const ExecutorWord runs = word;
+    if (word != "auto" && !runs.is_own() && runs.frameworks().size() == 1) continue;
     throw ValueError(fmt::format(
         "--framework {}: a mix, or an executor, is of networks; an operator runs in one "
         "framework, and several stand side by side as A,B",

@@ -125,7 +125,7 @@ Recipe recipe_of(const TrainOptions& options) {
 
 SessionOptions session_of(const TrainOptions& options, const std::string& word) {
   SessionOptions session;
-  session.frameworks = frameworks_in(word);
+  session.frameworks = ExecutorWord(word).frameworks();
   session.placement = placement_of(options);
   session.device = device_from_name(options.device);
   session.memory_limit = options.memory_limit;
@@ -204,7 +204,7 @@ void check(const TrainOptions& options) {
     throw ValueError("train: --save is one network, but several frameworks train one each");
   }
   for (const auto& word : options.frameworks) {
-    if (word.find(':') == std::string::npos || word.find('/') != std::string::npos) continue;
+    if (!ExecutorWord(word).is_own() || word.find('/') != std::string::npos) continue;
     throw ValueError(fmt::format(
         "train: --framework {}: training runs in d5's own executor; give the framework alone",
         printable(word)));

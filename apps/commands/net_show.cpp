@@ -113,7 +113,7 @@ int show_steps(const NetShowOptions& options) {
 
 /// Whether the program measures who runs what.
 bool chooses(const std::string& word) {
-  const auto names = frameworks_in(word);
+  const auto names = ExecutorWord(word).frameworks();
   return std::ranges::find(names, "auto") != names.end();
 }
 

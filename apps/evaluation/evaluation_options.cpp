@@ -43,9 +43,7 @@ EvaluationManifest evaluation_of(const EvaluationOptions& options, const RunOpti
 }
 
 void apply_predictors(RunOptions& run) {
-  const auto is_of_none = [](const std::string& word) {
-    return predictors().find(word.substr(0, word.find(':'))) != nullptr;
-  };
+  const auto is_of_none = [](const std::string& word) { return find_predictor(word) != nullptr; };
   std::vector<std::string> of_none;
   std::ranges::copy_if(run.frameworks, std::back_inserter(of_none), is_of_none);
   std::erase_if(run.frameworks, is_of_none);

@@ -122,7 +122,7 @@ std::shared_ptr<GraphExecutor> make(Network network, const std::vector<std::stri
                           .memory_limit = bytes_of(memory_limit),
                           .recompute = std::move(recompute)};
   for (const auto& rule : placement) options.placement.push_back(placement_rule(rule));
-  return open_executor(word_of(names), std::move(network), std::move(options));
+  return open_executor(ExecutorWord(names), std::move(network), std::move(options));
 }
 
 void show_executor(const py::handle& self, Shown& shown) {

@@ -67,8 +67,8 @@ TextTable table_of_planning(const Path& model, const std::vector<std::string>& f
                             const Anything& inputs, const std::vector<std::string>& transforms) {
   const GivenInputs given = to_given_inputs(inputs);
   const py::gil_scoped_release released;
-  return planning_table(model.string(), word_of(frameworks), {.batch = batch, .by_name = dims}, {},
-                        transform_chain(transforms), given);
+  return planning_table(model.string(), ExecutorWord(frameworks).text(),
+                        {.batch = batch, .by_name = dims}, {}, transform_chain(transforms), given);
 }
 
 }  // namespace

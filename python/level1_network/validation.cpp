@@ -31,7 +31,7 @@ std::function<void(const ReductionProgress&)> to_progress(const Anything& progre
 
 MakeExecutor makes(const std::vector<std::string>& frameworks, std::uint64_t seed) {
   return [=](Network network) {
-    return open_executor(word_of(frameworks), std::move(network), {.seed = seed});
+    return open_executor(ExecutorWord(frameworks), std::move(network), {.seed = seed});
   };
 }
 

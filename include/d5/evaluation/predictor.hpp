@@ -58,6 +58,8 @@ class PredictorRegistry : public Registry<PredictorEntry> {
 };
 /// Those of no framework, with which the testers are tested: null, sleep, caching, lying.
 [[nodiscard]] Registry<PredictorEntry>& predictors();
+/// The one that a word names ("sleep:seconds=0.01"); null for a word of frameworks.
+[[nodiscard]] const PredictorEntry* find_predictor(const std::string& word);
 
 /// What opening one took, apart from all that is asked of it later.
 struct ColdStart {

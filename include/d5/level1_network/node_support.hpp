@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/executor_word.hpp"
 
 namespace d5 {
 
@@ -17,7 +18,7 @@ class NodeSupport {
   /// "auto" stands for every framework that can be loaded. Throws: NotFound; Unsupported for a
   /// framework that is not there; ValueError for an executor of a framework's own, "torch:torch",
   /// which takes networks as a whole.
-  explicit NodeSupport(const std::string& word);
+  explicit NodeSupport(const ExecutorWord& word);
   /// The reason has one part for each framework.
   [[nodiscard]] Support of(const onnx::Node& node) const;
 

@@ -134,7 +134,7 @@ TrainedVariants train_all(const RecipeOrFile& recipe, const std::string& assignm
     const auto train = [&](const TrainingVariant& variant) {
       return TrainingSession(variant.recipe, session, interrupt).run(interrupt);
     };
-    done = train_variants(in_each(variants, {d5::word_of(session.frameworks)}), train, how);
+    done = train_variants(in_each(variants, {ExecutorWord(session.frameworks).text()}), train, how);
   });
   return done;
 }

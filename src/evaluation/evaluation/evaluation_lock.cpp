@@ -34,8 +34,8 @@ std::string plugin_digest(const std::string& name) {
 json locked_frameworks(const std::vector<FixedFramework>& frameworks) {
   json all = json::object();
   for (const auto& [word, told] : frameworks) {
-    if (predictors().find(word.substr(0, word.find(':')))) continue;
-    for (const std::string& name : frameworks_in(word)) {
+    if (find_predictor(word)) continue;
+    for (const std::string& name : ExecutorWord(word).frameworks()) {
       if (name == "auto") continue;
       all[name] = {{"version", version_of(name)}, {"plugin", plugin_digest(name)}};
     }

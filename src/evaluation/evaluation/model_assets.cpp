@@ -43,8 +43,8 @@ ModelAssets find_assets(const FoundManifest<ModelManifest>& model, const Interru
 }
 
 void expect_framework(const ModelManifest& manifest, const std::string& word) {
-  if (predictors().find(word.substr(0, word.find(':')))) return;
-  for (const std::string& name : frameworks_in(word)) {
+  if (find_predictor(word)) return;
+  for (const std::string& name : ExecutorWord(word).frameworks()) {
     const auto range = manifest.frameworks.find(name);
     if (range == manifest.frameworks.end()) continue;
     const std::string version = version_of(name);

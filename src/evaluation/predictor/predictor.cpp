@@ -61,13 +61,14 @@ EntryChoice choice_in(const std::string& word, const PredictorEntry& entry) {
 
 std::shared_ptr<Predictor> make_predictor(const std::string& word, const ModelAssets& assets,
                                           const PredictorOptions& options) {
-  if (const PredictorEntry* entry = predictors().find(head_of(word))) {
+  if (const PredictorEntry* entry = find_predictor(word)) {
     return entry->make(assets, options, choice_in(word, *entry).settings);
   }
-  const std::string first = frameworks_in(word).front();
-  if (first != "auto" && word.find(':') != std::string::npos) {
+  const ExecutorWord runs = word;
+  const std::string& first = runs.frameworks().front();
+  if (first != "auto" && runs.is_own()) {
     const auto& own = framework(first).part<PredictorRegistry>();
-    const EntryChoice choice = entry_of_words("predictor", word.substr(word.find(':') + 1));
+    const EntryChoice choice = runs.own();
     if (own.find(choice.name)) return own.at(choice.name).make(assets, options, choice.settings);
   }
   return std::make_shared<ExecutorPredictor>(word, assets, options);
@@ -95,6 +96,10 @@ Registry<PredictorEntry>& predictors() {
   return registry;
 }
 
+const PredictorEntry* find_predictor(const std::string& word) {
+  return predictors().find(head_of(word));
+}
+
 std::shared_ptr<Predictor> open_predictor(const std::string& word, const ModelAssets& assets,
                                           const PredictorOptions& options, ColdStart* cold_start) {
   if (options.threads > 0) set_threads(options.threads);
@@ -114,7 +119,7 @@ std::shared_ptr<Predictor> open_predictor(const std::string& word, const ModelAs
 }
 
 std::string predictor_version(const std::string& word) {
-  return predictors().find(head_of(word)) ? "" : version_of(word);
+  return find_predictor(word) ? "" : version_of(word);
 }
 
 }  // namespace d5

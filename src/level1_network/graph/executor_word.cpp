@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <ranges>
+#include <string_view>
+#include <utility>
 
 #include "d5/core/byte_count.hpp"
 #include "d5/core/command_line.hpp"
@@ -13,29 +15,19 @@
 #include "d5/level0_ops/operator_registry.hpp"
 
 namespace d5 {
-namespace {
-
-/// Of "torch:NAME:KEY=VALUE" all behind the framework.
-EntryChoice choice_in(const std::string& word) {
-  return entry_of_words("executor", word.substr(word.find(':') + 1));
-}
-
-}  // namespace
-
-std::vector<std::string> frameworks_in(const std::string& word) {
-  std::vector<std::string> names(1);
-  for (const char c : word.substr(0, word.find(':'))) {
-    if (c == '+') {
-      names.emplace_back();
-    } else {
-      names.back() += c;
-    }
+ExecutorWord::ExecutorWord(std::string text) : text_(std::move(text)) {
+  const auto names = std::string_view(text_).substr(0, text_.find(':'));
+  for (const auto name : std::views::split(names, '+')) {
+    frameworks_.emplace_back(name.begin(), name.end());
   }
-  return names;
+  if (frameworks_.empty()) frameworks_.emplace_back();
 }
 
-std::string word_of(const std::vector<std::string>& frameworks) {
-  return fmt::format("{}", fmt::join(frameworks, "+"));
+ExecutorWord::ExecutorWord(const std::vector<std::string>& frameworks)
+    : ExecutorWord(fmt::format("{}", fmt::join(frameworks, "+"))) {}
+
+EntryChoice ExecutorWord::own() const {
+  return entry_of_words("executor", text_.substr(text_.find(':') + 1));
 }
 
 std::vector<std::string> frameworks_of(const GraphExecutor& executor) {
@@ -57,38 +49,36 @@ std::vector<std::string> executor_words(const std::vector<std::string>& words) {
   });
 }
 
-std::string version_of(const std::string& word) {
-  const std::string first = frameworks_in(word).front();
+std::string version_of(const ExecutorWord& word) {
+  const std::string& first = word.frameworks().front();
   return first == "auto" ? "" : framework(first).version();
 }
 
-const ExecutorEntry& find_executor(const std::string& word) {
-  if (word.find(':') == std::string::npos) {
+const ExecutorEntry& find_executor(const ExecutorWord& word) {
+  if (!word.is_own()) {
     throw ValueError(fmt::format("'{}' names no executor of a framework's own, as torch:torch does",
-                                 printable(word)));
+                                 printable(word.text())));
   }
-  const auto& own = framework(frameworks_in(word).front()).part<ExecutorRegistry>();
-  return own.at(choice_in(word).name);
+  return framework(word.frameworks().front()).part<ExecutorRegistry>().at(word.own().name);
 }
 
-std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
+std::shared_ptr<GraphExecutor> open_executor(const ExecutorWord& word, Network network,
                                              ExecutorOptions options) {
-  options.frameworks = frameworks_in(word);
-  const auto colon = word.find(':');
-  if (colon == std::string::npos) return make_executor(std::move(network), std::move(options));
+  options.frameworks = word.frameworks();
+  if (!word.is_own()) return make_executor(std::move(network), std::move(options));
   if (options.memory_limit > 0 || !options.recompute.empty()) {
     throw Unsupported(fmt::format(
         "executor {} plans no memory, so none can be limited or saved in it; use framework {}, "
         "whose kernels d5's own executor runs",
-        printable(word), printable(options.frameworks.front())));
+        printable(word.text()), printable(options.frameworks.front())));
   }
   if (!options.placement.empty()) {
     throw Unsupported(
         fmt::format("{} runs whole networks in one framework; placement {} is for d5's own "
                     "executor: give frameworks alone, as in torch+reference",
-                    printable(word), printable(to_words(options.placement))));
+                    printable(word.text()), printable(to_words(options.placement))));
   }
-  return find_executor(word).make(std::move(network), options, choice_in(word).settings);
+  return find_executor(word).make(std::move(network), options, word.own().settings);
 }
 
 std::string execution_line(const ExecutorOptions& options) {

@@ -55,7 +55,8 @@ PlacementRule placement_rule(std::string_view word) {
 }
 
 std::vector<std::string> frameworks_of(const PlacementRule& rule) {
-  if (rule.frameworks.find(':') == std::string::npos) return frameworks_in(rule.frameworks);
+  const ExecutorWord word = rule.frameworks;
+  if (!word.is_own()) return word.frameworks();
   throw ValueError(fmt::format(
       "placement {}: a framework's own executor runs whole networks; name the framework alone",
       printable(to_string(rule))));

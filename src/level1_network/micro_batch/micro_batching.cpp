@@ -65,9 +65,9 @@ double seconds_of(const Network& network, const BatchSegment& segment, const Val
 
 }  // namespace
 
-MicroBatching::MicroBatching(Network& network, const std::string& word, std::int64_t batch)
+MicroBatching::MicroBatching(Network& network, const ExecutorWord& word, std::int64_t batch)
     : network_(network),
-      frameworks_(frameworks_in(word)),
+      frameworks_(word.frameworks()),
       batch_(batch_of(network, batch)),
       trained_(!loss_of(network).empty()) {
   (void)registries_of(frameworks_);

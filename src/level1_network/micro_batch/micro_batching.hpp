@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/network.hpp"
 #include "d5/level1_network/planned_memory.hpp"
 #include "level1_network/micro_batch/batch_regions.hpp"
@@ -20,10 +21,10 @@ namespace d5 {
 /// by inference.
 class MicroBatching {
  public:
-  /// `word` names frameworks (`frameworks_in`); `batch` counts where the network leaves it open.
+  /// `word` names frameworks; `batch` counts where the network leaves it open.
   /// Throws: ValueError where neither says one; Unsupported for the framework "auto", and for a
   /// network without a batch.
-  MicroBatching(Network& network, const std::string& word, std::int64_t batch);
+  MicroBatching(Network& network, const ExecutorWord& word, std::int64_t batch);
 
   [[nodiscard]] std::int64_t batch() const { return batch_; }
   /// Bytes of the plan for the whole batch; nothing above `memory_budget()`.

@@ -88,7 +88,7 @@ class FolderCheck {
   [[nodiscard]] std::shared_ptr<GraphExecutor> open(Network network, std::uint64_t seed) const {
     ExecutorOptions options = options_;
     options.seed = seed;
-    return open_executor(word_of(options.frameworks), std::move(network), options);
+    return open_executor(ExecutorWord(options.frameworks), std::move(network), options);
   }
 
   std::vector<Measurement> run(const Measurement& base, const onnx::TestFolder::DataSet& data) {
@@ -152,7 +152,7 @@ std::vector<Measurement> test_folder(const std::string& path, const ExecutorOpti
   Measurement base = error_record(printable(model_name(path)), joined(options.frameworks));
   base.command = CommandLine("net check")
                      .word(path)
-                     .runs_in({word_of(options.frameworks)}, options.device)
+                     .runs_in({ExecutorWord(options.frameworks).text()}, options.device)
                      .option("--seed", options.seed)
                      .text();
   return guarded(base, [&] {

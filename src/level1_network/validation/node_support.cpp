@@ -4,19 +4,18 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
-#include "d5/level1_network/executor_word.hpp"
 #include "level1_network/plan/framework_choice.hpp"
 
 namespace d5 {
 
-NodeSupport::NodeSupport(const std::string& word) {
-  if (const auto colon = word.find(':'); colon != std::string::npos) {
+NodeSupport::NodeSupport(const ExecutorWord& word) {
+  if (word.is_own()) {
     throw ValueError(fmt::format(
         "{}: an executor of a framework's own takes networks, not nodes; name frameworks alone, as "
         "{}, or try the network in it with 'd5 net check'",
-        printable(word), printable(word.substr(0, colon))));
+        printable(word.text()), printable(ExecutorWord(word.frameworks()).text())));
   }
-  frameworks_ = framework_choice(frameworks_in(word)).all();
+  frameworks_ = framework_choice(word.frameworks()).all();
 }
 
 Support NodeSupport::of(const onnx::Node& node) const {

@@ -37,7 +37,7 @@ got = list(compiled(fed).values()))"},
 
 const OwnPython* own_python(const std::string& word) {
   for (const auto& own : kPrograms) {
-    if (own.framework == frameworks_in(word).front()) return &own;
+    if (own.framework == ExecutorWord(word).frameworks().front()) return &own;
   }
   return nullptr;
 }
@@ -139,7 +139,7 @@ std::string readme_of(const ReducedNetwork& reduced, const ReductionSubject& sub
   text += fmt::format(
       "\nTo report it to those who make {}, attach this folder{}, and say on which processor it "
       "ran (`d5 env`).\n",
-      frameworks_in(subject.word).front(),
+      ExecutorWord(subject.word).frameworks().front(),
       has_program ? ", of which differs.py needs nothing of d5" : "");
   return text.append(kRecipe);
 }

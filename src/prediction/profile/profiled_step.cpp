@@ -60,7 +60,7 @@ class RecipeStep final : public ProfiledStep {
       : size_(size),
         name_(recipe.choice("optimizer").name),
         session_(recipe,
-                 {.frameworks = frameworks_in(framework),
+                 {.frameworks = ExecutorWord(framework).frameworks(),
                   .placement = execution.placement,
                   .device = execution.device,
                   .memory_limit = execution.memory_limit,

@@ -30,8 +30,8 @@ std::string range_for(const std::string& framework, const FixedEvaluation& evalu
 JobRequest job_request(const FixedEvaluation& evaluation) {
   JobRequest request{.manifest = evaluation.canonical, .key = evaluation.key};
   for (const auto& [word, told] : evaluation.frameworks) {
-    if (predictors().find(word.substr(0, word.find(':')))) continue;
-    for (const std::string& name : frameworks_in(word)) {
+    if (find_predictor(word)) continue;
+    for (const std::string& name : ExecutorWord(word).frameworks()) {
       if (name == "auto" || name == "all") continue;
       std::string range = range_for(name, evaluation);
       if (told) range = joined(range, told->manifest.requires_version);

@@ -46,8 +46,16 @@ TEST_CASE("a network's benchmark tells time, samples a second and what the execu
 }
 
 TEST_CASE("a word names the model and the executor") {
-  CHECK(frameworks_in("torch+reference") == std::vector<std::string>{"torch", "reference"});
-  CHECK(frameworks_in("torch:own") == std::vector<std::string>{"torch"});
+  CHECK(ExecutorWord("torch+reference").frameworks() ==
+        std::vector<std::string>{"torch", "reference"});
+  CHECK_FALSE(ExecutorWord("torch+reference").is_own());
+  CHECK(ExecutorWord(std::vector<std::string>{"torch", "reference"}).text() == "torch+reference");
+  const ExecutorWord own = "torch:own:threads=2";
+  CHECK(own.frameworks() == std::vector<std::string>{"torch"});
+  CHECK(own.is_own());
+  CHECK(own.own().name == "own");
+  CHECK(own.own().settings.text("threads", "") == "2");
+  CHECK_THROWS_AS(ExecutorWord("torch:own:threads").own(), ValueError);
   CHECK(version_of("auto") == "");
   CHECK(open_executor("reference", relu())->framework() == "reference");
   CHECK_THROWS_AS(open_executor("reference:no-such-executor", relu()), NotFound);

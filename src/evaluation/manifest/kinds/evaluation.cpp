@@ -11,7 +11,7 @@ namespace {
 
 /// Paths, and predictors that ask another machine: a manifest from elsewhere chooses none.
 bool is_local_framework(const std::string& word) {
-  const PredictorEntry* entry = predictors().find(word.substr(0, word.find(':')));
+  const PredictorEntry* entry = find_predictor(word);
   return is_manifest_path(word) || (entry && entry->has_option("address"));
 }
 

@@ -43,7 +43,7 @@ std::vector<Measurement> plan_training(const Recipe& recipe, const SessionOption
                                        const Interrupt& interrupt) {
   Measurement record{.subject = recipe.name(),
                      .level = "training",
-                     .framework = word_of(options.frameworks),
+                     .framework = ExecutorWord(options.frameworks).text(),
                      .device = to_string(options.device)};
   double bytes = 0;
   detail::plan_only(record, [&] {

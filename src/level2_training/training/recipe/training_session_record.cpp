@@ -15,7 +15,7 @@ Measurement TrainingSession::record() const {
   result.subject = recipe_.name();
   result.command = command();
   result.level = "training";
-  result.framework = word_of(options_.frameworks);
+  result.framework = ExecutorWord(options_.frameworks).text();
   result.framework_version = version_of(result.framework);
   result.device = to_string(options_.device);
   result.conditions["dataset"] = identity(data_.train->description());
@@ -54,7 +54,7 @@ Measurement TrainingSession::record() const {
 /// Checkpoints are left out: what is resumed reports as what was never interrupted.
 std::string TrainingSession::command() const {
   CommandLine line = recipe_.command();
-  line.runs_in({word_of(options_.frameworks)}, options_.device);
+  line.runs_in({ExecutorWord(options_.frameworks).text()}, options_.device);
   if (!options_.data.empty()) line.option("--data", options_.data);
   if (!options_.init.path.empty()) line.option("--init", options_.init.path);
   if (options_.init.differing == InitialValues::Differing::leave) {
