@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/stop_on_signal.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/core/interrupts/stop_on_signal.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 
 namespace d5::app {
 namespace {

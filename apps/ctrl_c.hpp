@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 
 namespace d5::app {
 

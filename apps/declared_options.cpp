@@ -7,9 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/size_range.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/level0_ops/operator/size_range.hpp"
 
 namespace d5::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
 
 namespace CLI {
 class App;

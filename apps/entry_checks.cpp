@@ -6,9 +6,9 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/ctrl_c.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::app {
 

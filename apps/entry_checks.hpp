@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/options.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
 
 namespace d5::app {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/options.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace d5::app {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "d5/core/screen.hpp"
+#include "d5/core/screen/screen.hpp"
 
 namespace d5::app {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/entry.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/core/text_table.hpp"
+#include "d5/core/entries/entry.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/tables/text_table.hpp"
 
 namespace d5::app {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "d5/core/loadable_frameworks.hpp"
+#include "d5/core/entries/loadable_frameworks.hpp"
 
 namespace d5::app {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/program.hpp"
 #include "apps/served_process.hpp"
-#include "d5/level2_training/step_graph.hpp"
-#include "d5/level3_distributed/communication_operators.hpp"
+#include "d5/level2_training/optimization/step_graph.hpp"
+#include "d5/level3_distributed/graph/communication_operators.hpp"
 
 namespace d5::command {
 void register_all(app::Program& program);  // generated from the files in commands/

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/value_checks.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::app {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_inputs.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
 
 namespace CLI {
 class App;

@@ -14,14 +14,14 @@
 #include "apps/loadable_frameworks.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/device.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/progress.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/extension.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/screen/progress.hpp"
+#include "d5/core/tensor/device.hpp"
+#include "d5/level0_ops/operator/extension.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 
 namespace d5::app {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/isolation.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/results.hpp"
-#include "d5/core/text_table.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/core/measuring/isolation.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/tables/text_table.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 
 namespace CLI {
 class App;

@@ -21,9 +21,9 @@
 #include "apps/say.hpp"
 #include "apps/usage_error.hpp"
 #include "apps/usage_rules.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/level3_distributed/traced_run.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/schemes/traced_run.hpp"
 #include "d5/onnx/load_notes.hpp"
 #include "d5/version.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::app {
 

@@ -9,10 +9,10 @@
 #include <system_error>
 
 #include "apps/kept_results.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/pivot.hpp"
-#include "d5/core/wrapped_text.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/results/pivot.hpp"
+#include "d5/core/tables/wrapped_text.hpp"
 
 namespace d5::app {
 

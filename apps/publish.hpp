@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "apps/options.hpp"
-#include "d5/core/results.hpp"
-#include "d5/core/table_writer.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/tables/table_writer.hpp"
 
 namespace d5::app {
 

@@ -8,17 +8,17 @@
 #include <utility>
 
 #include "apps/value_checks.hpp"
-#include "d5/core/duration.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level3_distributed/call_order.hpp"
-#include "d5/level3_distributed/call_timeout.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/fault_injection.hpp"
-#include "d5/level3_distributed/library_traffic.hpp"
-#include "d5/level3_distributed/progress_thread.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/numbers/duration.hpp"
+#include "d5/level3_distributed/communicator/library_traffic.hpp"
+#include "d5/level3_distributed/communicator/progress_thread.hpp"
+#include "d5/level3_distributed/decorators/call_order.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
+#include "d5/level3_distributed/decorators/fault_injection.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 
 namespace d5::app {
 namespace {

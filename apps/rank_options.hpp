@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "apps/declared_options.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace CLI {
 class App;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/options.hpp"
-#include "d5/core/isolation.hpp"
+#include "d5/core/measuring/isolation.hpp"
 
 namespace d5::app {
 

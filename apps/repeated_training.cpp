@@ -7,11 +7,11 @@
 #include <filesystem>
 
 #include "apps/publish.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/convergence_reference.hpp"
-#include "d5/level2_training/variant_training.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level2_training/training/convergence_reference.hpp"
+#include "d5/level2_training/validation/variant_training.hpp"
 
 namespace d5::app {
 namespace {

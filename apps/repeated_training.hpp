@@ -2,8 +2,8 @@
 #pragma once
 
 #include "apps/train_options.hpp"
-#include "d5/level2_training/variant_training.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level2_training/validation/variant_training.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::app {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/options.hpp"
-#include "d5/core/plot.hpp"
+#include "d5/core/report/plot.hpp"
 
 namespace CLI {
 class App;

@@ -7,12 +7,12 @@
 #include <memory>
 #include <optional>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/progress.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/screen/progress.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 
 namespace d5::app {
 namespace {

@@ -8,7 +8,7 @@
 #include "apps/execution_options.hpp"
 #include "apps/options.hpp"
 #include "apps/rank_options.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 
 namespace d5::app {
 

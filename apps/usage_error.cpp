@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apps/left_out_commands.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::app {
 namespace {

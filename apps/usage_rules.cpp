@@ -12,10 +12,10 @@
 
 #include "apps/options.hpp"
 #include "apps/usage_error.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective_kind.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/rank_check.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/collectives/collective_kind.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/schemes/rank_check.hpp"
 
 namespace d5::app {
 namespace {

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 
 namespace d5::app {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/options.hpp"
-#include "d5/core/text_table.hpp"
-#include "d5/core/work_list.hpp"
+#include "d5/core/measuring/work_list.hpp"
+#include "d5/core/tables/text_table.hpp"
 
 namespace d5::app {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "apps/publish.hpp"
-#include "d5/level1_network/network_profile.hpp"
-#include "d5/level1_network/node_comparison.hpp"
+#include "d5/level1_network/profile/network_profile.hpp"
+#include "d5/level1_network/validation/node_comparison.hpp"
 
 namespace d5::app {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/options.hpp"
-#include "d5/core/result_printer.hpp"
-#include "d5/core/work_list.hpp"
+#include "d5/core/measuring/work_list.hpp"
+#include "d5/core/report/result_printer.hpp"
 
 namespace d5::app {
 

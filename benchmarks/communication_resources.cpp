@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communication_resources.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communication_resources.hpp"
 
 namespace {
 

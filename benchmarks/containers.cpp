@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace {

@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "benchmarks/command_line.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/sampler.hpp"
-#include "d5/level2_training/transformed_dataset.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
 #include "tests/level2_training/encoded_images.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "benchmarks/command_line.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/core/text_table.hpp"
-#include "d5/level3_distributed/call_order.hpp"
-#include "d5/level3_distributed/call_timeout.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/core/tables/text_table.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/decorators/call_order.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
 
 namespace {
 

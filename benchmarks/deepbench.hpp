@@ -2,8 +2,8 @@
 #pragma once
 
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/bench.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
 
 namespace d5::benchmarks {
 

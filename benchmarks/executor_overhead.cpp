@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level1_network/framework_overhead.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level1_network/execution/framework_overhead.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace {
 

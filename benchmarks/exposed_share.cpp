@@ -21,15 +21,15 @@
 #include <vector>
 
 #include "benchmarks/command_line.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/core/text_table.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/gradient_bucket.hpp"
-#include "d5/level3_distributed/progress_thread.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/core/tables/text_table.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level3_distributed/communicator/progress_thread.hpp"
+#include "d5/level3_distributed/exchange/gradient_bucket.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 
 namespace {
 

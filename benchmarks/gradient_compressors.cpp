@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
 
 namespace {
 

@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "benchmarks/command_line.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/machine_peak.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/core/text_table.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/peak/machine_peak.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/core/tables/text_table.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace {
 

@@ -18,16 +18,16 @@
 #include <vector>
 
 #include "benchmarks/command_line.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/core/text_table.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/gradient_norm.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/gradient_bucket.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/core/tables/text_table.hpp"
+#include "d5/level2_training/optimization/gradient_norm.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/exchange/gradient_bucket.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 
 namespace {
 

@@ -11,9 +11,9 @@
 #include <memory>
 
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/sampler.hpp"
-#include "d5/level2_training/transformed_dataset.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
 #include "tests/level2_training/encoded_images.hpp"
 
 namespace {

@@ -2,8 +2,8 @@
 // Inference of built-in networks, in every framework that is there, with the reference where one
 // lacks an operator.
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level1_network/network_bench.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
 
 int main(int argc, char** argv) {
   for (const char* model : {"lenet", "resnet-18", "resnet-50"}) {

@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level1_network/framework_selection.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/mixture/framework_selection.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/measure.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/measure.hpp"
 
 namespace d5::benchmarks {
 

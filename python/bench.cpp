@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/bench.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
 
 #include <algorithm>
 #include <variant>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/training_step_bench.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/training_step_bench.hpp"
 #include "declared_keywords.hpp"
 #include "level1_network/given_inputs.hpp"
 #include "long_call.hpp"

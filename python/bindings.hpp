@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/measurement.hpp"
-#include "d5/core/settings.hpp"
-#include "d5/core/tensor.hpp"
-#include "d5/core/value.hpp"
+#include "d5/core/entries/settings.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/tensor/tensor.hpp"
+#include "d5/core/tensor/value.hpp"
 #include "d5/onnx/model.hpp"
 #include "held_tensor.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "bindings.hpp"
-#include "d5/core/event.hpp"
+#include "d5/core/trace/event.hpp"
 
 namespace d5::python {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
 
 namespace d5::python {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "lease.hpp"
 
 namespace d5::python {

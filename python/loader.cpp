@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <pybind11/embed.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace py = pybind11;
 

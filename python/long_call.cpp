@@ -11,9 +11,9 @@
 #include <optional>
 #include <thread>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/stop_on_signal.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/interrupts/stop_on_signal.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
 #include "errors.hpp"
 
 namespace d5::python {

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "bindings.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 
 namespace d5 {
 class GraphExecutor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.hpp"
-#include "d5/core/waiting.hpp"
+#include "d5/core/thread_pool/waiting.hpp"
 #include "d5/version.hpp"
 #include "errors.hpp"
 

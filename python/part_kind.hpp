@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "d5/core/entry.hpp"
-#include "d5/core/random.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/entry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "errors.hpp"
 
 namespace d5::python {

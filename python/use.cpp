@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "lease.hpp"
 
 namespace d5::python {

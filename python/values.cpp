@@ -4,7 +4,7 @@
 
 #include "answered.hpp"
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::python {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "d5/core/atomic_file.hpp"
+#include "d5/core/files/atomic_file.hpp"
 
 /// Compares output that d5 promises with tests/<path>, a file that a person has read and approved.
 /// What differs is written beside the test program as <name>.received; copy it over the approved

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 
 namespace d5::testing {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "d5/core/device.hpp"
+#include "d5/core/tensor/device.hpp"
 
 namespace d5::test {
 

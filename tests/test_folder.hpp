@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5::testing {

@@ -8,9 +8,9 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/artefact_store.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/artefact_store.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 
 namespace d5::command {
 namespace {

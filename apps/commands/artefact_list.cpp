@@ -9,9 +9,9 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
-#include "d5/core/artefact_store.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/artefact_store.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 
 namespace d5::command {
 namespace {

@@ -8,7 +8,7 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
-#include "d5/core/artefact_store.hpp"
+#include "d5/core/files/artefact_store.hpp"
 
 namespace d5::command {
 namespace {

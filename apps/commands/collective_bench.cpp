@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // d5 all-reduce bench, d5 broadcast bench, ...: one command for each kind of collective.
-#include "d5/level3_distributed/collective_bench.hpp"
+#include "d5/level3_distributed/collectives/collective_bench.hpp"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,10 @@
 #include "apps/publish.hpp"
 #include "apps/rank_options.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective_kind.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/level3_distributed/collectives/collective_kind.hpp"
 
 namespace d5::command {
 namespace {

@@ -9,8 +9,8 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/rank_options.hpp"
-#include "d5/level3_distributed/collective_kind.hpp"
-#include "d5/level3_distributed/collective_validation.hpp"
+#include "d5/level3_distributed/collectives/collective_kind.hpp"
+#include "d5/level3_distributed/collectives/collective_validation.hpp"
 
 namespace d5::command {
 namespace {

@@ -11,11 +11,11 @@
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/compared_files.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/subject_comparison.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/report/compared_files.hpp"
+#include "d5/level1_network/profile/subject_comparison.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 namespace d5::command {
 namespace {

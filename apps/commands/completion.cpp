@@ -10,14 +10,14 @@
 #include "apps/command_tree.hpp"
 #include "apps/listed_kinds.hpp"
 #include "apps/program.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/metric.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level1_network/transform.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/loss.hpp"
-#include "d5/level2_training/recipe.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/level1_network/graph/transform.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/losses/loss.hpp"
+#include "d5/level2_training/training/recipe.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 
 namespace d5::command {
 namespace {

@@ -5,9 +5,9 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/dataset_bench.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/dataset_bench.hpp"
 
 namespace d5::command {
 namespace {

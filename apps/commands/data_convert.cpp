@@ -9,9 +9,9 @@
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/container.hpp"
 
 namespace d5::command {
 namespace {

@@ -7,7 +7,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/say.hpp"
-#include "d5/level2_training/published_data.hpp"
+#include "d5/level2_training/data/published_data.hpp"
 
 namespace d5::command {
 namespace {

@@ -6,8 +6,8 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/published_data.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/data/published_data.hpp"
 
 namespace d5::command {
 namespace {

@@ -10,9 +10,9 @@
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/dataset_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/dataset_summary.hpp"
 
 namespace d5::command {
 namespace {

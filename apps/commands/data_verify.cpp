@@ -7,9 +7,9 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/dataset_summary.hpp"
-#include "d5/level2_training/published_data.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/dataset_summary.hpp"
+#include "d5/level2_training/data/published_data.hpp"
 
 namespace d5::command {
 namespace {

@@ -9,12 +9,12 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/device.hpp"
-#include "d5/core/loadable_frameworks.hpp"
-#include "d5/core/machine_peak.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/entries/loadable_frameworks.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/peak/machine_peak.hpp"
+#include "d5/core/tensor/device.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::command {
 namespace {

@@ -9,13 +9,13 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/work_list.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/size_range.hpp"
-#include "d5/level2_training/loss.hpp"
-#include "d5/level2_training/training_step_bench.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/level0_ops/operator/size_range.hpp"
+#include "d5/level2_training/losses/loss.hpp"
+#include "d5/level2_training/training/training_step_bench.hpp"
 
 namespace d5::command {
 namespace {

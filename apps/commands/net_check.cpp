@@ -12,9 +12,9 @@
 #include "apps/reduction.hpp"
 #include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network_check.hpp"
-#include "d5/level1_network/network_reduction.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/validation/network_check.hpp"
+#include "d5/level1_network/validation/network_reduction.hpp"
 
 namespace d5::command {
 namespace {

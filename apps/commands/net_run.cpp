@@ -6,8 +6,8 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level1_network/network_run.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level1_network/profile/network_run.hpp"
 
 namespace d5::command {
 namespace {

@@ -8,9 +8,9 @@
 #include "apps/program.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/transform_doubt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level1_network/graph/transform_doubt.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5::command {

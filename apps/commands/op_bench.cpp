@@ -5,8 +5,8 @@
 #include "apps/program.hpp"
 #include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/bench.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
 
 namespace d5::command {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "apps/program.hpp"
 #include "apps/say.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/build_operators.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/build_operators.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
 
 namespace d5::command {
 namespace {

@@ -10,9 +10,9 @@
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
-#include "d5/level0_ops/bench.hpp"
-#include "d5/level0_ops/operator_check.hpp"
-#include "d5/level0_ops/operator_reduction.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
+#include "d5/level0_ops/validation/operator_check.hpp"
+#include "d5/level0_ops/validation/operator_reduction.hpp"
 
 namespace d5::command {
 namespace {

@@ -7,11 +7,11 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/optimizer_validation.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level2_training/validation/optimizer_validation.hpp"
 
 namespace d5::command {
 namespace {

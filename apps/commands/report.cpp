@@ -11,12 +11,12 @@
 #include "apps/publish.hpp"
 #include "apps/report_analysis.hpp"
 #include "apps/say.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/report.hpp"
-#include "d5/level2_training/training_report.hpp"
-#include "d5/level3_distributed/communication_volume.hpp"
-#include "d5/level3_distributed/late_arrivals.hpp"
-#include "d5/level3_distributed/scaling_table.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/report/report.hpp"
+#include "d5/level2_training/validation/training_report.hpp"
+#include "d5/level3_distributed/schemes/communication_volume.hpp"
+#include "d5/level3_distributed/schemes/late_arrivals.hpp"
+#include "d5/level3_distributed/schemes/scaling_table.hpp"
 
 namespace d5::command {
 namespace {

@@ -6,11 +6,11 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/sampler.hpp"
-#include "d5/level2_training/training_validation.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/validation/training_validation.hpp"
 
 namespace d5::command {
 namespace {

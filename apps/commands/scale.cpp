@@ -12,13 +12,13 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/plot.hpp"
-#include "d5/level2_training/recipe.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
-#include "d5/level3_distributed/scaling_study.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/report/plot.hpp"
+#include "d5/level2_training/training/recipe.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
+#include "d5/level3_distributed/launching/scaling_study.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 
 namespace d5::command {
 namespace {

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "apps/evaluation/database_options.hpp"
-#include "d5/evaluation/stored_runs.hpp"
+#include "d5/evaluation/analysis/stored_runs.hpp"
 
 namespace d5::app {
 void add_runs_argument(CLI::App& command, std::vector<std::string>& words) {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/evaluation/analysis.hpp"
-#include "d5/evaluation/stored_runs.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
+#include "d5/evaluation/analysis/stored_runs.hpp"
 
 namespace CLI {
 class App;

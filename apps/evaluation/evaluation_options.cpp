@@ -10,11 +10,11 @@
 
 #include "apps/declared_options.hpp"
 #include "apps/work_list.hpp"
-#include "d5/evaluation/asked_evaluation.hpp"
-#include "d5/evaluation/manifest_place.hpp"
-#include "d5/evaluation/own_steps.hpp"
-#include "d5/evaluation/predictor.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
+#include "d5/evaluation/pipeline/own_steps.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/evaluation/run/asked_evaluation.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 
 namespace d5::app {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "apps/options.hpp"
-#include "d5/evaluation/evaluate.hpp"
-#include "d5/evaluation/evaluation_manifest.hpp"
+#include "d5/evaluation/manifest/evaluation_manifest.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
 
 namespace d5::app {
 

@@ -14,8 +14,8 @@
 
 #include "apps/evaluation/database_options.hpp"
 #include "apps/say.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5::app {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/listed_kinds.hpp"
 
-#include "d5/evaluation/accuracy_measure.hpp"
-#include "d5/evaluation/analysis.hpp"
-#include "d5/evaluation/answer_step.hpp"
-#include "d5/evaluation/predictor.hpp"
-#include "d5/evaluation/scenario.hpp"
+#include "d5/evaluation/accuracy/accuracy_measure.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
+#include "d5/evaluation/load/scenario.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
 
 namespace d5::app {
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "apps/publish.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/report.hpp"
-#include "d5/evaluation/analysis.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/report/report.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
 
 namespace d5::app {
 

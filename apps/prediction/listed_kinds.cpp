@@ -2,8 +2,8 @@
 #include "apps/listed_kinds.hpp"
 
 #include "apps/loadable_frameworks.hpp"
-#include "d5/prediction/prediction_strategy.hpp"
-#include "d5/prediction/simulated_network.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
+#include "d5/prediction/training/prediction_strategy.hpp"
 
 namespace d5::app {
 namespace {

@@ -11,14 +11,14 @@
 #include <sstream>
 
 #include "apps/declared_options.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/duration.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
-#include "d5/prediction/prediction_strategy.hpp"
-#include "d5/prediction/simulated_network.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/numbers/duration.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
+#include "d5/prediction/training/prediction_strategy.hpp"
 
 namespace d5::app {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "apps/execution_options.hpp"
 #include "apps/options.hpp"
-#include "d5/core/option.hpp"
-#include "d5/prediction/local_prediction.hpp"
-#include "d5/prediction/network_description.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
+#include "d5/prediction/training/local_prediction.hpp"
 
 namespace d5::app {
 

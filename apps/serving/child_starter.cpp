@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "apps/program.hpp"
-#include "d5/core/environment.hpp"
+#include "d5/core/results/environment.hpp"
 #include "d5/onnx/schema.hpp"
-#include "d5/serving/agent.hpp"
+#include "d5/serving/agent/agent.hpp"
 
 namespace d5::command {
 void register_eval_run(app::Program& program);

@@ -2,9 +2,9 @@
 #include "apps/serving/inference_options.hpp"
 
 #include "apps/declared_options.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
 
 namespace d5::app {
 

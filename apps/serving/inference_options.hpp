@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/option.hpp"
-#include "d5/serving/inference_models.hpp"
-#include "d5/serving/inference_service.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/serving/inference/inference_models.hpp"
+#include "d5/serving/inference/inference_service.hpp"
 
 namespace CLI {
 class App;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/listed_kinds.hpp"
 
-#include "d5/serving/agent_launcher.hpp"
+#include "d5/serving/launch/agent_launcher.hpp"
 
 namespace d5::app {
 

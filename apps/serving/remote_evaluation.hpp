@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apps/options.hpp"
-#include "d5/serving/serving_client.hpp"
+#include "d5/serving/client/serving_client.hpp"
 
 namespace d5::app {
 

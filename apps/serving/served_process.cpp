@@ -6,7 +6,7 @@
 
 #include "apps/serving/child_starter.hpp"
 #include "apps/serving/inference_options.hpp"
-#include "d5/serving/inference_client.hpp"
+#include "d5/serving/inference/inference_client.hpp"
 
 namespace d5::app {
 

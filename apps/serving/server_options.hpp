@@ -5,7 +5,7 @@
 #include <string>
 
 #include "apps/ctrl_c.hpp"
-#include "d5/serving/serving_client.hpp"
+#include "d5/serving/client/serving_client.hpp"
 
 namespace d5::app {
 

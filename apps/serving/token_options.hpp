@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "d5/serving/access_tokens.hpp"
+#include "d5/serving/api/access_tokens.hpp"
 
 namespace d5::app {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 #include "tests/postgresql_server.hpp"
 #include "tests/temporary_folder.hpp"
 

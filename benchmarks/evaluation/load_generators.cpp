@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "benchmarks/command_line.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/evaluation/query_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/evaluation/load/query_summary.hpp"
 
 namespace {
 

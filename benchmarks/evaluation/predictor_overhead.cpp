@@ -2,10 +2,10 @@
 // What `predict` adds to a direct call of the executor below it: on one node, where a nanosecond
 // shows, and on LeNet.
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/evaluation/predictor.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace {

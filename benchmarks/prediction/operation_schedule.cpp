@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "d5/prediction/operation_schedule.hpp"
+#include "d5/prediction/graph/operation_schedule.hpp"
 
 namespace {
 

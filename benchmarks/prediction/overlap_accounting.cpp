@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/statistics.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
-#include "d5/prediction/overlap_account.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
+#include "d5/prediction/overlap/overlap_account.hpp"
 
 namespace {
 

@@ -12,14 +12,14 @@
 #include <cmath>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/prediction/simulated_network.hpp"
-#include "d5/prediction/simulated_run.hpp"
-#include "d5/prediction/timed_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
+#include "d5/prediction/simulation/timed_optimizer.hpp"
 #include "tests/prediction/simple_network.hpp"
 
 namespace {

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "apps/serving/inference_options.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/results.hpp"
-#include "d5/evaluation/predictor.hpp"
-#include "d5/level1_network/network.hpp"
-#include "d5/serving/inference_client.hpp"
-#include "d5/serving/inference_service.hpp"
-#include "d5/serving/server.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/serving/api/server.hpp"
+#include "d5/serving/inference/inference_client.hpp"
+#include "d5/serving/inference/inference_service.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "cuda_stream.hpp"
-#include "d5/core/byte_count.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 #include "driver.hpp"
 
 namespace d5::cuda {

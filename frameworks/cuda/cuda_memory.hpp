@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "d5/core/device_memory.hpp"
+#include "d5/core/tensor/device_memory.hpp"
 
 namespace d5::cuda {
 

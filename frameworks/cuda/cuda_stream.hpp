@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "d5/core/stream.hpp"
+#include "d5/core/tensor/stream.hpp"
 #include "driver.hpp"
 
 namespace d5::cuda {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
 #include "cuda_memory.hpp"
 

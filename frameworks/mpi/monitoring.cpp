@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "mpi_runtime.hpp"
 
 namespace d5::mpi {

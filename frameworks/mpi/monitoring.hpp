@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level3_distributed/library_traffic.hpp"
+#include "d5/level3_distributed/communicator/library_traffic.hpp"
 
 namespace d5::mpi {
 

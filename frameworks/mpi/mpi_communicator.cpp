@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/transport.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
 #include "mpi_reduction.hpp"
 #include "mpi_runtime.hpp"
 

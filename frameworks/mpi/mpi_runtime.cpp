@@ -10,7 +10,7 @@
 #include <exception>
 #include <thread>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "window_memory.hpp"
 
 namespace d5::mpi {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/transport.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
 #include "mpi_reduction.hpp"
 #include "mpi_runtime.hpp"
 #include "window_memory.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level3_distributed/memory_window.hpp"
+#include "d5/level3_distributed/node/memory_window.hpp"
 
 namespace d5::mpi {
 

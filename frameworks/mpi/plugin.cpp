@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in's entry: MPI is how ranks talk.
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
 #include <mpi.h>
 
 #include <memory>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/transport.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
 #include "monitoring.hpp"
 #include "mpi_communicator.hpp"
 #include "mpi_runtime.hpp"

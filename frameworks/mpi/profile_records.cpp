@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 #include "mpi_runtime.hpp"
 #include "profile/profile_row.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onednn_kernel.hpp"
 
 namespace d5::onednn {

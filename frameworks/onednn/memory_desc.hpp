@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::onednn {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "engine.hpp"
 #include "memory_desc.hpp"
 #include "pass.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level0_ops/window.hpp"
+#include "d5/level0_ops/operator/window.hpp"
 #include "memory_desc.hpp"
 
 namespace d5::onednn {

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "d5/core/arena.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/tensor/arena.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "engine.hpp"
 #include "primitive_span.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level0_ops/grad_context.hpp"
-#include "d5/level0_ops/op_context.hpp"
+#include "d5/level0_ops/operator/grad_context.hpp"
+#include "d5/level0_ops/operator/op_context.hpp"
 #include "memory_desc.hpp"
 
 namespace d5::onednn {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in's entry: what oneDNN brings to each level.
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
 #include <omp.h>
 
-#include "d5/core/thread_share.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/machine/thread_share.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "engine.hpp"
 #include "reorder_kernel.hpp"
 

@@ -4,7 +4,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <span>
 
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 
 namespace d5::onednn {
 

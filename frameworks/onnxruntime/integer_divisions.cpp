@@ -11,8 +11,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/visitor.hpp"
 

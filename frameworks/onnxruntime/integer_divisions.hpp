@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::onnxruntime {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "learned_model_faults.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "d5/onnx/nodes.hpp"
 
 namespace d5::onnxruntime {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/level0_ops/model_faults.hpp"
+#include "d5/level0_ops/operator/model_faults.hpp"
 
 namespace d5::onnxruntime {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 #include "ort_api.hpp"
 
 namespace d5::onnxruntime {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "d5/core/option.hpp"
-#include "d5/level0_ops/compiled_model.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/level0_ops/operator/compiled_model.hpp"
 #include "ort_api.hpp"
 
 namespace d5::onnxruntime {

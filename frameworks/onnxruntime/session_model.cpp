@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "known_faults.hpp"
 #include "session_profile.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "d5/level0_ops/compiled_model.hpp"
+#include "d5/level0_ops/operator/compiled_model.hpp"
 #include "integer_divisions.hpp"
 #include "ort_value.hpp"
 #include "session.hpp"

@@ -11,7 +11,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::onnxruntime {

@@ -16,8 +16,8 @@
 #include <optional>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/model_image.hpp"
 #include "known_faults.hpp"

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "d5/core/option.hpp"
-#include "d5/level0_ops/compiled_model.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/level0_ops/operator/compiled_model.hpp"
 
 namespace d5::openvino {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 
 namespace d5::openvino {

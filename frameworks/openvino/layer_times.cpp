@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::openvino {

@@ -7,7 +7,7 @@
 #include <openvino/core/type/element_type.hpp>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::openvino {
 namespace {

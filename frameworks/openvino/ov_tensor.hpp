@@ -4,7 +4,7 @@
 #include <openvino/runtime/tensor.hpp>
 #include <string>
 
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 
 namespace d5::openvino {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in's entry: whole networks, and single nodes as models of one node.
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
 #include <openvino/core/version.hpp>
 
-#include "d5/level0_ops/model_kernels.hpp"
-#include "d5/level1_network/model_executor.hpp"
+#include "d5/level0_ops/operator/model_kernels.hpp"
+#include "d5/level1_network/execution/model_executor.hpp"
 #include "inference_model.hpp"
 #include "ov_tensor.hpp"
 

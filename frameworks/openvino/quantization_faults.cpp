@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "d5/onnx/visitor.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/prediction/simulated_network.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
 #include "flow_process.hpp"
 
 namespace d5::simgrid {

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <exception>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::simgrid {
 namespace {

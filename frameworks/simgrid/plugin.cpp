@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in's entry: SimGrid is a network that simulated ranks send over.
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
 #include <simgrid/version.h>
 

@@ -7,9 +7,9 @@
 #include <initializer_list>
 #include <span>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::simgrid {
 namespace {

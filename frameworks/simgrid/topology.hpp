@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/prediction/network_description.hpp"
+#include "d5/prediction/networks/network_description.hpp"
 
 namespace d5::simgrid {
 

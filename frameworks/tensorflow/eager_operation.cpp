@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eager_operation.hpp"
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::tensorflow {
 namespace {

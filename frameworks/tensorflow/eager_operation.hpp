@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "d5/core/shape.hpp"
+#include "d5/core/tensor/shape.hpp"
 #include "runtime.hpp"
 
 namespace d5::tensorflow {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <set>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tensor_view.hpp"
 
 namespace d5::tensorflow {

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "permuted.hpp"
 #include "status.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "d5/level0_ops/compiled_model.hpp"
+#include "d5/level0_ops/operator/compiled_model.hpp"
 #include "translators.hpp"
 
 namespace d5::tensorflow {

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "d5/level1_network/model_walk.hpp"
+#include "d5/level1_network/graph/model_walk.hpp"
 #include "graph.hpp"
 #include "translators.hpp"
 

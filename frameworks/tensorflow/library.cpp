@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::tensorflow {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in's entry: what TensorFlow brings to each level.
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level1_network/model_executor.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level1_network/execution/model_executor.hpp"
 #include "graph_model.hpp"
 #include "library.hpp"
 #include "reorder_kernel.hpp"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "d5/level0_ops/kernel.hpp"
+#include "d5/level0_ops/operator/kernel.hpp"
 #include "eager_program.hpp"
 #include "graph.hpp"
 #include "tensor_view.hpp"

@@ -7,9 +7,9 @@
 #include <map>
 #include <optional>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/optimizer_options.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/optimizer_options.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
 #include "eager_program.hpp"
 #include "variable.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
 
 namespace d5::tensorflow {
 namespace {

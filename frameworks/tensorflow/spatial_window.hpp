@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/level0_ops/window.hpp"
+#include "d5/level0_ops/operator/window.hpp"
 #include "graph.hpp"
 
 namespace d5::tensorflow {

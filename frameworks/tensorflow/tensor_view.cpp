@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "permuted.hpp"
 
 namespace d5::tensorflow {

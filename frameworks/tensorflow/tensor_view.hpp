@@ -2,7 +2,7 @@
 // d5's memory as TensorFlow's tensors.
 #pragma once
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "status.hpp"
 
 namespace d5::tensorflow {

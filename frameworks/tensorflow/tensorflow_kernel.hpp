@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "eager_program.hpp"
 #include "graph.hpp"
 #include "tensor_view.hpp"

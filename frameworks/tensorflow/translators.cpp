@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "translators.hpp"
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tensor_view.hpp"
 #include "tensorflow_kernel.hpp"
 

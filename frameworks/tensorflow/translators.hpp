@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "graph.hpp"
 
 namespace d5::tensorflow {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::torch {
 namespace {

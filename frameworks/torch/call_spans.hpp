@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 
 namespace d5::torch {
 

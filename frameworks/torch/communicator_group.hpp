@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::torch {
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level1_network/feed.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/execution/feed.hpp"
 
 namespace d5::torch {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 #include "gradient_memory.hpp"
 #include "planned_node.hpp"
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "communicator_group.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 #include "reduced_gradients.hpp"
 
 namespace d5::torch {

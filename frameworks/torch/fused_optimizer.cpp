@@ -12,9 +12,9 @@
 
 #include <optional>
 
-#include "d5/level2_training/grouped_options.hpp"
-#include "d5/level2_training/optimizer_options.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/level2_training/optimization/grouped_options.hpp"
+#include "d5/level2_training/optimization/optimizer_options.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
 #include "tensor_view.hpp"
 
 namespace d5::torch {

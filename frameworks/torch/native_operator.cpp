@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "bound_arguments.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "torch_kernel.hpp"
 
 namespace d5::torch {

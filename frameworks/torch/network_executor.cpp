@@ -10,10 +10,10 @@
 
 #include "call_spans.hpp"
 #include "compiled_network.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level1_network/execution_trace.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/execution/execution_trace.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
 #include "tensor_view.hpp"
 
 namespace d5::torch {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace d5::torch {
 

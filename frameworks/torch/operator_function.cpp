@@ -7,8 +7,8 @@
 
 #include <memory>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 
 namespace d5::torch {
 

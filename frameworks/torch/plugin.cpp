@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in's entry: what LibTorch brings to each level.
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
 #include <ATen/Parallel.h>
 #include <torch/version.h>
 
-#include "d5/core/thread_share.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level1_network/model_executor.hpp"
+#include "d5/core/machine/thread_share.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
+#include "d5/level1_network/execution/model_executor.hpp"
 #include "data_parallel.hpp"
 #include "fused_optimizer.hpp"
 #include "native_operator.hpp"

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "compiled_network.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tensor_view.hpp"
 
 namespace d5::torch {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "communicator_group.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tensor_view.hpp"
 
 namespace d5::torch {

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level2_training/gradient_source.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level2_training/optimization/gradient_source.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
 
 namespace c10d {
 class ProcessGroup;

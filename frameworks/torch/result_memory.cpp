@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::torch {
 namespace {

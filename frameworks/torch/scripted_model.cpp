@@ -11,8 +11,8 @@
 
 #include "call_spans.hpp"
 #include "compiled_network.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "tensor_view.hpp"
 #include "torch_kernel.hpp"
 

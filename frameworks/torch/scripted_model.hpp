@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "d5/level0_ops/compiled_model.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator/compiled_model.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 
 namespace d5::torch {
 

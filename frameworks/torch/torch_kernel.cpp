@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "call_spans.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "torch_quantization.hpp"
 
 namespace d5::torch {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "result_memory.hpp"
 #include "tensor_view.hpp"
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "d5/level0_ops/infer_context.hpp"
-#include "d5/level0_ops/window.hpp"
+#include "d5/level0_ops/operator/infer_context.hpp"
+#include "d5/level0_ops/operator/window.hpp"
 
 namespace d5::torch {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/numpy_types.hpp"
-#include "d5/core/dlpack.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/dlpack.hpp"
 
 namespace d5::python {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/artefact_store.hpp"
+#include "d5/core/files/artefact_store.hpp"
 
 #include <fmt/format.h>
 

@@ -5,9 +5,9 @@
 
 #include <utility>
 
-#include "d5/core/device_memory.hpp"
-#include "d5/core/dlpack.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/device_memory.hpp"
+#include "d5/core/tensor/dlpack.hpp"
 
 namespace d5::python {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "bindings.hpp"
-#include "d5/core/compared_files.hpp"
-#include "d5/level1_network/subject_comparison.hpp"
+#include "d5/core/report/compared_files.hpp"
+#include "d5/level1_network/profile/subject_comparison.hpp"
 #include "declared_keywords.hpp"
 #include "long_call.hpp"
 

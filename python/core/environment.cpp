@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/environment.hpp"
+#include "d5/core/results/environment.hpp"
 
 #include <fmt/format.h>
 
 #include "bindings.hpp"
-#include "d5/core/machine_peak.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/peak/machine_peak.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5::python {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/plot.hpp"
+#include "d5/core/report/plot.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/report.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/report/report.hpp"
 
 namespace d5::python {
 namespace {

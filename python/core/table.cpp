@@ -4,8 +4,8 @@
 #include <map>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/text_table.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tables/text_table.hpp"
 
 namespace d5::python {
 namespace {

@@ -7,7 +7,7 @@
 #include "bindings.hpp"
 #include "core/capsule.hpp"
 #include "core/numpy_types.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::python {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/timeline.hpp"
+#include "d5/core/trace/timeline.hpp"
 
 #include <fmt/format.h>
 
 #include <optional>
 
 #include "bindings.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/device.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/tensor/device.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "row_dicts.hpp"
 
 namespace d5::python {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/work_list.hpp"
+#include "d5/core/measuring/work_list.hpp"
 
 #include <fmt/format.h>
 #include <pybind11/typing.h>
@@ -8,7 +8,7 @@
 
 #include "answered.hpp"
 #include "bindings.hpp"
-#include "d5/core/pivot.hpp"
+#include "d5/core/results/pivot.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
 
-#include "d5/core/environment.hpp"
-#include "d5/core/plot.hpp"
-#include "d5/core/text_table.hpp"
+#include "d5/core/report/plot.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/core/tables/text_table.hpp"
 #include "evaluation/evaluation_module.hpp"
 
 namespace d5::python {

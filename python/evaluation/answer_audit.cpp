@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/answer_audit.hpp"
+#include "d5/evaluation/scenario/answer_audit.hpp"
 
 #include "evaluation/evaluation_module.hpp"
 #include "evaluation/python_system.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/core/text_table.hpp"
-#include "d5/evaluation/evaluation_choice.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tables/text_table.hpp"
+#include "d5/evaluation/analysis/evaluation_choice.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "row_dicts.hpp"
 

@@ -3,13 +3,13 @@
 
 #include <optional>
 
-#include "d5/core/results.hpp"
-#include "d5/core/text_table.hpp"
-#include "d5/core/timeline.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
-#include "d5/evaluation/query_record.hpp"
-#include "d5/evaluation/result_history.hpp"
-#include "d5/evaluation/sample_answer.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/tables/text_table.hpp"
+#include "d5/core/trace/timeline.hpp"
+#include "d5/evaluation/accuracy/sample_answer.hpp"
+#include "d5/evaluation/analysis/result_history.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
+#include "d5/evaluation/load/query_record.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "row_dicts.hpp"
 #include "use.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/described_folder.hpp"
+#include "d5/evaluation/manifest/described_folder.hpp"
 
 #include "evaluation/evaluation_module.hpp"
 #include "long_call.hpp"

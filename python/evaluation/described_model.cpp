@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/described_model.hpp"
+#include "d5/evaluation/manifest/described_model.hpp"
 
 #include "evaluation_module.hpp"
 #include "long_call.hpp"

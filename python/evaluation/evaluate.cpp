@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/evaluate.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
 
 #include <pybind11/typing.h>
 
 #include <optional>
 #include <variant>
 
-#include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/work_list.hpp"
-#include "d5/evaluation/asked_evaluation.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
-#include "d5/evaluation/evaluation_lock.hpp"
-#include "d5/evaluation/manifest_place.hpp"
-#include "d5/evaluation/run_sink.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/work_list.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
+#include "d5/evaluation/run/asked_evaluation.hpp"
+#include "d5/evaluation/run/evaluation_lock.hpp"
+#include "d5/evaluation/run/run_sink.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "declared_keywords.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "long_call.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/evaluation_lock.hpp"
+#include "d5/evaluation/run/evaluation_lock.hpp"
 
 #include <optional>
 
-#include "d5/core/atomic_file.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "declared_keywords.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "long_call.hpp"

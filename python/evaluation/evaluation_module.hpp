@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "d5/evaluation/asked_evaluation.hpp"
-#include "d5/evaluation/evaluate.hpp"
+#include "d5/evaluation/run/asked_evaluation.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
 
 namespace d5::python {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/find_peak.hpp"
+#include "d5/evaluation/scenario/find_peak.hpp"
 
 #include <fmt/format.h>
 
 #include <optional>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/core/work_list.hpp"
-#include "d5/evaluation/peak_work.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/measuring/work_list.hpp"
+#include "d5/evaluation/run/peak_work.hpp"
 #include "declared_keywords.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "evaluation/python_system.hpp"

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "d5/evaluation/scenario.hpp"
-#include "d5/evaluation/system_under_test.hpp"
+#include "d5/evaluation/load/scenario.hpp"
+#include "d5/evaluation/load/system_under_test.hpp"
 
 namespace d5::python {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/lent_contexts.hpp"
 
 namespace d5::python {

@@ -8,7 +8,7 @@
 
 #include "answered.hpp"
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
 #include "errors.hpp"
 #include "level0_ops/lent_contexts.hpp"

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "errors.hpp"
 #include "level0_ops/planned_node.hpp"
 #include "level0_ops/python_results.hpp"

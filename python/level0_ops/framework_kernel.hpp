@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 
 namespace d5::python {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level0_ops/grad_context.hpp"
-#include "d5/level0_ops/infer_context.hpp"
-#include "d5/level0_ops/op_context.hpp"
+#include "d5/level0_ops/operator/grad_context.hpp"
+#include "d5/level0_ops/operator/infer_context.hpp"
+#include "d5/level0_ops/operator/op_context.hpp"
 #include "lease.hpp"
 
 namespace d5::python {

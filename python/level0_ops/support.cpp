@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
-#include "d5/core/loadable_frameworks.hpp"
-#include "d5/level0_ops/operator_matrix.hpp"
+#include "d5/core/entries/loadable_frameworks.hpp"
+#include "d5/level0_ops/bench/operator_matrix.hpp"
 
 namespace d5::python {
 namespace {

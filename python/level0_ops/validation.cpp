@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "bindings.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
 #include "long_call.hpp"
 

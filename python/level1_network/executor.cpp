@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "collected.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 #include "d5/level1_network/level1_network.hpp"
 #include "level1_network/network.hpp"
 #include "level1_network/python_executor.hpp"

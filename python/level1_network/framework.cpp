@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <set>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level1_network/model_executor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level1_network/execution/model_executor.hpp"
 #include "level0_ops/framework_kernel.hpp"
 #include "level1_network/framework_model.hpp"
 

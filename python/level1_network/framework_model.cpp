@@ -5,9 +5,9 @@
 
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level1_network/model_walk.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/model_walk.hpp"
 #include "level0_ops/planned_node.hpp"
 #include "level0_ops/python_results.hpp"
 

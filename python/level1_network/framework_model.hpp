@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "d5/level0_ops/compiled_model.hpp"
+#include "d5/level0_ops/operator/compiled_model.hpp"
 
 namespace d5::python {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bindings.hpp"
-#include "d5/level1_network/network_inputs.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
 
 namespace d5::python {
 

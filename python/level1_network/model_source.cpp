@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 #include <optional>
 
 #include "bindings.hpp"
-#include "d5/level1_network/transform_doubt.hpp"
+#include "d5/level1_network/graph/transform_doubt.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {

@@ -6,10 +6,10 @@
 
 #include <optional>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level1_network/level1_network.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/network_items.hpp"
 #include "long_call.hpp"

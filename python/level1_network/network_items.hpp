@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bindings.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 namespace d5::python {
 

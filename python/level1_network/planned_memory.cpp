@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/planned_memory.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/framework.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network.hpp"
-#include "d5/level1_network/planning_report.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level1_network/plan/planning_report.hpp"
 #include "level1_network/given_inputs.hpp"
 #include "row_dicts.hpp"
 #include "use.hpp"

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "answered.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/stream.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/stream.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 

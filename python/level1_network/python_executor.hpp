@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace d5::python {
 

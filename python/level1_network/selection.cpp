@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/framework_selection.hpp"
+#include "d5/level1_network/mixture/framework_selection.hpp"
 
 #include <fmt/format.h>
 
 #include <optional>
 
 #include "bindings.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "use.hpp"
 
 namespace d5::python {

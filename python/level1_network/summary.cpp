@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
 
 #include <fmt/format.h>
 
 #include <optional>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/network_tables.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/picture/network_tables.hpp"
 
 namespace d5::python {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/python_request.hpp"
 
 namespace d5::python {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communication_resources.hpp"
+#include "d5/level3_distributed/communicator/communication_resources.hpp"
 
 #include <pybind11/typing.h>
 

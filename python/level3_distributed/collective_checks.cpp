@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level3_distributed/collective_bench.hpp"
-#include "d5/level3_distributed/collective_kind.hpp"
-#include "d5/level3_distributed/collective_validation.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/level3_distributed/collectives/collective_bench.hpp"
+#include "d5/level3_distributed/collectives/collective_kind.hpp"
+#include "d5/level3_distributed/collectives/collective_validation.hpp"
 #include "declared_keywords.hpp"
 #include "level3_distributed/communication_graph.hpp"
 #include "level3_distributed/job.hpp"

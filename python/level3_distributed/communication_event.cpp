@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communication_event.hpp"
+#include "d5/level3_distributed/communicator/communication_event.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/blocking_calls.hpp"
 #include "long_call.hpp"
 

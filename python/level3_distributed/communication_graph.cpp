@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/registry.hpp"
-#include "d5/level3_distributed/communication_group.hpp"
-#include "d5/level3_distributed/communication_operators.hpp"
-#include "d5/level3_distributed/partition.hpp"
-#include "d5/level3_distributed/pipeline_schedule.hpp"
-#include "d5/level3_distributed/pipeline_stage.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/level3_distributed/graph/communication_group.hpp"
+#include "d5/level3_distributed/graph/communication_operators.hpp"
+#include "d5/level3_distributed/graph/partition.hpp"
+#include "d5/level3_distributed/graph/pipeline_schedule.hpp"
+#include "d5/level3_distributed/graph/pipeline_stage.hpp"
 
 namespace d5::python {
 namespace {

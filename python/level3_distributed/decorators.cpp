@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/call_order.hpp"
-#include "d5/level3_distributed/call_timeout.hpp"
-#include "d5/level3_distributed/fault_injection.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/decorators/call_order.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
+#include "d5/level3_distributed/decorators/fault_injection.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
 
 namespace d5::python {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/gather_records.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/gather_records.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level3_distributed/job.hpp"
 

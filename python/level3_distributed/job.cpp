@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 
 namespace d5::python {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/memory_window.hpp"
+#include "d5/level3_distributed/node/memory_window.hpp"
 
 #include <map>
 #include <optional>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/python_request.hpp"
 
 namespace d5::python {

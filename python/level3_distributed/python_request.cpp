@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::python {
 

@@ -7,8 +7,8 @@
 
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "bindings.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 
 namespace d5::python {
 

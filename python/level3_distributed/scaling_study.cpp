@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/scaling_study.hpp"
+#include "d5/level3_distributed/launching/scaling_study.hpp"
 
 #include "answered.hpp"
-#include "d5/level3_distributed/scaling_table.hpp"
+#include "d5/level3_distributed/schemes/scaling_table.hpp"
 #include "level2_training/training/session_options.hpp"
 #include "level3_distributed/started_calls.hpp"
 #include "long_call.hpp"

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "bindings.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::python {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/container.hpp"
+#include "d5/level2_training/data/container.hpp"
 
 #include <pybind11/trampoline_self_life_support.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level3_distributed/python_scheme.hpp"
 #include "part_kind.hpp"

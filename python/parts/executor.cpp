@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/framework.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 #include "part_kind.hpp"
 
 namespace d5::python {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "answered.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 #include "python_state.hpp"

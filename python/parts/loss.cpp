@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/loss.hpp"
+#include "d5/level2_training/losses/loss.hpp"
 
 #include "part_kind.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/metric.hpp"
+#include "d5/core/measuring/metric.hpp"
 #include "level2_training/training/python_metric.hpp"
 #include "part_kind.hpp"
 

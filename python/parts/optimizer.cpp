@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/optimization/python_optimizer.hpp"
 #include "part_kind.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/partition.hpp"
+#include "d5/level3_distributed/graph/partition.hpp"
 
 #include <pybind11/trampoline_self_life_support.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/pipeline_schedule.hpp"
+#include "d5/level3_distributed/graph/pipeline_schedule.hpp"
 
 #include <pybind11/trampoline_self_life_support.h>
 
 #include "answered.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pybind11/trampoline_self_life_support.h>
 
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 #include "level3_distributed/collective_class.hpp"
 #include "level3_distributed/python_request.hpp"
 #include "level3_distributed/started_calls.hpp"

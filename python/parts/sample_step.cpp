@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 
 #include <fmt/format.h>
 #include <pybind11/trampoline_self_life_support.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "answered.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"

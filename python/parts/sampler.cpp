@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 #include "level2_training/data/python_sampler.hpp"
 #include "part_kind.hpp"
 

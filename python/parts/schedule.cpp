@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
 #include "part_kind.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/python_step_modifier.hpp"
 #include "part_kind.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/topology.hpp"
+#include "d5/level3_distributed/schemes/topology.hpp"
 
-#include "d5/level3_distributed/mixing_matrix.hpp"
+#include "d5/level3_distributed/schemes/mixing_matrix.hpp"
 #include "part_kind.hpp"
 
 namespace d5::python {

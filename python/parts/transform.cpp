@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 
 #include <pybind11/trampoline_self_life_support.h>
 
 #include <map>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 

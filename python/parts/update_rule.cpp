@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/update_rule.hpp"
+#include "d5/level2_training/optimization/update_rule.hpp"
 
-#include "d5/level2_training/grouped_options.hpp"
-#include "d5/level2_training/slotted_optimizer.hpp"
+#include "d5/level2_training/optimization/grouped_options.hpp"
+#include "d5/level2_training/optimization/slotted_optimizer.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/optimization/python_rule.hpp"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this machine's own ranks are predicted to take, beside what they take.
-#include "d5/prediction/local_prediction.hpp"
+#include "d5/prediction/training/local_prediction.hpp"
 
 #include <pybind11/typing.h>
 
 #include <optional>
 #include <utility>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/prediction/measured_training.hpp"
-#include "d5/prediction/prediction_timeline.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/prediction/training/measured_training.hpp"
+#include "d5/prediction/training/prediction_timeline.hpp"
 #include "level3_distributed/job.hpp"
 #include "long_call.hpp"
 #include "prediction/prediction.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/network_calibration.hpp"
+#include "d5/prediction/calibration/network_calibration.hpp"
 
 #include <fmt/format.h>
 

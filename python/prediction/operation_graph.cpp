@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/operation_graph.hpp"
+#include "d5/prediction/graph/operation_graph.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/prediction/closed_cost.hpp"
-#include "d5/prediction/operation_graph_file.hpp"
-#include "d5/prediction/operation_schedule.hpp"
-#include "d5/prediction/training_graph.hpp"
+#include "d5/prediction/graph/operation_graph_file.hpp"
+#include "d5/prediction/graph/operation_schedule.hpp"
+#include "d5/prediction/training_graphs/closed_cost.hpp"
+#include "d5/prediction/training_graphs/training_graph.hpp"
 #include "prediction/prediction.hpp"
 
 namespace d5::python {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <variant>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/results.hpp"
-#include "d5/prediction/overlap_analysis.hpp"
-#include "d5/prediction/overlap_map.hpp"
-#include "d5/prediction/overlap_search.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/prediction/overlap/overlap_analysis.hpp"
+#include "d5/prediction/overlap/overlap_map.hpp"
+#include "d5/prediction/overlap/overlap_search.hpp"
 #include "prediction/prediction.hpp"
 
 namespace d5::python {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_account.hpp"
+#include "d5/prediction/overlap/overlap_account.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/event.hpp"
+#include "d5/core/trace/event.hpp"
 #include "prediction/prediction.hpp"
 #include "row_dicts.hpp"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_map.hpp"
+#include "d5/prediction/overlap/overlap_map.hpp"
 
 #include <pybind11/typing.h>
 
 #include <variant>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/prediction/overlap_search.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/overlap/overlap_search.hpp"
 #include "level2_training/training/session_options.hpp"
 #include "level3_distributed/job.hpp"
 #include "long_call.hpp"

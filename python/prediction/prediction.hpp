@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bindings.hpp"
-#include "d5/prediction/scaling_prediction.hpp"
+#include "d5/prediction/training/scaling_prediction.hpp"
 
 namespace d5::python {
 

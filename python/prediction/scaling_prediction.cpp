@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/scaling_prediction.hpp"
+#include "d5/prediction/training/scaling_prediction.hpp"
 
 #include <fmt/format.h>
 
 #include <limits>
 #include <optional>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/prediction/predicted_curve.hpp"
-#include "d5/prediction/prediction_strategy.hpp"
-#include "d5/prediction/prediction_timeline.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/prediction/training/predicted_curve.hpp"
+#include "d5/prediction/training/prediction_strategy.hpp"
+#include "d5/prediction/training/prediction_timeline.hpp"
 #include "long_call.hpp"
 #include "prediction/prediction.hpp"
 

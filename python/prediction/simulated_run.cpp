@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 
 #include <fmt/format.h>
 #include <pybind11/typing.h>
@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "answered.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/simulated_network.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
 #include "long_call.hpp"
 #include "prediction/prediction.hpp"
 

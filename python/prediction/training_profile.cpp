@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/training_profile.hpp"
+#include "d5/prediction/profile/training_profile.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/prediction/profile_from_cost.hpp"
-#include "d5/prediction/profile_launches.hpp"
-#include "d5/prediction/profile_table.hpp"
-#include "d5/prediction/profile_training.hpp"
+#include "d5/prediction/profile/profile_from_cost.hpp"
+#include "d5/prediction/profile/profile_launches.hpp"
+#include "d5/prediction/profile/profile_training.hpp"
+#include "d5/prediction/training_graphs/profile_table.hpp"
 #include "level3_distributed/job.hpp"
 #include "long_call.hpp"
 #include "prediction/prediction.hpp"

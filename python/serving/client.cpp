@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.hpp"
-#include "d5/serving/serving_client.hpp"
+#include "d5/serving/client/serving_client.hpp"
 #include "long_call.hpp"
 #include "serving/serving.hpp"
 

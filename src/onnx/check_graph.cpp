@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/contrib_schemas.hpp"
 #include "onnx/external_data.hpp"
 #include "onnx/stages.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "d5/core/atomic_file.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5::onnx::detail {

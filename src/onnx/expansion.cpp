@@ -8,8 +8,8 @@
 #include <limits>
 #include <unordered_map>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "onnx/stages.hpp"
 
 namespace d5::onnx::detail {

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::onnx::detail {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/contrib_schemas.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/walk.hpp"

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/contrib_schemas.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/type_proto.hpp"

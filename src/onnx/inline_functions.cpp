@@ -8,7 +8,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/walk.hpp"
 

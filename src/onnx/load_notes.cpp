@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/source.hpp"
 
 namespace d5::onnx {

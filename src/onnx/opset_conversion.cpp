@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/file.hpp"
 #include "onnx/opset/opset_step.hpp"
 

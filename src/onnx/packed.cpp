@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::onnx::detail {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 /// Elements below a byte lie densely in files, the first in the lowest bits, and one a byte in
 /// memory. Source: ONNX, comments on `TensorProto.raw_data`.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <set>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/remainder.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/tensor_proto.hpp"

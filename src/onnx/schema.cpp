@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "d5/core/environment.hpp"
+#include "d5/core/results/environment.hpp"
 #include "onnx/contrib_schemas.hpp"
 
 namespace d5::onnx {

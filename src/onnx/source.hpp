@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 
 namespace d5::onnx::detail {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/external_data.hpp"
 #include "onnx/packed.hpp"
 

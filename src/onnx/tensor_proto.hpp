@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "d5/onnx/model.hpp"
 #include "onnx/source.hpp"
 

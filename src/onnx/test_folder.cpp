@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5::onnx {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <set>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "onnx/remainder.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/tensor_proto.hpp"

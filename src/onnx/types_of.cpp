@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/tensor_proto.hpp"
 #include "onnx/type_proto.hpp"

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "d5/core/atomic_file.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "d5/onnx/file.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/tensor_proto.hpp"

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/tensor_proto.hpp"
 
 namespace d5::onnx::detail {

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 #include "d5/onnx/model.hpp"
 #include "onnx/source.hpp"
 

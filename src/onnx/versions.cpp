@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/contrib_schemas.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/walk.hpp"

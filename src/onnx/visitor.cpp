@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::onnx {
 namespace {

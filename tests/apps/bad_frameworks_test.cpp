@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "d5/core/results.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "tests/apps/program_run.hpp"
 
 using namespace d5;

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 #include "tests/apps/program_run.hpp"
 
 using namespace d5;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of a user's own through the program: built, loaded, and kept apart where they may
 // crash.
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 #include "tests/apps/program_run.hpp"
 
 using namespace d5;

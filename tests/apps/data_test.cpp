@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "d5/core/results.hpp"
-#include "d5/level2_training/container.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level2_training/data/container.hpp"
 #include "tests/apps/background_run.hpp"
 
 using namespace d5;

@@ -2,8 +2,8 @@
 // Ctrl-C ends a command within its piece of work, not after it.
 #include <csignal>
 
-#include "d5/core/results.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 #include "tests/apps/background_run.hpp"
 #include "tests/apps/training_job.hpp"
 

@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "d5/core/results.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "tests/approved.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/test_folder.hpp"

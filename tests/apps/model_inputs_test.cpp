@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What networks are fed on the command line: of a test folder, of files, and of d5's making.
 #include "core/files/zip.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/npy.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/tensor/npy.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "d5/onnx/file.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/level1_network/sized_networks.hpp"

@@ -3,10 +3,10 @@
 #include <csignal>
 #include <set>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/npy.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/tensor/npy.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "d5/onnx/file.hpp"
 #include "tests/apps/background_run.hpp"
 #include "tests/apps/program_run.hpp"

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level1_network/network.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 #include "d5/onnx/file.hpp"
 #include "tests/apps/training_job.hpp"
 

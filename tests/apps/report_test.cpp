@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "d5/core/results.hpp"
-#include "d5/core/timeline.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/trace/timeline.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/core/markup_check.hpp"
 

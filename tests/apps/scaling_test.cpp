@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "d5/core/results.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 #include "tests/apps/training_job.hpp"
 
 using namespace d5;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/timeline.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/trace/timeline.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 #include "tests/apps/program_run.hpp"
 
 using namespace d5;

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level2_training/checkpoint.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 #include "tests/apps/training_job.hpp"
 
 using namespace d5;

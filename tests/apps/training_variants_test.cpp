@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "d5/core/results.hpp"
-#include "d5/level2_training/recipe.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level2_training/training/recipe.hpp"
 #include "tests/apps/training_job.hpp"
 
 using namespace d5;

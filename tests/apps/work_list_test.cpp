@@ -3,8 +3,8 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "d5/core/results.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "tests/apps/background_run.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/test_folder.hpp"

@@ -18,7 +18,7 @@
 
 #include "conformance/availability.hpp"
 #include "conformance/node_allocations.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "isolated.hpp"
 
 namespace {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/extension.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/extension.hpp"
 
 namespace d5::conformance {
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/visitor.hpp"
 

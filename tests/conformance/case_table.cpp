@@ -10,9 +10,9 @@
 #include <sstream>
 #include <string_view>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/visitor.hpp"
 

@@ -26,8 +26,8 @@
 #include "conformance/availability.hpp"
 #include "conformance/case_runner.hpp"
 #include "conformance/case_table.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "isolated.hpp"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "conformance/heap_watch.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 #include "temporary_folder.hpp"
 
 namespace {

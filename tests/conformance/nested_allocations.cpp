@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "conformance/heap_watch.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <map>
 
 #include "conformance/heap_watch.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/models.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/source/models.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/visitor.hpp"
 

@@ -16,12 +16,12 @@
 #include <map>
 #include <set>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_case.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
-#include "d5/level0_ops/operator_support.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/operator/operator_support.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/case_tables.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Holds a framework against the reference on ten small networks, outputs and gradients, within what
-// rounding can do (d5/level1_network/network_validation.hpp): right answers must pass, and one
-// number that is wrong by four times the bound must fail.
+// rounding can do (d5/level1_network/validation/network_validation.hpp): right answers must pass,
+// and one number that is wrong by four times the bound must fail.
 //
 //   rounding FRAMEWORK [--load FILE] [--seeds N] [--from SEED]
 //
@@ -22,9 +22,9 @@
 
 #include "conformance/availability.hpp"
 #include "conformance/small_networks.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 
 namespace {
 

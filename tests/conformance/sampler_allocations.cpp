@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "conformance/heap_watch.hpp"
-#include "d5/level2_training/sampler.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5::testing {
 

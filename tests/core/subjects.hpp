@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/measure.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/measuring/measure.hpp"
 
 namespace d5::testing {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/accuracy_measure.hpp"
+#include "d5/evaluation/accuracy/accuracy_measure.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/answer_comparison.hpp"
-#include "d5/evaluation/answer_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/accuracy/answer_comparison.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
 
 namespace d5 {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/database/sql_connection.hpp"
 #include "tests/core/sample_results.hpp"
 #include "tests/evaluation/any_database.hpp"

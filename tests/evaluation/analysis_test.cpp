@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Analyses, choices and differences of numbers that a person can check.
-#include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/answer_comparison.hpp"
-#include "d5/evaluation/evaluation_choice.hpp"
-#include "d5/evaluation/evaluation_difference.hpp"
-#include "d5/evaluation/result_history.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/accuracy/answer_comparison.hpp"
+#include "d5/evaluation/analysis/evaluation_choice.hpp"
+#include "d5/evaluation/analysis/evaluation_difference.hpp"
+#include "d5/evaluation/analysis/result_history.hpp"
 #include "tests/evaluation/sample_evaluation.hpp"
 
 using namespace d5;

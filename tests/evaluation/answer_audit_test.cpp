@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/answer_audit.hpp"
+#include "d5/evaluation/scenario/answer_audit.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "tests/evaluation/virtual_load_clock.hpp"
 
 using namespace d5;

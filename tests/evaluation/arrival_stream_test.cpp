@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/arrival_stream.hpp"
+#include "d5/evaluation/load/arrival_stream.hpp"
 
 #include <boost/math/special_functions/gamma.hpp>
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/statistics/uniformity.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/image.hpp"
-#include "d5/evaluation/model_pipeline.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/evaluation/pipeline/model_pipeline.hpp"
 
 namespace d5 {
 namespace {

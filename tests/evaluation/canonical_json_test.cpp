@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/canonical_json.hpp"
+#include "d5/evaluation/manifest/canonical_json.hpp"
 
 #include <bit>
 #include <catch2/catch.hpp>
 #include <charconv>
 #include <string>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

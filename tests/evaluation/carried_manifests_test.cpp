@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/carried_file.hpp"
-#include "d5/evaluation/dataset_manifest.hpp"
-#include "d5/evaluation/manifest_place.hpp"
-#include "d5/evaluation/model_manifest.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
+#include "d5/evaluation/manifest/dataset_manifest.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
+#include "d5/evaluation/manifest/model_manifest.hpp"
 
 namespace d5 {
 namespace {

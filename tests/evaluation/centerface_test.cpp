@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/evaluation/answer_step.hpp"
-#include "d5/evaluation/dataset_samples.hpp"
-#include "d5/evaluation/manifest_place.hpp"
-#include "d5/evaluation/model_manifest.hpp"
-#include "d5/evaluation/model_pipeline.hpp"
-#include "d5/evaluation/predictor.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/dataset_samples.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
+#include "d5/evaluation/manifest/model_manifest.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
+#include "d5/evaluation/pipeline/model_pipeline.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
 
 namespace d5 {
 namespace {

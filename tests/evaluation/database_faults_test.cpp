@@ -15,9 +15,9 @@
 #include <functional>
 #include <thread>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 #include "evaluation/database/sql_connection.hpp"
 #include "tests/core/sample_results.hpp"
 #include "tests/evaluation/any_database.hpp"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/described_folder.hpp"
+#include "d5/evaluation/manifest/described_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/dataset_manifest.hpp"
-#include "d5/evaluation/manifest.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/manifest/dataset_manifest.hpp"
+#include "d5/evaluation/manifest/manifest.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5 {

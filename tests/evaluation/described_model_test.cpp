@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/described_model.hpp"
+#include "d5/evaluation/manifest/described_model.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/model_assets.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/run/model_assets.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level1_network/source/models.hpp"
 #include "d5/onnx/file.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/temporary_folder.hpp"

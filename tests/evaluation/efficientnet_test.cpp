@@ -8,13 +8,13 @@
 #include <filesystem>
 #include <string>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/evaluation/dataset_samples.hpp"
-#include "d5/evaluation/evaluate.hpp"
-#include "d5/evaluation/manifest_place.hpp"
-#include "d5/evaluation/model_manifest.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/manifest/dataset_samples.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
+#include "d5/evaluation/manifest/model_manifest.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5 {

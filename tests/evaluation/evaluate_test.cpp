@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/evaluate.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluation_lock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/run/evaluation_lock.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 
 namespace d5 {

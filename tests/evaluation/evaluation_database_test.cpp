@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written is read back to the bit, once, by SQLite and PostgreSQL alike.
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/database/sql_connection.hpp"
 #include "tests/core/sample_results.hpp"
 #include "tests/evaluation/any_database.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/find_peak.hpp"
+#include "d5/evaluation/scenario/find_peak.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "tests/evaluation/simulated_system.hpp"
 
 using namespace d5;

@@ -2,11 +2,11 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluate.hpp"
-#include "d5/evaluation/system_fit.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/evaluation/manifest/system_fit.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 
 namespace d5 {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluate.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 
 namespace d5 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/evaluation/library_lines.hpp"
+#include "evaluation/run/library_lines.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/load_clock.hpp"
+#include "d5/evaluation/load/load_clock.hpp"
 
 #include <sys/prctl.h>
 
@@ -8,8 +8,8 @@
 #include <chrono>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
 
 using namespace d5;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/loadgen.hpp"
+#include "d5/evaluation/scenario/loadgen.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -10,9 +10,9 @@
 #include <set>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/isolated_scenario.hpp"
-#include "d5/evaluation/query_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/query_summary.hpp"
+#include "d5/evaluation/scenario/isolated_scenario.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

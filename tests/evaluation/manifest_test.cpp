@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/manifest.hpp"
+#include "d5/evaluation/manifest/manifest.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/dataset_manifest.hpp"
-#include "d5/evaluation/evaluation_manifest.hpp"
-#include "d5/evaluation/framework_manifest.hpp"
-#include "d5/evaluation/model_manifest.hpp"
-#include "d5/evaluation/system_manifest.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/dataset_manifest.hpp"
+#include "d5/evaluation/manifest/evaluation_manifest.hpp"
+#include "d5/evaluation/manifest/framework_manifest.hpp"
+#include "d5/evaluation/manifest/model_manifest.hpp"
+#include "d5/evaluation/manifest/system_manifest.hpp"
 
 namespace d5 {
 namespace {

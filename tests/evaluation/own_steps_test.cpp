@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/own_steps.hpp"
+#include "d5/evaluation/pipeline/own_steps.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/model_pipeline.hpp"
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/pipeline/model_pipeline.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5 {

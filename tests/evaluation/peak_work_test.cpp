@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/peak_work.hpp"
+#include "d5/evaluation/run/peak_work.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/analysis.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 
 namespace d5 {

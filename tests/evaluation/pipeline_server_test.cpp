@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/evaluation/pipeline_server.hpp"
+#include "evaluation/run/pipeline_server.hpp"
 
 #include <catch2/catch.hpp>
 #include <functional>
@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/scenario.hpp"
-#include "d5/level2_training/sample_step.hpp"
-#include "evaluation/evaluation/pipeline_system.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/scenario.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
+#include "evaluation/run/pipeline_system.hpp"
 #include "tests/evaluation/few_threads.hpp"
 
 namespace d5 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/pipeline.hpp"
+#include "d5/evaluation/pipeline/pipeline.hpp"
 
 #include <array>
 #include <atomic>
@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/dataset_samples.hpp"
-#include "d5/evaluation/manifest_place.hpp"
-#include "d5/evaluation/model_manifest.hpp"
-#include "d5/evaluation/model_pipeline.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/dataset_samples.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
+#include "d5/evaluation/manifest/model_manifest.hpp"
+#include "d5/evaluation/pipeline/model_pipeline.hpp"
 #include "tests/evaluation/few_threads.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
 
 namespace d5::testing {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/evaluation/evaluation_sink.hpp"
+#include "d5/evaluation/database/evaluation_sink.hpp"
 #include "tests/core/sample_results.hpp"
 
 namespace d5::testing {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/scenario.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -8,9 +8,9 @@
 #include <numeric>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/evaluation/query_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/evaluation/load/query_summary.hpp"
 #include "evaluation/load/usual_load.hpp"
 #include "tests/evaluation/simulated_system.hpp"
 

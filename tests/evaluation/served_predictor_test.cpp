@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/served_predictor.hpp"
+#include "d5/evaluation/load/served_predictor.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/scenario.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 #include "tests/evaluation/few_threads.hpp"
 
 using namespace d5;

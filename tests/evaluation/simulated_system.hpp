@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/evaluation/system_under_test.hpp"
+#include "d5/evaluation/load/system_under_test.hpp"
 #include "tests/evaluation/virtual_load_clock.hpp"
 
 /// One server in virtual time, which takes what comes in turn, each for `service(its number)` ns.

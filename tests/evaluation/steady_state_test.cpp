@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/steady_state.hpp"
+#include "d5/evaluation/load/steady_state.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 #include <vector>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 using namespace d5;
 

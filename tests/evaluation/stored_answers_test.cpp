@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-#include "d5/core/error.hpp"
-#include "d5/core/metric.hpp"
-#include "d5/evaluation/stored_runs.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/evaluation/analysis/stored_runs.hpp"
 #include "tests/core/sample_results.hpp"
 #include "tests/evaluation/any_database.hpp"
 

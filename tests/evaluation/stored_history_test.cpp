@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/result_history.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/analysis/result_history.hpp"
 #include "tests/core/sample_results.hpp"
 #include "tests/evaluation/any_database.hpp"
 

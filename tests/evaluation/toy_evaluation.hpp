@@ -8,9 +8,9 @@
 #include <string>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/image.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "d5/evaluation/load_clock.hpp"
+#include "d5/evaluation/load/load_clock.hpp"
 
 /// A clock that stands still until somebody waits: then what was put on it happens, in its order.
 class VirtualLoadClock final : public d5::LoadClock {

@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "core/files/artefact_places.hpp"
-#include "d5/core/artefact_store.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/artefact_store.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
 #include "temporary_folder.hpp"

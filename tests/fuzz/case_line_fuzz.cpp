@@ -2,8 +2,8 @@
 // Lines of the case grammar: read, the same each time, or refused.
 #include <fmt/format.h>
 
-#include "d5/level0_ops/operator_case.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
 #include "fuzz/node_line.hpp"

@@ -2,11 +2,11 @@
 // Checkpoints whose content is wrong and whose checksum is right: refused, or a run goes on from
 // them.
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/checkpoint.hpp"
-#include "d5/level2_training/loss_curve.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
+#include "d5/level2_training/training/loss_curve.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/json_damage.hpp"
 #include "fuzz/mutation.hpp"

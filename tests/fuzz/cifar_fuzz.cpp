@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damaged files of CIFAR, and damaged archives of them: read whole, or refused.
-#include "d5/core/atomic_file.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
 #include "tar_member.hpp"

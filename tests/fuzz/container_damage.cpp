@@ -3,9 +3,9 @@
 
 #include <map>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 #include "fuzz/mutation.hpp"
 #include "level2_training/mixed_samples.hpp"
 #include "temporary_folder.hpp"

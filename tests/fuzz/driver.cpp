@@ -13,9 +13,9 @@
 #include <chrono>
 #include <filesystem>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/judge.hpp"
 #include "isolated.hpp"

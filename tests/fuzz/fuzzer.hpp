@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 namespace d5::fuzz {
 

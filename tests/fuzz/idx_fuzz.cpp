@@ -2,8 +2,8 @@
 // Damaged IDX files: read whole, or refused.
 #include <algorithm>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
 #include "temporary_folder.hpp"

@@ -6,10 +6,10 @@
 
 #include <typeinfo>
 
-#include "d5/core/error.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/core/metric.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "fuzz/fuzzer.hpp"
 
 /// LeakSanitizer's, null where the program is built without it.

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::fuzz {
 namespace {

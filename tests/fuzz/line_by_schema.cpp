@@ -7,8 +7,8 @@
 #include <array>
 #include <map>
 
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/schema.hpp"
 #include "fuzz/mutation.hpp"
 #include "fuzz/node_line.hpp"

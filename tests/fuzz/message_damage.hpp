@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 namespace google::protobuf {
 class Message;

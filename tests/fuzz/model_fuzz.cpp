@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "d5/onnx/file.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/known_differences.hpp"

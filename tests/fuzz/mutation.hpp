@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 namespace d5::fuzz {
 

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <vector>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/message_damage.hpp"
 #include "fuzz/mutation.hpp"

@@ -2,7 +2,7 @@
 // One node by itself and as a network of one, in the reference and in the other frameworks. A case
 // is a line of the case grammar. What the reference refuses all refuse, what it computes all
 // compute alike, and a second run gives what the first gave.
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/known_differences.hpp"
 #include "fuzz/mutation.hpp"

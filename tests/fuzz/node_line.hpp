@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 namespace d5::fuzz {
 
@@ -13,7 +13,7 @@ inline constexpr std::array<const char*, 14> kLineTypes = {
     "float32", "float64", "float16", "bfloat16", "int8",   "int16", "int32",
     "int64",   "uint8",   "uint16",  "uint32",   "uint64", "bool",  "string"};
 
-/// A line of the case grammar (d5/level0_ops/operator_case.hpp) for one of the reference's
+/// A line of the case grammar (d5/level0_ops/case/operator_case.hpp) for one of the reference's
 /// operators, as its schema in ONNX has it: inputs of allowed types, attributes of the right kind,
 /// the number of outputs; shapes and numbers are small, and often fit each other.
 [[nodiscard]] std::string line_by_schema(RandomStream& random);

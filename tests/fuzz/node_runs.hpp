@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
 #include "fuzz/outcome.hpp"
 
 namespace d5::fuzz {

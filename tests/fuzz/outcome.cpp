@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 
 namespace d5::fuzz {

@@ -2,8 +2,8 @@
 // Recipes: read and made real, or refused.
 #include <filesystem>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
 

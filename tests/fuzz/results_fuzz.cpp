@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "core/sample_results.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/result_comparison.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/result_comparison.hpp"
+#include "d5/core/results/results.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/json_damage.hpp"
 #include "fuzz/mutation.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TFRecord files that are damaged, with right checksums too: refused, or read to their end.
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "fuzz/container_damage.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"

@@ -20,12 +20,12 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_case.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 #include "tests/level0_ops/case_tables.hpp"
 #include "tests/level0_ops/run_case.hpp"
 

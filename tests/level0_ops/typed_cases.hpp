@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "case_tables.hpp"
-#include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/operator/conversion.hpp"
 

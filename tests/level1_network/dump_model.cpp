@@ -14,11 +14,11 @@
 #include <set>
 #include <span>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/models.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/models.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace {

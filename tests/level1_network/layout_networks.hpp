@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/random.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace d5::test {
 

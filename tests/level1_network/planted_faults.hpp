@@ -12,8 +12,8 @@
 #include <string>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level1_network/wrapped_executor.hpp"
 
 /// The framework "planted": executors that answer as the reference does, but for one fault each.

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 /// Networks that some sizes of their inputs do not go through.
 namespace d5::testing {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 /// Networks whose nodes hold graphs, and judges of their gradients.
 namespace subgraphs {

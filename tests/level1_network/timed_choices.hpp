@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/framework_selection.hpp"
+#include "d5/level1_network/mixture/framework_selection.hpp"
 #include "level1_network/execution/plan_executor.hpp"
 #include "tests/level1_network/timed_frameworks.hpp"
 

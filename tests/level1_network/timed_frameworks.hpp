@@ -10,9 +10,9 @@
 #include <string>
 
 #include "core/measuring/turn_clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "tests/level1_network/wrapped_executor.hpp"
 
 /// Frameworks whose kernels take as long as a test says, on a clock that they move themselves.

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level0_ops/subgraph_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level0_ops/operator/subgraph_runner.hpp"
 #include "d5/onnx/nodes.hpp"
 
 namespace toy {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/random.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/transform.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 /// Networks that between them hold what each transform looks for.
 namespace d5::transformed {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace d5::testing {
 

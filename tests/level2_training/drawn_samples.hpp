@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/sampler.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 
 namespace d5::test {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/image.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 
 namespace d5::testing {
 

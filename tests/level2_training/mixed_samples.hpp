@@ -6,8 +6,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "d5/core/small_float.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/core/tensor/small_float.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 #include "level2_training/data/batch_check.hpp"
 
 namespace d5::test {

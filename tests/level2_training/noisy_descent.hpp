@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "tests/level2_training/scripted_executor.hpp"
 
 namespace d5::test {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/random.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/sampler.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 
 namespace d5::test {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace d5::test {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "points.hpp"
 #include "scripted_executor.hpp"
 

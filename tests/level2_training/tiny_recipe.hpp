@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 
 namespace d5::test {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/random.hpp"
-#include "d5/level1_network/network.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 
 namespace d5::test {
 

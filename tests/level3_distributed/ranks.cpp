@@ -2,7 +2,7 @@
 // Linked into every program of tests that several ranks run.
 #include <catch2/catch.hpp>
 
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::testing {
 namespace {

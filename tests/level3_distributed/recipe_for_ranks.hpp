@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "d5/level2_training/recipe.hpp"
+#include "d5/level2_training/training/recipe.hpp"
 
 namespace d5::testing {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "refusal.hpp"
 #include "tests/temporary_folder.hpp"
 

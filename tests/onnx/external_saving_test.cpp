@@ -6,8 +6,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "messages.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "refusal.hpp"
 
 namespace d5::onnx {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "d5/core/atomic_file.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "message_difference.hpp"
 
 namespace d5::onnx {

@@ -8,8 +8,8 @@
 #include <ctime>
 #include <random>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "messages.hpp"
 
 namespace d5::onnx {

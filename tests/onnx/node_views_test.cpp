@@ -2,7 +2,7 @@
 // The generated views against what ONNX's operator documentation says.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 
 namespace d5::onnx {

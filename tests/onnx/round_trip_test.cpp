@@ -6,7 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/version.hpp"
 #include "messages.hpp"
 #include "tests/temporary_folder.hpp"

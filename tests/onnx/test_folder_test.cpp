@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/file.hpp"
 #include "tests/temporary_folder.hpp"
 

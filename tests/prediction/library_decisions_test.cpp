@@ -7,9 +7,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 #include "tests/prediction/simple_network.hpp"
 
 namespace d5 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/local_prediction.hpp"
+#include "d5/prediction/training/local_prediction.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/prediction_timeline.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/training/prediction_timeline.hpp"
 
 namespace d5 {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/prediction/simulated_network.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 #include "tests/prediction/simple_network.hpp"
 #include "tests/temporary_folder.hpp"
 

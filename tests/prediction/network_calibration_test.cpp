@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/network_calibration.hpp"
+#include "d5/prediction/calibration/network_calibration.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 
 namespace d5 {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/operation_graph_file.hpp"
+#include "d5/prediction/graph/operation_graph_file.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/prediction/operation_schedule.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/prediction/graph/operation_schedule.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/operation_graph.hpp"
+#include "d5/prediction/graph/operation_graph.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/operation_kind.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/graph/operation_kind.hpp"
 
 namespace d5 {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_account.hpp"
+#include "d5/prediction/overlap/overlap_account.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/overlap_analysis.hpp"
-#include "d5/prediction/overlap_search.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/overlap/overlap_analysis.hpp"
+#include "d5/prediction/overlap/overlap_search.hpp"
 
 namespace d5 {
 namespace {

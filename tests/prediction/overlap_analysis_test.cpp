@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_analysis.hpp"
+#include "d5/prediction/overlap/overlap_analysis.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include <map>
 #include <sstream>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 
 namespace d5 {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_map_rounds.hpp"
+#include "d5/prediction/overlap/overlap_map_rounds.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
-#include "d5/core/error.hpp"
-#include "d5/core/student.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/student.hpp"
 
 namespace d5 {
 namespace {

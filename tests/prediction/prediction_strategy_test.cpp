@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strategies on graphs and profiles small enough to be reckoned by hand, and beside simulated
 // ranks.
-#include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/training/prediction_strategy.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
-#include "d5/prediction/closed_cost.hpp"
-#include "d5/prediction/graph_training.hpp"
-#include "d5/prediction/scaling_prediction.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
+#include "d5/prediction/training/scaling_prediction.hpp"
+#include "d5/prediction/training_graphs/closed_cost.hpp"
+#include "d5/prediction/training_graphs/graph_training.hpp"
 #include "prediction/training/compressor_probe.hpp"
 #include "tests/prediction/simple_network.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/profile_launches.hpp"
+#include "d5/prediction/profile/profile_launches.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/core/student.hpp"
-#include "d5/prediction/scaling_prediction.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/student.hpp"
+#include "d5/prediction/training/scaling_prediction.hpp"
 
 namespace d5 {
 namespace {

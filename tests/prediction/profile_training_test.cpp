@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/profile_training.hpp"
+#include "d5/prediction/profile/profile_training.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/training_graph.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/training_graphs/training_graph.hpp"
 
 namespace d5 {
 namespace {

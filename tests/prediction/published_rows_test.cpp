@@ -7,12 +7,12 @@
 #include <cmath>
 #include <sstream>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/carried_file.hpp"
-#include "d5/prediction/closed_cost.hpp"
-#include "d5/prediction/network_calibration.hpp"
-#include "d5/prediction/profile_from_cost.hpp"
-#include "d5/prediction/training_graph.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
+#include "d5/prediction/calibration/network_calibration.hpp"
+#include "d5/prediction/profile/profile_from_cost.hpp"
+#include "d5/prediction/training_graphs/closed_cost.hpp"
+#include "d5/prediction/training_graphs/training_graph.hpp"
 
 namespace d5 {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/prediction/network_description.hpp"
+#include "d5/prediction/networks/network_description.hpp"
 
 namespace d5 {
 

@@ -5,9 +5,9 @@
 #include <bit>
 #include <memory>
 
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 #include "tests/prediction/simple_network.hpp"
 
 namespace d5 {

@@ -6,13 +6,13 @@
 #include <memory>
 #include <vector>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/prediction/simulated_run.hpp"
-#include "d5/prediction/timed_optimizer.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
+#include "d5/prediction/simulation/timed_optimizer.hpp"
 #include "prediction/networks/fluid_share.hpp"
 #include "tests/prediction/simple_network.hpp"
 

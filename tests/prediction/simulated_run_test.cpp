@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,11 +10,11 @@
 #include <stdexcept>
 #include <vector>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 #include "tests/prediction/simple_network.hpp"
 
 namespace d5 {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/tensor_dataset.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
 #include "tests/prediction/simple_network.hpp"
 

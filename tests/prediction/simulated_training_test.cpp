@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/simulated_training.hpp"
+#include "d5/prediction/training/simulated_training.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
-#include "d5/prediction/prediction_strategy.hpp"
-#include "d5/prediction/scaling_prediction.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/prediction/training/prediction_strategy.hpp"
+#include "d5/prediction/training/scaling_prediction.hpp"
 
 namespace d5 {
 namespace {

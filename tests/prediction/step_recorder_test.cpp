@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/stream.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/stream.hpp"
 
 namespace d5 {
 namespace {

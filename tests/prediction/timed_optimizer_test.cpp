@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/timed_optimizer.hpp"
+#include "d5/prediction/simulation/timed_optimizer.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "tests/prediction/simple_network.hpp"
 
 namespace d5 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/training_profile.hpp"
+#include "d5/prediction/profile/training_profile.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/prediction/profile_from_cost.hpp"
-#include "d5/prediction/training_graph.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/prediction/profile/profile_from_cost.hpp"
+#include "d5/prediction/training_graphs/training_graph.hpp"
 
 namespace d5 {
 namespace {

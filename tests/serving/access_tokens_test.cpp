@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/access_tokens.hpp"
+#include "d5/serving/api/access_tokens.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5 {

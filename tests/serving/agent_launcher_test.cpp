@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/agent_launcher.hpp"
+#include "d5/serving/launch/agent_launcher.hpp"
 
 #include <unistd.h>
 
@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "core/files/scratch_folder.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "serving/launch/shell_line.hpp"
 
 namespace d5 {

@@ -7,12 +7,12 @@
 #include <fstream>
 #include <thread>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/serving/access_tokens.hpp"
-#include "d5/serving/agent.hpp"
-#include "d5/serving/agent_link.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/serving/agent/agent.hpp"
+#include "d5/serving/agent/agent_link.hpp"
+#include "d5/serving/api/access_tokens.hpp"
 #include "tests/core/sample_results.hpp"
 #include "tests/evaluation/any_database.hpp"
 #include "tests/serving/own_certificate.hpp"

@@ -6,13 +6,13 @@
 #include <set>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/query_record.hpp"
-#include "d5/evaluation/sample_answer.hpp"
-#include "d5/serving/access_tokens.hpp"
-#include "d5/serving/job_queue.hpp"
-#include "d5/serving/route.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/accuracy/sample_answer.hpp"
+#include "d5/evaluation/load/query_record.hpp"
+#include "d5/serving/api/access_tokens.hpp"
+#include "d5/serving/api/route.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 #include "tests/evaluation/sample_evaluation.hpp"
 #include "tests/serving/asked_server.hpp"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "d5/serving/server.hpp"
+#include "d5/serving/api/server.hpp"
 #include "tests/serving/raw_client.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 

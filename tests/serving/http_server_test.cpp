@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/http_server.hpp"
+#include "d5/serving/http/http_server.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <deque>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/serving/raw_client.hpp"
 
 namespace d5 {

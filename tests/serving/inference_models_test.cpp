@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/inference_models.hpp"
+#include "d5/serving/inference/inference_models.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "serving/inference/request_rows.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "apps/serving/inference_options.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/serving/inference_models.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/serving/inference/inference_models.hpp"
 #include "tests/serving/asked_server.hpp"
 
 namespace d5 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/serving/job.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/serving/jobs/job.hpp"
 
 namespace d5 {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/job_queue.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
 #include <thread>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/database/open_database.hpp"
 #include "tests/evaluation/any_database.hpp"
 

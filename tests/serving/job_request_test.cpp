@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/job_request.hpp"
+#include "d5/serving/jobs/job_request.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/api/job_json.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/job_state.hpp"
+#include "d5/serving/jobs/job_state.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

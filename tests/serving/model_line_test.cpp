@@ -7,8 +7,8 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/manifest.hpp"
-#include "d5/evaluation/predictor.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/serving/http_server.hpp"
-#include "d5/serving/inference_client.hpp"
-#include "d5/serving/inference_service.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/manifest.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/serving/http/http_server.hpp"
+#include "d5/serving/inference/inference_client.hpp"
+#include "d5/serving/inference/inference_service.hpp"
 #include "serving/inference/inference_answer.hpp"
 
 namespace d5 {

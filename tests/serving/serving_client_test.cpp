@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/serving_client.hpp"
+#include "d5/serving/client/serving_client.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/query_record.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/query_record.hpp"
 #include "serving/client/event_lines.hpp"
 #include "tests/evaluation/sample_evaluation.hpp"
 #include "tests/serving/asked_server.hpp"

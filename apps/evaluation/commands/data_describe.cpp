@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "apps/program.hpp"
-#include "d5/evaluation/described_folder.hpp"
+#include "d5/evaluation/manifest/described_folder.hpp"
 
 namespace d5::command {
 namespace {

@@ -12,8 +12,8 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluation_choice.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/analysis/evaluation_choice.hpp"
 
 namespace d5::command {
 namespace {

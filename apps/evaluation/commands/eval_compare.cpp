@@ -10,11 +10,11 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/result_comparison.hpp"
-#include "d5/evaluation/answer_comparison.hpp"
-#include "d5/evaluation/evaluation_difference.hpp"
-#include "d5/evaluation/stored_runs.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/result_comparison.hpp"
+#include "d5/evaluation/accuracy/answer_comparison.hpp"
+#include "d5/evaluation/analysis/evaluation_difference.hpp"
+#include "d5/evaluation/analysis/stored_runs.hpp"
 
 namespace d5::command {
 namespace {

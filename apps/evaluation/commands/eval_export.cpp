@@ -8,7 +8,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/say.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::command {
 namespace {

@@ -10,10 +10,10 @@
 #include "apps/evaluation/evaluation_options.hpp"
 #include "apps/program.hpp"
 #include "apps/work_list.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/evaluation/peak_work.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/evaluation/run/peak_work.hpp"
 
 namespace d5::command {
 namespace {

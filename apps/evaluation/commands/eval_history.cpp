@@ -9,8 +9,8 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
-#include "d5/core/report.hpp"
-#include "d5/evaluation/result_history.hpp"
+#include "d5/core/report/report.hpp"
+#include "d5/evaluation/analysis/result_history.hpp"
 
 namespace d5::command {
 namespace {

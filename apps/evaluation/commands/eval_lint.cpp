@@ -7,8 +7,8 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/manifest_place.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
 
 namespace d5::command {
 namespace {

@@ -6,8 +6,8 @@
 #include "apps/evaluation/evaluation_options.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/evaluation/evaluation_lock.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/run/evaluation_lock.hpp"
 
 namespace d5::command {
 namespace {

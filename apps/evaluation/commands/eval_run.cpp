@@ -15,14 +15,14 @@
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/evaluation/analysis.hpp"
-#include "d5/evaluation/evaluate.hpp"
-#include "d5/evaluation/evaluation_lock.hpp"
-#include "d5/evaluation/run_sink.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
+#include "d5/evaluation/run/evaluation_lock.hpp"
+#include "d5/evaluation/run/run_sink.hpp"
 
 namespace d5::command {
 namespace {

@@ -8,8 +8,8 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/report.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/report/report.hpp"
 
 namespace d5::command {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "apps/program.hpp"
-#include "d5/evaluation/described_model.hpp"
+#include "d5/evaluation/manifest/described_model.hpp"
 
 namespace d5::command {
 namespace {

@@ -9,13 +9,13 @@
 #include "apps/rank_options.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/progress.hpp"
-#include "d5/core/results.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/prediction/network_calibration.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/screen/progress.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
+#include "d5/prediction/calibration/network_calibration.hpp"
 
 namespace d5::command {
 namespace {

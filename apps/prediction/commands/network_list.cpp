@@ -6,7 +6,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
-#include "d5/prediction/network_description.hpp"
+#include "d5/prediction/networks/network_description.hpp"
 
 namespace d5::command {
 namespace {

@@ -10,12 +10,12 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/network_description.hpp"
-#include "d5/prediction/simulated_network.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 
 namespace d5::command {
 namespace {

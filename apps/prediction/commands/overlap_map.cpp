@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_map.hpp"
+#include "d5/prediction/overlap/overlap_map.hpp"
 
 #include <fmt/format.h>
 
@@ -15,16 +15,16 @@
 #include "apps/rank_options.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/duration.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
-#include "d5/prediction/overlap_map_rounds.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/numbers/duration.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
+#include "d5/prediction/overlap/overlap_map_rounds.hpp"
 
 namespace d5::command {
 namespace {

@@ -5,11 +5,11 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
-#include "d5/prediction/overlap_analysis.hpp"
-#include "d5/prediction/overlap_search.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/prediction/overlap/overlap_analysis.hpp"
+#include "d5/prediction/overlap/overlap_search.hpp"
 
 namespace d5::command {
 namespace {

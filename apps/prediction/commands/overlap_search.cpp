@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_search.hpp"
+#include "d5/prediction/overlap/overlap_search.hpp"
 
 #include <fmt/format.h>
 
@@ -12,12 +12,12 @@
 #include "apps/rank_options.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/duration.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communication_resources.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/prediction/overlap_analysis.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/numbers/duration.hpp"
+#include "d5/level3_distributed/communicator/communication_resources.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
+#include "d5/prediction/overlap/overlap_analysis.hpp"
 
 namespace d5::command {
 namespace {

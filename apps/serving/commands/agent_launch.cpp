@@ -7,9 +7,9 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/say.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
-#include "d5/serving/agent_launcher.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
+#include "d5/serving/launch/agent_launcher.hpp"
 
 namespace d5::command {
 namespace {

@@ -12,12 +12,12 @@
 #include "apps/serving/child_starter.hpp"
 #include "apps/serving/freed_memory.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
-#include "d5/serving/agent.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
+#include "d5/serving/agent/agent.hpp"
 
 namespace d5::command {
 namespace {

@@ -14,9 +14,9 @@
 #include "apps/say.hpp"
 #include "apps/serving/freed_memory.hpp"
 #include "apps/serving/inference_options.hpp"
-#include "d5/core/error.hpp"
-#include "d5/serving/agent_link.hpp"
-#include "d5/serving/server.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/serving/agent/agent_link.hpp"
+#include "d5/serving/api/server.hpp"
 
 namespace d5::command {
 namespace {

@@ -6,7 +6,7 @@
 #include "apps/program.hpp"
 #include "apps/say.hpp"
 #include "apps/serving/token_options.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::command {
 namespace {

@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <string>
 
-#include "d5/core/device_memory.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
-#include "d5/level0_ops/build_operators.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level0_ops/operator_check.hpp"
-#include "d5/level1_network/network_check.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/device_memory.hpp"
+#include "d5/core/tensor/tensor.hpp"
+#include "d5/level0_ops/operator/build_operators.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
+#include "d5/level0_ops/validation/operator_check.hpp"
+#include "d5/level1_network/validation/network_check.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -7,10 +7,10 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level0_ops/bench.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 namespace {
 

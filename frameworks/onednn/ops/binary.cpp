@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of two elements, broadcast: a table.
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "matrix_product.hpp"
 #include "onednn_kernel.hpp"

@@ -2,7 +2,7 @@
 // Normalization of groups of channels of each sample: GroupNormalization, and
 // InstanceNormalization, where a channel is a group. oneDNN's batch normalization does it with
 // groups in the place of channels.
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 

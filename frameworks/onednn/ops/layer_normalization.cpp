@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/row_scale.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/row_scale.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 #include "onednn_window.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 

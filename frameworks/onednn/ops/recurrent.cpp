@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 #include "recurrent_weights.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/trace.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 #include "tests/level1_network/layout_networks.hpp"
 
 using namespace d5;

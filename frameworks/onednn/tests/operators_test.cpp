@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/planned_steps.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/plan/planned_steps.hpp"
 #include "tests/level0_ops/framework_suite.hpp"
 
 using namespace d5;

@@ -2,9 +2,9 @@
 // What the reference makes of operators that only ONNX Runtime defines, against ONNX Runtime.
 #include <catch2/catch.hpp>
 
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_case.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 
 using namespace d5;
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/planned_steps.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/plan/planned_steps.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 using namespace d5;
 using Catch::Contains;

@@ -6,11 +6,11 @@
 #include <map>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/simulated_network.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 #include "tests/prediction/simple_network.hpp"
 
 namespace d5 {

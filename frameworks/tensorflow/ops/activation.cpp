@@ -4,7 +4,7 @@
 #include <numbers>
 #include <optional>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "translators.hpp"
 

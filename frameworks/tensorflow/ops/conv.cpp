@@ -2,7 +2,7 @@
 // Convolution and transposed convolution, 1 to 3 spatial dimensions.
 #include <algorithm>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "spatial_window.hpp"
 #include "translators.hpp"

@@ -2,7 +2,7 @@
 // Operators whose outputs depend on no element of a tensor.
 #include <algorithm>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "translators.hpp"
 

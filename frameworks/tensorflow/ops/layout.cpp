@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "translators.hpp"
 

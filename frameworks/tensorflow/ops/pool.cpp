@@ -2,7 +2,7 @@
 // Pooling, 1 to 3 spatial dimensions.
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "spatial_window.hpp"
 #include "translators.hpp"

@@ -2,7 +2,7 @@
 // Images of another size, where ONNX's ways and TensorFlow's are the same.
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "translators.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level1_network/planned_steps.hpp"
+#include "d5/level1_network/plan/planned_steps.hpp"
 #include "tests/level1_network/layout_networks.hpp"
 
 using namespace d5;

@@ -2,8 +2,8 @@
 // Whole networks as one graph of TensorFlow's.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level1_network/level1_network.hpp"
 
 using namespace d5;

@@ -2,11 +2,11 @@
 // TensorFlow's operators, forward and backward, as every framework's, and what it refuses.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "tests/level0_ops/framework_suite.hpp"
 
 using namespace d5;

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/framework.hpp"
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "tests/level2_training/noisy_descent.hpp"
 
 using namespace d5;

@@ -21,11 +21,11 @@
 #include <stdexcept>
 
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/random.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "d5/level1_network/level1_network.hpp"
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 
 namespace d5::benchmarks {
 

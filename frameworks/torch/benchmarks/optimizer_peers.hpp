@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/measure.hpp"
-#include "d5/core/random.hpp"
-#include "d5/core/tensor.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 /// What d5's optimizers are measured beside: LibTorch's Adam on the parameters of ResNet-50, sums
 /// over as many arrays, and a product of matrices.

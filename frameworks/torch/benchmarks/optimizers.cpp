@@ -18,10 +18,10 @@
 #include <algorithm>
 #include <map>
 
-#include "d5/core/framework.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "frameworks/torch/benchmarks/optimizer_peers.hpp"
 #include "tests/level2_training/scripted_executor.hpp"
 

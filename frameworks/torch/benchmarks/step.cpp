@@ -6,8 +6,8 @@
 #include <c10/core/InferenceMode.h>
 
 #include "benchmarks/side_by_side.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "d5/level0_ops/window.hpp"
+#include "d5/level0_ops/operator/window.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
 

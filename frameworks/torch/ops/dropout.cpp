@@ -4,7 +4,7 @@
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones_like.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
 

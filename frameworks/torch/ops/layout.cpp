@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
 

@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "d5/level0_ops/row_scale.hpp"
+#include "d5/level0_ops/operator/row_scale.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
 

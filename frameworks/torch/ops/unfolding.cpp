@@ -5,7 +5,7 @@
 #include <ATen/ops/scatter.h>
 #include <ATen/ops/zeros.h>
 
-#include "d5/level0_ops/window.hpp"
+#include "d5/level0_ops/operator/window.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
 #include "torch_window.hpp"

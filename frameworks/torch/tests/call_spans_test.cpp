@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "d5/level1_network/level1_network.hpp"
 
 using namespace d5;

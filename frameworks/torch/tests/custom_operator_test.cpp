@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
 #include "d5/level1_network/level1_network.hpp"
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -2,7 +2,7 @@
 // Whole networks: torch's own executor, and the plan with torch's operators, against the reference.
 #include <catch2/catch.hpp>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "d5/level1_network/level1_network.hpp"
 #include "frameworks/torch/tests/own_executor.hpp"
 #include "tests/level0_ops/run_case.hpp"

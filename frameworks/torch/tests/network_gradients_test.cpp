@@ -2,7 +2,7 @@
 // Gradients by torch's own executor: of any tensor, from given gradients, and runs that end early.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level1_network/level1_network.hpp"
 #include "frameworks/torch/tests/own_executor.hpp"
 

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "tests/level0_ops/framework_suite.hpp"
 
 using namespace d5;

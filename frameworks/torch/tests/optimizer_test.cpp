@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "tests/level2_training/noisy_descent.hpp"
 
 using namespace d5;

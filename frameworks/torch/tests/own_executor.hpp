@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/framework.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace d5::test {
 

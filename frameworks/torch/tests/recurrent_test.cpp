@@ -16,9 +16,9 @@
 #include <tuple>
 #include <vector>
 
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_case.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 
 using namespace d5;
 

@@ -2,11 +2,11 @@
 // Torch sees no node that the reference refuses, and takes no more memory than it may.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_case.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 using namespace d5;
 

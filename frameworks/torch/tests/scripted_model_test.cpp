@@ -2,8 +2,8 @@
 // What is torch:script's own; what holds for every executor for whole networks is tested for all.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "d5/level1_network/level1_network.hpp"
 
 using namespace d5;

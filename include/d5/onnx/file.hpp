@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::onnx {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/accuracy_measure.hpp"
+#include "d5/evaluation/accuracy/accuracy_measure.hpp"
 
 #include <pybind11/trampoline_self_life_support.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
 
 #include <pybind11/trampoline_self_life_support.h>
 
 #include "answered.hpp"
-#include "d5/core/text_table.hpp"
+#include "d5/core/tables/text_table.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 

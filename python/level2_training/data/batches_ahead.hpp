@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 
 namespace d5::python {
 

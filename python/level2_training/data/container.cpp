@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/container.hpp"
+#include "d5/level2_training/data/container.hpp"
 
 #include <fmt/format.h>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {

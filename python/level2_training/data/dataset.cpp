@@ -4,7 +4,7 @@
 #include <pybind11/typing.h>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "level2_training/data/python_dataset.hpp"

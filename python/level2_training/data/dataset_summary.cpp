@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/dataset_summary.hpp"
+#include "d5/level2_training/data/dataset_summary.hpp"
 
 #include "bindings.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/level2_training/batch_step.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/dataset_bench.hpp"
-#include "d5/level2_training/subset.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
-#include "d5/level2_training/transformed_dataset.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/level2_training/data/batch_step.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/dataset_bench.hpp"
+#include "d5/level2_training/data/subset.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
 #include "declared_keywords.hpp"
 #include "long_call.hpp"
 

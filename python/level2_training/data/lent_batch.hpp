@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 #include "lease.hpp"
 
 namespace d5::python {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "answered.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "answered.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 

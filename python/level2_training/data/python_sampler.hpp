@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 #include "level2_training/data/batches_ahead.hpp"
 
 namespace d5::python {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/network.hpp"
 #include "level2_training/optimization/python_gradients.hpp"
 #include "long_call.hpp"

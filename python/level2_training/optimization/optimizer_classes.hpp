@@ -5,8 +5,8 @@
 
 #include <typeinfo>
 
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 
 /// Which of its three classes in Python an optimizer in C++ is of. Included wherever one is given
 /// to Python.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "collected.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/optimization/python_gradients.hpp"
 #include "long_call.hpp"
 

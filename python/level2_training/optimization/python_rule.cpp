@@ -2,7 +2,7 @@
 #include "level2_training/optimization/python_rule.hpp"
 
 #include "answered.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {

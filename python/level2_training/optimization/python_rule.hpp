@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/tensor_update.hpp"
-#include "d5/level2_training/update_rule.hpp"
+#include "d5/level2_training/optimization/tensor_update.hpp"
+#include "d5/level2_training/optimization/update_rule.hpp"
 #include "part_kind.hpp"
 
 namespace d5::python {

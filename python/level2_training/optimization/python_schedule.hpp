@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 
 namespace d5::python {
 

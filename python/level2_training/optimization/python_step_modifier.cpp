@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "answered.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "long_call.hpp"
 #include "python_state.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "bindings.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 
 namespace d5::python {
 

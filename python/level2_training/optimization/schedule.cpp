@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 
 #include "answered.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
 #include "long_call.hpp"
 

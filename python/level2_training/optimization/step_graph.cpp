@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/step_graph.hpp"
+#include "d5/level2_training/optimization/step_graph.hpp"
 
 #include <fmt/format.h>
 

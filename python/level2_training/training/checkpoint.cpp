@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/checkpoint.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
 
 #include <fmt/format.h>
 

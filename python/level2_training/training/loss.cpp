@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/loss.hpp"
+#include "d5/level2_training/losses/loss.hpp"
 
 #include "bindings.hpp"
-#include "d5/level2_training/frozen_parameters.hpp"
-#include "d5/level2_training/initial_values.hpp"
+#include "d5/level2_training/training/frozen_parameters.hpp"
+#include "d5/level2_training/training/initial_values.hpp"
 
 namespace d5::python {
 

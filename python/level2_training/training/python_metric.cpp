@@ -6,8 +6,8 @@
 #include <array>
 
 #include "answered.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
 #include "level2_training/training/python_training_event.hpp"
 #include "long_call.hpp"
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "bindings.hpp"
-#include "d5/core/metric.hpp"
-#include "d5/level2_training/training_metric.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
 
 namespace d5::python {
 

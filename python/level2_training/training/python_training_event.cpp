@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/training/python_training_event.hpp"
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/executor.hpp"
 #include "level2_training/training/python_metric.hpp"
 

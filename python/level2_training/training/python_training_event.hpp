@@ -9,8 +9,8 @@
 
 #include "bindings.hpp"
 #include "collected.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_event.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_event.hpp"
 #include "level2_training/data/lent_batch.hpp"
 #include "long_call.hpp"
 

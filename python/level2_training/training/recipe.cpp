@@ -3,8 +3,8 @@
 #include <pybind11/typing.h>
 
 #include "bindings.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
 #include "d5/level2_training/level2_training.hpp"
 
 namespace d5::python {

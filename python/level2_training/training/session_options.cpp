@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/device.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/tensor/device.hpp"
 #include "level2_training/training/python_metric.hpp"
 #include "level2_training/training/python_training_event.hpp"
 #include "long_call.hpp"

@@ -4,8 +4,8 @@
 #include <variant>
 
 #include "bindings.hpp"
-#include "d5/level2_training/recipe.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level2_training/training/recipe.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 
 namespace d5::python {
 

@@ -3,9 +3,9 @@
 
 #include "bindings.hpp"
 #include "collected.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/training/python_training_event.hpp"
 #include "long_call.hpp"

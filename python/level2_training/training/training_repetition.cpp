@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_repetition.hpp"
+#include "d5/level2_training/training/training_repetition.hpp"
 
 #include <fmt/format.h>
 #include <pybind11/typing.h>
@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "answered.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level2_training/convergence_reference.hpp"
-#include "d5/level2_training/training_comparison.hpp"
-#include "d5/level2_training/training_validation.hpp"
-#include "d5/level2_training/variant_training.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level2_training/training/convergence_reference.hpp"
+#include "d5/level2_training/validation/training_comparison.hpp"
+#include "d5/level2_training/validation/training_validation.hpp"
+#include "d5/level2_training/validation/variant_training.hpp"
 #include "level2_training/training/session_options.hpp"
 #include "level3_distributed/job.hpp"
 #include "long_call.hpp"

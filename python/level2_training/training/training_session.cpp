@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/training/session_options.hpp"
 #include "level3_distributed/job.hpp"

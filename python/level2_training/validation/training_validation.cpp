@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_validation.hpp"
+#include "d5/level2_training/validation/training_validation.hpp"
 
 #include <pybind11/typing.h>
 
 #include "bindings.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/level2_training/optimizer_validation.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/level2_training/validation/optimizer_validation.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "long_call.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "core/entries/loaded_plugins.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/plugin.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/core/waiting.hpp"
+#include "d5/core/entries/plugin.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/thread_pool/waiting.hpp"
 
 namespace d5 {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +11,9 @@
 #include <ranges>
 #include <utility>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/settings.hpp"
+#include "d5/core/entries/settings.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 

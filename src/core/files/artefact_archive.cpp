@@ -10,7 +10,7 @@
 #include "core/files/artefact_places.hpp"
 #include "core/files/file_lock.hpp"
 #include "core/files/utf8_names.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/artefact_store.hpp"
+#include "d5/core/files/artefact_store.hpp"
 
 namespace d5::detail {
 

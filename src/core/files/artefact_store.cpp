@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/artefact_store.hpp"
+#include "d5/core/files/artefact_store.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -15,10 +15,10 @@
 #include "core/files/cache_folder.hpp"
 #include "core/files/file_lock.hpp"
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/download.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/download.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 
 namespace d5 {
 namespace {

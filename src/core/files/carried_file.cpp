@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/carried_file.hpp"
+#include "d5/core/files/carried_file.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

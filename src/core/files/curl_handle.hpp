@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/entries/system_library.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 
 namespace d5::detail {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 
 namespace d5::detail {
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/error.hpp"
-#include "d5/core/image.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/image/image.hpp"
 
 namespace d5 {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/image.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 // One decoder a format, each to RGB.
 namespace d5::detail {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/image/format.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/image.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/image/image.hpp"
 
 namespace d5::detail {
 namespace {

@@ -2,7 +2,7 @@
 #include <webp/decode.h>
 
 #include "core/image/format.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "core/machine/process_clock.hpp"
-#include "d5/core/clock.hpp"
+#include "d5/core/clocks/clock.hpp"
 
 namespace d5::detail {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/machine/pinning.hpp"
-#include "core/text/thread_pool.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/thread_share.hpp"
+#include "core/thread_pool/thread_pool.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/thread_share.hpp"
 
 namespace d5 {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

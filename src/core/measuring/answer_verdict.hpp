@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/measure.hpp"
+#include "d5/core/measuring/measure.hpp"
 
 namespace d5::detail {
 

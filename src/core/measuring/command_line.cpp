@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/command_line.hpp"
+#include "d5/core/measuring/command_line.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/isolated_worker.hpp"
+#include "d5/core/measuring/isolated_worker.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -22,10 +22,10 @@
 #include "core/machine/plain_crashes.hpp"
 #include "core/machine/signal_words.hpp"
 #include "core/process/owned_process.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5 {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/isolation.hpp"
+#include "d5/core/measuring/isolation.hpp"
 
-#include "d5/core/isolated_worker.hpp"
+#include "d5/core/measuring/isolated_worker.hpp"
 
 namespace d5 {
 

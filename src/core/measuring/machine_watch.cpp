@@ -4,13 +4,13 @@
 #include <chrono>
 #include <thread>
 
+#include "core/clocks/virtual_clock.hpp"
 #include "core/machine/machine.hpp"
 #include "core/measuring/trust.hpp"
 #include "core/peak/processor_speed.hpp"
-#include "core/text/virtual_clock.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/statistics/statistics.hpp"
 
 namespace d5::detail {
 

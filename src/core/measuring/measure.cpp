@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/measure.hpp"
+#include "d5/core/measuring/measure.hpp"
 
 #include <fmt/format.h>
 
@@ -13,10 +13,10 @@
 #include "core/measuring/answer_verdict.hpp"
 #include "core/measuring/subject_runner.hpp"
 #include "core/measuring/trust.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/random.hpp"
-#include "d5/core/ratio.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/ratio.hpp"
+#include "d5/core/tensor/random.hpp"
 
 namespace d5 {
 namespace {

@@ -2,8 +2,8 @@
 // How measuring is told: to the program, in a record's command, in Python.
 #include <limits>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/measure.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/measuring/measure.hpp"
 
 namespace d5 {
 

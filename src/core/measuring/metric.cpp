@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/metric.hpp"
+#include "d5/core/measuring/metric.hpp"
 
-#include "d5/core/entry_words.hpp"
+#include "d5/core/entries/entry_words.hpp"
 
 namespace d5 {
 

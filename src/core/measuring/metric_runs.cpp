@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "core/measuring/share_of_peak.hpp"
-#include "d5/core/device.hpp"
-#include "d5/core/rate.hpp"
+#include "d5/core/measuring/rate.hpp"
+#include "d5/core/tensor/device.hpp"
 
 namespace d5::detail {
 

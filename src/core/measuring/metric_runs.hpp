@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "d5/core/measure.hpp"
+#include "d5/core/measuring/measure.hpp"
 
 namespace d5::detail {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/measurement.hpp"
-#include "d5/core/metric.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5::detail {
 

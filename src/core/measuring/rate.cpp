@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/rate.hpp"
+#include "d5/core/measuring/rate.hpp"
 
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/ratio.hpp"
+#include "d5/core/measuring/ratio.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "d5/core/measurement.hpp"
-#include "d5/core/statistics.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/statistics/statistics.hpp"
 
 namespace d5::detail {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "d5/core/machine_peak.hpp"
-#include "d5/core/measure.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/peak/machine_peak.hpp"
 
 namespace d5::detail {
 

@@ -8,8 +8,8 @@
 
 #include "core/machine/pinning.hpp"
 #include "core/measuring/turn_clock.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/machine/threads.hpp"
 
 namespace d5::detail {
 namespace {

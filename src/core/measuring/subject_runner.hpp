@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/measuring/metric_runs.hpp"
-#include "d5/core/measure.hpp"
+#include "d5/core/measuring/measure.hpp"
 
 namespace d5::detail {
 

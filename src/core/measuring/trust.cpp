@@ -8,9 +8,9 @@
 #include <span>
 
 #include "core/statistics/two_modes.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/metric.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5::detail {
 namespace {

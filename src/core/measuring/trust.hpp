@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/measuring/machine_watch.hpp"
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5::detail {
 

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/waiting.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/thread_pool/waiting.hpp"
 
 namespace d5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/work_list.hpp"
+#include "d5/core/measuring/work_list.hpp"
 
 #include <fmt/format.h>
 
@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/progress.hpp"
-#include "d5/core/result_journal.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/results/result_journal.hpp"
+#include "d5/core/screen/progress.hpp"
 
 namespace d5::detail {
 namespace {

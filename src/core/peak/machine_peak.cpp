@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/machine_peak.hpp"
+#include "d5/core/peak/machine_peak.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include "core/files/cache_folder.hpp"
 #include "core/machine/machine.hpp"
 #include "core/peak/fused_multiply_adds.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/machine/threads.hpp"
 
 namespace d5 {
 namespace {

@@ -16,11 +16,11 @@
 
 #include "core/files/cache_folder.hpp"
 #include "core/machine/machine.hpp"
-#include "core/text/thread_pool.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
+#include "core/thread_pool/thread_pool.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/machine/threads.hpp"
 
 namespace d5::detail {
 namespace {

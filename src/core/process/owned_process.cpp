@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "core/machine/signal_words.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 

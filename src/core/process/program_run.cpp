@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-#include "d5/core/clock.hpp"
+#include "d5/core/clocks/clock.hpp"
 
 namespace d5::detail {
 

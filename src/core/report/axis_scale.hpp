@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/plot.hpp"
+#include "d5/core/report/plot.hpp"
 
 namespace d5::detail {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/compared_files.hpp"
+#include "d5/core/report/compared_files.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "core/text/column_layout.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/ratio_sentence.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/core/wrapped_text.hpp"
+#include "core/tables/column_layout.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/ratio_sentence.hpp"
+#include "d5/core/tables/wrapped_text.hpp"
 
 namespace d5 {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/report/figures.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5::detail {
 namespace {

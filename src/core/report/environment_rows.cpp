@@ -10,7 +10,7 @@
 #include "core/report/figures.hpp"
 #include "core/report/markup.hpp"
 #include "core/results/environment_fields.hpp"
-#include "d5/core/byte_count.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 
 namespace d5::detail {
 namespace {

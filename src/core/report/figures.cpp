@@ -10,9 +10,9 @@
 
 #include "core/report/results_table.hpp"
 #include "core/results/result_cells.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 

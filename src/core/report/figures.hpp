@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/report/row_names.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/core/plot.hpp"
-#include "d5/core/report.hpp"
+#include "d5/core/report/plot.hpp"
+#include "d5/core/report/report.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5::detail {
 

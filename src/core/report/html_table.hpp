@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/text_table.hpp"
+#include "d5/core/tables/text_table.hpp"
 
 namespace d5::detail {
 

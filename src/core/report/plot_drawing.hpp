@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/core/plot.hpp"
+#include "d5/core/report/plot.hpp"
 
 namespace d5::detail {
 

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <memory>
 
-#include "d5/core/error.hpp"
-#include "d5/core/image.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/plot.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/core/report/plot.hpp"
 
 namespace d5 {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/report.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/report/report.hpp"
 
 namespace d5 {
 namespace {

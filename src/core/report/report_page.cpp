@@ -12,8 +12,8 @@
 #include "core/report/page_style.hpp"
 #include "core/report/plot_drawing.hpp"
 #include "core/report/results_table.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/report.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/report/report.hpp"
 
 namespace d5 {
 namespace {

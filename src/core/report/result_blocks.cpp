@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
-#include "d5/core/error.hpp"
-#include "d5/core/wrapped_text.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tables/wrapped_text.hpp"
 
 namespace d5::detail {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "core/results/result_cells.hpp"
 #include "core/results/result_notes.hpp"
-#include "core/text/column_layout.hpp"
-#include "d5/core/screen.hpp"
+#include "core/tables/column_layout.hpp"
+#include "d5/core/screen/screen.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/result_printer.hpp"
+#include "d5/core/report/result_printer.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -7,11 +7,11 @@
 
 #include "core/report/result_blocks.hpp"
 #include "core/results/written_record.hpp"
-#include "core/text/column_layout.hpp"
-#include "d5/core/case_summary.hpp"
-#include "d5/core/ratio_sentence.hpp"
-#include "d5/core/report.hpp"
-#include "d5/core/wrapped_text.hpp"
+#include "core/tables/column_layout.hpp"
+#include "d5/core/report/report.hpp"
+#include "d5/core/results/case_summary.hpp"
+#include "d5/core/results/ratio_sentence.hpp"
+#include "d5/core/tables/wrapped_text.hpp"
 
 namespace d5 {
 

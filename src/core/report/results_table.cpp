@@ -10,8 +10,8 @@
 #include "core/report/html_table.hpp"
 #include "core/report/markup.hpp"
 #include "core/results/result_cells.hpp"
-#include "d5/core/case_summary.hpp"
-#include "d5/core/ratio_summary.hpp"
+#include "d5/core/results/case_summary.hpp"
+#include "d5/core/results/ratio_summary.hpp"
 
 namespace d5 {
 namespace detail {

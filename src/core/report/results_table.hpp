@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/report.hpp"
+#include "d5/core/report/report.hpp"
 
 namespace d5::detail {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "core/results/scaled_unit.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/result_printer.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/report/result_printer.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5 {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <tuple>
 
-#include "d5/core/report.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/report/report.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5 {
 namespace {

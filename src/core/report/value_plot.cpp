@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/report/figures.hpp"
-#include "d5/core/geometric_mean.hpp"
-#include "d5/core/ratio_summary.hpp"
+#include "d5/core/results/ratio_summary.hpp"
+#include "d5/core/statistics/geometric_mean.hpp"
 
 namespace d5::detail {
 namespace {

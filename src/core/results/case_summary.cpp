@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/case_summary.hpp"
+#include "d5/core/results/case_summary.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "core/results/result_cells.hpp"
-#include "d5/core/geometric_mean.hpp"
-#include "d5/core/ratio_summary.hpp"
+#include "d5/core/results/ratio_summary.hpp"
+#include "d5/core/statistics/geometric_mean.hpp"
 
 namespace d5 {
 namespace {

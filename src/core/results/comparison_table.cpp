@@ -5,8 +5,8 @@
 
 #include "core/results/metric_names.hpp"
 #include "core/results/varying_conditions.hpp"
-#include "d5/core/ratio_summary.hpp"
-#include "d5/core/result_comparison.hpp"
+#include "d5/core/results/ratio_summary.hpp"
+#include "d5/core/results/result_comparison.hpp"
 
 namespace d5 {
 namespace {

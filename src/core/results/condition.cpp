@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/condition.hpp"
+#include "d5/core/results/condition.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "core/results/record_words.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5 {
 

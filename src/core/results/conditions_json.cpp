@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parsing/json_reader.hpp"
 #include "core/results/record_words.hpp"
-#include "core/text/json_reader.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "d5/core/condition.hpp"
+#include "d5/core/results/condition.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/environment.hpp"
+#include "d5/core/results/environment.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -22,13 +22,13 @@
 #include "core/machine/machine.hpp"
 #include "core/machine/source_commit.hpp"
 #include "core/machine/thread_waits.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/device.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/machine_peak.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/core/waiting.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/peak/machine_peak.hpp"
+#include "d5/core/tensor/device.hpp"
+#include "d5/core/thread_pool/waiting.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "d5/version.hpp"
 
 extern char** environ;

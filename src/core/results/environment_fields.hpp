@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/environment.hpp"
+#include "d5/core/results/environment.hpp"
 
 namespace d5::detail {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/gate.hpp"
+#include "d5/core/results/gate.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

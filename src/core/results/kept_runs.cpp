@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/kept_runs.hpp"
+#include "d5/core/results/kept_runs.hpp"
 
 #include <algorithm>
 
-#include "d5/core/environment.hpp"
+#include "d5/core/results/environment.hpp"
 
 namespace d5 {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/measurement.hpp"
 
 #include "core/results/inherited_doubt.hpp"
 #include "core/results/record_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 
 namespace d5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/pivot.hpp"
+#include "d5/core/results/pivot.hpp"
 
 #include <fmt/format.h>
 
@@ -16,11 +16,11 @@
 #include "core/results/result_cells.hpp"
 #include "core/results/result_notes.hpp"
 #include "core/results/scaled_unit.hpp"
-#include "d5/core/case_summary.hpp"
-#include "d5/core/geometric_mean.hpp"
-#include "d5/core/ratio_summary.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/core/wrapped_text.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/results/case_summary.hpp"
+#include "d5/core/results/ratio_summary.hpp"
+#include "d5/core/statistics/geometric_mean.hpp"
+#include "d5/core/tables/wrapped_text.hpp"
 
 namespace d5 {
 namespace {

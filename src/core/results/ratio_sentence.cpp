@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/ratio_sentence.hpp"
+#include "d5/core/results/ratio_sentence.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/geometric_mean.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/geometric_mean.hpp"
 
 namespace d5 {
 namespace {

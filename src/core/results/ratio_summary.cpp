@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/ratio_summary.hpp"
+#include "d5/core/results/ratio_summary.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "d5/core/geometric_mean.hpp"
+#include "d5/core/statistics/geometric_mean.hpp"
 
 namespace d5 {
 namespace {

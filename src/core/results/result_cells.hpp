@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5::detail {
 

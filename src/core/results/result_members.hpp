@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/environment.hpp"
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5::detail {
 

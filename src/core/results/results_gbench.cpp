@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/results/varying_conditions.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5 {
 namespace {

@@ -7,8 +7,8 @@
 #include "core/results/environment_fields.hpp"
 #include "core/results/result_members.hpp"
 #include "core/results/written_record.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5 {
 namespace {

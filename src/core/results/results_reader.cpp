@@ -3,14 +3,14 @@
 
 #include <map>
 
+#include "core/parsing/json_reader.hpp"
 #include "core/results/conditions_json.hpp"
 #include "core/results/environment_fields.hpp"
 #include "core/results/record_words.hpp"
 #include "core/results/results_schema1.hpp"
-#include "core/text/json_reader.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5 {
 namespace {

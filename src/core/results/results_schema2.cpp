@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "core/results/conditions_json.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 
 namespace d5::detail {
 namespace {

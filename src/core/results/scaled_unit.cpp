@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5 {
 namespace detail {

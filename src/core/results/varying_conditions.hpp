@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5::detail {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/ratio_summary.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/results/ratio_summary.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5::detail {
 

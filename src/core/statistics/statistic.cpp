@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 
-#include "d5/core/statistics.hpp"
+#include "d5/core/statistics/statistics.hpp"
 
 namespace d5 {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "d5/core/statistics.hpp"
+#include "d5/core/statistics/statistics.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/device.hpp"
+#include "d5/core/tensor/device.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 
 #include "core/machine/machine.hpp"
 #include "core/tensor/device_table.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 
 namespace d5 {
 namespace {

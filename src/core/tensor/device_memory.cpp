@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/device_memory.hpp"
+#include "d5/core/tensor/device_memory.hpp"
 
 #include <fmt/format.h>
 
 #include <cstring>
 
 #include "core/tensor/device_table.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5 {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/device_memory.hpp"
+#include "d5/core/tensor/device_memory.hpp"
 
 namespace d5::detail {
 

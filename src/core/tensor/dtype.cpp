@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/dtype.hpp"
+#include "d5/core/tensor/dtype.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <vector>
 
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 #include <Random123/philox.h>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/shape.hpp"
+#include "d5/core/tensor/shape.hpp"
 
 namespace d5::detail {
 

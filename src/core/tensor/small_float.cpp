@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/small_float.hpp"
+#include "d5/core/tensor/small_float.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/stream.hpp"
+#include "d5/core/tensor/stream.hpp"
 
 namespace d5 {
 namespace {

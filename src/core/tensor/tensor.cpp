@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include <new>
 
 #include "core/tensor/device_table.hpp"
-#include "d5/core/arena.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/arena.hpp"
 
 namespace d5 {
 namespace {

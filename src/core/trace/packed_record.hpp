@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/timeline.hpp"
+#include "d5/core/trace/timeline.hpp"
 
 namespace d5::detail {
 

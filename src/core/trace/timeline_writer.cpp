@@ -7,8 +7,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/timeline.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/trace/timeline.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/text/virtual_clock.hpp"
+#include "core/clocks/virtual_clock.hpp"
 #include "core/trace/packed_record.hpp"
 #include "core/trace/record_log.hpp"
 #include "core/trace/thread_trace.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5::detail {
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "evaluation/accuracy/accuracy_record.hpp"
 
 namespace d5::detail {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5::detail {
 

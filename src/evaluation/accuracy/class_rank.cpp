@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/accuracy/accuracy_record.hpp"
 #include "evaluation/accuracy/judged_tensor.hpp"
 

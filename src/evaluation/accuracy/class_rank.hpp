@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/evaluation/accuracy_measure.hpp"
+#include "d5/evaluation/accuracy/accuracy_measure.hpp"
 
 namespace d5::detail {
 

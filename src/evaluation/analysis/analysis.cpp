@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/analysis.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 

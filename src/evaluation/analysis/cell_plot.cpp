@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5::detail {
 namespace {

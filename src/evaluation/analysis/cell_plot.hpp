@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/plot.hpp"
-#include "d5/core/statistics.hpp"
+#include "d5/core/report/plot.hpp"
+#include "d5/core/statistics/statistics.hpp"
 
 namespace d5::detail {
 

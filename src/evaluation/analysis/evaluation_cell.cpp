@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/evaluation_cell.hpp"
+#include "d5/evaluation/analysis/evaluation_cell.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/evaluation_choice.hpp"
+#include "d5/evaluation/analysis/evaluation_choice.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <charconv>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/analysis/cell_plot.hpp"
 
 namespace d5 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/evaluation_difference.hpp"
+#include "d5/evaluation/analysis/evaluation_difference.hpp"
 
 #include <fmt/format.h>
 

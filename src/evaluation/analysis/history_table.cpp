@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/result_history.hpp"
+#include "d5/evaluation/analysis/result_history.hpp"
 
 #include <fmt/format.h>
 
 #include <map>
 #include <set>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 #include "evaluation/analysis/cell_plot.hpp"
 #include "evaluation/analysis/history_series.hpp"
 

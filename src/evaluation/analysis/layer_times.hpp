@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/evaluation/analysis.hpp"
-#include "d5/evaluation/evaluation_difference.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
+#include "d5/evaluation/analysis/evaluation_difference.hpp"
 
 namespace d5::detail {
 

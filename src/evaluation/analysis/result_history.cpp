@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/result_history.hpp"
+#include "d5/evaluation/analysis/result_history.hpp"
 
 #include <algorithm>
 #include <deque>

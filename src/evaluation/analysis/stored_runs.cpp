@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/stored_runs.hpp"
+#include "d5/evaluation/analysis/stored_runs.hpp"
 
 #include <algorithm>
 #include <iterator>

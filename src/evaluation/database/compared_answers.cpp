@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 #include "evaluation/accuracy/mcnemar.hpp"
 #include "evaluation/database/reading.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 #include "evaluation/database/packed_queries.hpp"
 #include "evaluation/database/written_piece.hpp"
 

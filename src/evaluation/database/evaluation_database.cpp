@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <map>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/database/open_database.hpp"
 #include "evaluation/database/stored_rows.hpp"
 #include "evaluation/database/written_piece.hpp"

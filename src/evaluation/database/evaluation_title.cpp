@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/evaluation_title.hpp"
+#include "d5/evaluation/database/evaluation_title.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 #include "d5/version.hpp"
 
 namespace d5::detail {

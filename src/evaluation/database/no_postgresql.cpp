@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/database/sql_connection.hpp"
 
 namespace d5::detail {

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "core/files/scratch_folder.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "evaluation/database/migrations.hpp"
 
 namespace d5::detail {

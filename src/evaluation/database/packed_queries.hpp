@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/evaluation/query_record.hpp"
+#include "d5/evaluation/load/query_record.hpp"
 
 namespace d5::detail {
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "core/text/whole_number.hpp"
-#include "d5/core/error.hpp"
+#include "core/numbers/whole_number.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 

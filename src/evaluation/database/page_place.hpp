@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 
 namespace d5::detail {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/database/libpq.hpp"
 #include "evaluation/database/postgresql_values.hpp"
 #include "evaluation/database/sql_connection.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 #include "evaluation/database/sql_connection.hpp"
 
 namespace d5::detail {

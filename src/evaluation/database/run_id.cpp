@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "d5/evaluation/evaluation_sink.hpp"
+#include "d5/evaluation/database/evaluation_sink.hpp"
 
 namespace d5 {
 

@@ -7,8 +7,8 @@
 #include <new>
 #include <utility>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/database/sql_connection.hpp"
 #include "evaluation/database/sqlite_values.hpp"
 

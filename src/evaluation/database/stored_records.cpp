@@ -7,8 +7,8 @@
 
 #include "core/results/conditions_json.hpp"
 #include "core/results/record_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 #include "evaluation/database/page_place.hpp"
 #include "evaluation/database/record_conditions.hpp"
 #include "evaluation/database/stored_rows.hpp"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
-#include "d5/evaluation/evaluation_title.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
+#include "d5/evaluation/database/evaluation_title.hpp"
 #include "evaluation/database/packed_queries.hpp"
 #include "evaluation/database/page_place.hpp"
 #include "evaluation/database/reading.hpp"

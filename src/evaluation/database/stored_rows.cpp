@@ -9,8 +9,8 @@
 
 #include "core/files/deflate.hpp"
 #include "core/files/gzip.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5::detail {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/environment.hpp"
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/core/results/measurement.hpp"
 #include "evaluation/database/sql_connection.hpp"
 
 namespace d5::detail {

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/statistics.hpp"
 #include "evaluation/database/packed_queries.hpp"
 #include "evaluation/database/stored_rows.hpp"
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 
-#include "d5/core/measurement.hpp"
-#include "d5/evaluation/query_record.hpp"
-#include "d5/evaluation/sample_answer.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/evaluation/accuracy/sample_answer.hpp"
+#include "d5/evaluation/load/query_record.hpp"
 #include "evaluation/database/sql_connection.hpp"
 
 namespace d5::detail {

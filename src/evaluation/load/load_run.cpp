@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/load/nanoseconds.hpp"
 #include "evaluation/load/verdict.hpp"
 

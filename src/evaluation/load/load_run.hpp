@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/random.hpp"
-#include "d5/evaluation/scenario.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 #include "evaluation/load/query_log.hpp"
 
 namespace d5::detail {

@@ -7,9 +7,9 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/evaluation/load_clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/evaluation/load/load_clock.hpp"
 
 namespace d5 {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/evaluation/query_record.hpp"
-#include "d5/evaluation/system_under_test.hpp"
+#include "d5/evaluation/load/query_record.hpp"
+#include "d5/evaluation/load/system_under_test.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/query_summary.hpp"
+#include "d5/evaluation/load/query_summary.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/evaluation/arrival_stream.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/evaluation/load/arrival_stream.hpp"
 
 namespace d5 {
 namespace {

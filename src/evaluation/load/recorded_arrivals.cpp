@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/arrival_stream.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/arrival_stream.hpp"
 
 namespace d5 {
 namespace {

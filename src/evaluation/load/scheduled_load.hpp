@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/evaluation/arrival_stream.hpp"
-#include "d5/evaluation/scenario.hpp"
+#include "d5/evaluation/load/arrival_stream.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 #include "evaluation/load/usual_load.hpp"
 
 namespace d5::detail {

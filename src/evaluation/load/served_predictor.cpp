@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/served_predictor.hpp"
+#include "d5/evaluation/load/served_predictor.hpp"
 
 #include <fmt/format.h>
 
@@ -14,9 +14,9 @@
 #include <thread>
 #include <utility>
 
-#include "core/text/new_thread.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
+#include "core/thread_pool/new_thread.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "evaluation/load/nanoseconds.hpp"
 
 namespace d5 {

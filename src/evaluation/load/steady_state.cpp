@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/steady_state.hpp"
+#include "d5/evaluation/load/steady_state.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "d5/core/student.hpp"
+#include "d5/core/statistics/student.hpp"
 
 namespace d5 {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/machine/rapl.hpp"
 #include "core/machine/thread_counters.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 
 namespace d5::detail {
 namespace {

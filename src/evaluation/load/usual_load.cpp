@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "d5/core/student.hpp"
-#include "d5/evaluation/query_summary.hpp"
+#include "d5/core/statistics/student.hpp"
+#include "d5/evaluation/load/query_summary.hpp"
 #include "evaluation/load/load_run.hpp"
 
 namespace d5::detail {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "d5/evaluation/scenario.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 
 namespace d5::detail {
 

@@ -7,10 +7,10 @@
 #include <limits>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/evaluation/query_summary.hpp"
-#include "d5/evaluation/steady_state.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/evaluation/load/query_summary.hpp"
+#include "d5/evaluation/load/steady_state.hpp"
 
 namespace d5::detail {
 namespace {

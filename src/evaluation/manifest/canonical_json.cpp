@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/canonical_json.hpp"
+#include "d5/evaluation/manifest/canonical_json.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/files/sha256.hpp"
-#include "core/text/json_depth.hpp"
-#include "d5/core/error.hpp"
+#include "core/parsing/json_depth.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

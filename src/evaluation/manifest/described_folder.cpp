@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/described_folder.hpp"
+#include "d5/evaluation/manifest/described_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "core/files/clutter.hpp"
 #include "core/files/sha256.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/manifest/yaml_scalar.hpp"
 
 namespace d5 {

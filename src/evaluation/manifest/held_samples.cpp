@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/files/files_read.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/evaluation/dataset_samples.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/evaluation/manifest/dataset_samples.hpp"
 
 namespace d5 {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "d5/core/option.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 
 namespace d5::detail {
 

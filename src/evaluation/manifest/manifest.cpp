@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/manifest.hpp"
+#include "d5/evaluation/manifest/manifest.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/files/sha256.hpp"
-#include "core/text/yaml_tree.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/canonical_json.hpp"
+#include "core/parsing/yaml_tree.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/canonical_json.hpp"
 #include "evaluation/manifest/manifest_reader.hpp"
 #include "evaluation/manifest/manifest_schema.hpp"
 #include "evaluation/manifest/manifest_writer.hpp"

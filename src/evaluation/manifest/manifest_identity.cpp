@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/manifest_identity.hpp"
+#include "d5/evaluation/manifest/manifest_identity.hpp"
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/semantic_version.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/semantic_version.hpp"
 
 namespace d5 {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/evaluation/manifest_fields.hpp"
+#include "d5/evaluation/manifest/manifest_fields.hpp"
 
 namespace d5::detail {
 

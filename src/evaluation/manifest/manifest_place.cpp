@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/manifest_place.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <filesystem>
 
 #include "core/files/cache_folder.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/carried_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/evaluation/semantic_version.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
+#include "d5/evaluation/manifest/semantic_version.hpp"
 
 namespace d5 {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/text/yaml_tree.hpp"
-#include "d5/evaluation/manifest.hpp"
-#include "d5/evaluation/manifest_fields.hpp"
+#include "core/parsing/yaml_tree.hpp"
+#include "d5/evaluation/manifest/manifest.hpp"
+#include "d5/evaluation/manifest/manifest_fields.hpp"
 
 namespace d5::detail {
 

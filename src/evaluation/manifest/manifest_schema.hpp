@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "d5/evaluation/manifest_fields.hpp"
+#include "d5/evaluation/manifest/manifest_fields.hpp"
 
 namespace d5::detail {
 

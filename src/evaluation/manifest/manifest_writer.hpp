@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "d5/evaluation/manifest_fields.hpp"
+#include "d5/evaluation/manifest/manifest_fields.hpp"
 
 namespace d5::detail {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/system_fit.hpp"
+#include "d5/evaluation/manifest/system_fit.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5 {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/evaluation/answer_step.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/model_pipeline.hpp"
+#include "d5/evaluation/pipeline/model_pipeline.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/pipeline/class_words.hpp"
 #include "evaluation/pipeline/network_answer.hpp"
 #include "evaluation/pipeline/step_stage.hpp"

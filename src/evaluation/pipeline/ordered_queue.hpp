@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/clock.hpp"
+#include "d5/core/clocks/clock.hpp"
 
 namespace d5::detail {
 

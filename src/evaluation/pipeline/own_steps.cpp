@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/own_steps.hpp"
+#include "d5/evaluation/pipeline/own_steps.hpp"
 
 #include <fmt/format.h>
 
@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/tensor/shape_text.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 #include "evaluation/pipeline/python_worker.hpp"
 
 namespace d5 {

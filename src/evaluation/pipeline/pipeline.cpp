@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/pipeline.hpp"
+#include "d5/evaluation/pipeline/pipeline.hpp"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,11 @@
 #include <thread>
 #include <utility>
 
-#include "core/text/new_thread.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
-#include "d5/core/trace.hpp"
+#include "core/thread_pool/new_thread.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "evaluation/pipeline/ordered_queue.hpp"
 
 namespace d5 {

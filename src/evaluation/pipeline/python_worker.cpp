@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/send_all.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/process/owned_process.hpp"
-#include "d5/core/dtype.hpp"
+#include "d5/core/tensor/dtype.hpp"
 
 namespace d5::detail {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/pipeline/score_row.hpp"
 
-#include "d5/core/error.hpp"
-#include "d5/core/small_float.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/small_float.hpp"
 
 namespace d5::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::detail {
 

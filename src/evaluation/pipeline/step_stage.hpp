@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/option.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 
 namespace d5::detail {
 

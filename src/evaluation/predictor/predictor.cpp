@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/predictor.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 namespace d5 {
 namespace {

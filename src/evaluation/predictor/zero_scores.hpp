@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/evaluation/predictor.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/answer_audit.hpp"
+#include "d5/evaluation/scenario/answer_audit.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <numeric>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/evaluation/query_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/evaluation/load/query_summary.hpp"
 #include "evaluation/load/load_run.hpp"
 
 namespace d5 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/find_peak.hpp"
+#include "d5/evaluation/scenario/find_peak.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <span>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/query_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/query_summary.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/isolated_scenario.hpp"
+#include "d5/evaluation/scenario/isolated_scenario.hpp"
 
 #include <cstddef>
 #include <string>

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "core/tensor/float64.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/isolation.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/isolation.hpp"
 #include "level0_ops/operator/drawn_values.hpp"
 #include "level0_ops/operator/tensor_conversion.hpp"
 #include "level0_ops/validation/draw_judge.hpp"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/interrupt.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/level0_ops/operator_case.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "level0_ops/validation/expected_outputs.hpp"
 
 namespace d5::detail {

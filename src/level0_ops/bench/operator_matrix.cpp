@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_matrix.hpp"
+#include "d5/level0_ops/bench/operator_matrix.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,10 +8,10 @@
 #include <map>
 #include <set>
 
-#include "d5/core/framework.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level0_ops/bench.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
 
 namespace d5 {
 namespace {

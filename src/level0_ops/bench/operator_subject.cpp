@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/run/differentiable_inputs.hpp"
 #include "level0_ops/run/output_gradients.hpp"
 

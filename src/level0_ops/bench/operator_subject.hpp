@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "d5/level0_ops/bench.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "level0_ops/bench/operator_judge.hpp"
 
 namespace d5::detail {

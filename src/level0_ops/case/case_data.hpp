@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "d5/core/random.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::detail {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/size_range.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/size_range.hpp"
 #include "level0_ops/case/case_grammar.hpp"
 
 namespace d5::detail {

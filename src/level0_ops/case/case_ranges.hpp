@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
 
 namespace d5::detail {
 

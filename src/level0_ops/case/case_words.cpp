@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <iterator>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level0_ops/operator_case.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/schema.hpp"
 
 namespace d5 {

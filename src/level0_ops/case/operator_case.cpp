@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/case/case_data.hpp"
 #include "level0_ops/case/case_grammar.hpp"

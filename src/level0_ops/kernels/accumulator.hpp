@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "d5/core/dtype.hpp"
+#include "d5/core/tensor/dtype.hpp"
 
 // What sums and products are made in.
 namespace d5::detail {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/operator/conversion.hpp"
 
 // For kernels that compute in A, float or double, whatever the element types of their tensors are:

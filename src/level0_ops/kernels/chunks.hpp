@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
 
 namespace d5::detail {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "d5/core/dtype.hpp"
+#include "d5/core/tensor/dtype.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::detail {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "d5/level0_ops/infer_context.hpp"
+#include "d5/level0_ops/operator/infer_context.hpp"
 
 namespace d5::detail {
 

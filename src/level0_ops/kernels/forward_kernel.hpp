@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "d5/level0_ops/kernel.hpp"
+#include "d5/level0_ops/operator/kernel.hpp"
 
 namespace d5::detail {
 

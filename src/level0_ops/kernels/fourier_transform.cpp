@@ -10,8 +10,8 @@
 #include <numbers>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::detail {
 namespace {

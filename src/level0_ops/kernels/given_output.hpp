@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "d5/level0_ops/op_context.hpp"
+#include "d5/level0_ops/operator/op_context.hpp"
 
 namespace d5::detail {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "d5/level0_ops/grad_context.hpp"
+#include "d5/level0_ops/operator/grad_context.hpp"
 #include "level0_ops/kernels/moving/element_moving.hpp"
 
 // What backward reads and writes, as elements; null where there is none.

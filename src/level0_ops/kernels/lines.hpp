@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "d5/core/shape.hpp"
+#include "d5/core/tensor/shape.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::detail {

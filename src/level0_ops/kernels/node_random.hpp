@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "d5/core/random.hpp"
-#include "d5/level0_ops/op_context.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level0_ops/operator/op_context.hpp"
 
 namespace d5::detail {
 

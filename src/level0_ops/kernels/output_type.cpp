@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/schema.hpp"
 
 namespace d5::detail {

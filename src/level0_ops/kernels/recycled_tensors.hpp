@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 
 namespace d5::detail {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
 
 namespace d5::detail {
 

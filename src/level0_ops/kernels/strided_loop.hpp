@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "d5/core/shape.hpp"
+#include "d5/core/tensor/shape.hpp"
 
 namespace d5::detail {
 

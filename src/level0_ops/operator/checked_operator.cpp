@@ -8,8 +8,8 @@
 #include <limits>
 #include <string_view>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/operator/wide_kernel.hpp"
 

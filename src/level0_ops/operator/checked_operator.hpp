@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 
 namespace d5::detail {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/arena.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/arena.hpp"
 
 namespace d5::detail {
 namespace {

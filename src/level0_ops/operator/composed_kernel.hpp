@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/operator/composed_operator.hpp"
 
 namespace d5::detail {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/operator/composed_kernel.hpp"
 #include "level0_ops/operator/tensor_conversion.hpp"

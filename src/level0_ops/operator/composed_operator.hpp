@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level0_ops/operator.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
 
 namespace d5::detail {
 

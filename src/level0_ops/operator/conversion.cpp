@@ -11,7 +11,7 @@
 #include <complex>
 #include <concepts>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 // 28 types make 784 pairs. Each type is read into one of four wide ones that hold all its values,
 // and written from them, piece by piece.

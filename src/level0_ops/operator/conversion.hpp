@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "d5/core/dtype.hpp"
+#include "d5/core/tensor/dtype.hpp"
 
 namespace d5::detail {
 

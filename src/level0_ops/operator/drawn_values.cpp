@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/operator/conversion.hpp"
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "d5/core/random.hpp"
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/core/tensor/value.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/infer_context.hpp"
+#include "d5/level0_ops/operator/infer_context.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/operator/integers.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::detail {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/kernel.hpp"
+#include "d5/level0_ops/operator/kernel.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 
 namespace d5 {
 

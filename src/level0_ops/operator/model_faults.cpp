@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/model_faults.hpp"
+#include "d5/level0_ops/operator/model_faults.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "onnx/tensor_type.hpp"

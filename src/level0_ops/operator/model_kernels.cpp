@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/model_kernels.hpp"
+#include "d5/level0_ops/operator/model_kernels.hpp"
 
 #include <deque>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level0_ops/operator/drawn_values.hpp"
 #include "level0_ops/operator/node_model.hpp"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "d5/level0_ops/operator.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
 #include "d5/onnx/schema.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "onnx/tensor_type.hpp"

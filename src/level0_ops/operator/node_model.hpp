@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::detail {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
 #include "d5/version.hpp"
 #include "level0_ops/operator/checked_operator.hpp"
 #include "level0_ops/operator/custom/native_operator.hpp"

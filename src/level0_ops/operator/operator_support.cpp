@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_support.hpp"
+#include "d5/level0_ops/operator/operator_support.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,9 +13,9 @@
 #include <set>
 #include <sstream>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/carried_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
 
 namespace d5 {
 namespace {

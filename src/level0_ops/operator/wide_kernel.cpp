@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/arena.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/arena.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "level0_ops/operator/conversion.hpp"
 
 namespace d5::detail {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 
 namespace d5::detail {
 

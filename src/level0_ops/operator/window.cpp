@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/window.hpp"
+#include "d5/level0_ops/operator/window.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

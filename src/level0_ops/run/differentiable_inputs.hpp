@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "d5/level0_ops/operator.hpp"
-#include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
 
 namespace d5::detail {
 

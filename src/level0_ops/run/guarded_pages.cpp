@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "d5/core/arena.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/arena.hpp"
 
 namespace d5::detail {
 namespace {

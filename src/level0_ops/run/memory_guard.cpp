@@ -8,8 +8,8 @@
 #include <functional>
 #include <string_view>
 
-#include "d5/core/arena.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/arena.hpp"
 #include "level0_ops/run/guarded_pages.hpp"
 
 namespace d5::detail {

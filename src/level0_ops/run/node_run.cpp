@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/node_run.hpp"
+#include "d5/level0_ops/run/node_run.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level0_ops/run/memory_guard.hpp"
 

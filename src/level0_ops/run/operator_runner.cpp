@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "level0_ops/run/guarded_pages.hpp"
 
 namespace d5 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level0_ops/run/output_gradients.hpp"
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 namespace d5::detail {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "d5/level0_ops/operator_case.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 
 namespace d5::detail {
 

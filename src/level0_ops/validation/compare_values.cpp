@@ -5,7 +5,7 @@
 #include <cmath>
 #include <complex>
 
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 #include "level0_ops/validation/worse.hpp"
 
 namespace d5 {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "core/statistics/uniformity.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/core/random.hpp"
-#include "d5/core/value.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/core/tensor/value.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::detail {

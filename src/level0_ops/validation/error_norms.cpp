@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/error_norms.hpp"
+#include "d5/level0_ops/validation/error_norms.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/validation/worse.hpp"
 
 namespace d5 {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
 #include "level0_ops/operator/tensor_conversion.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
 #include "level0_ops/validation/rounding_tolerance.hpp"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/interrupt.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 
 namespace d5::detail {
 

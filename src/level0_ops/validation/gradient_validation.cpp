@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/validation/differentiable_case.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/measurement.hpp"
 #include "level0_ops/validation/evidence.hpp"
 #include "level0_ops/validation/narrow_gradient.hpp"
 #include "level0_ops/validation/slopes.hpp"

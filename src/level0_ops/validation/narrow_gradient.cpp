@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "level0_ops/validation/differentiable_case.hpp"
 #include "level0_ops/validation/narrow_slopes.hpp"
 #include "level0_ops/validation/rounding_tolerance.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "level0_ops/validation/differentiable_case.hpp"
 #include "level0_ops/validation/rounding_tolerance.hpp"
 

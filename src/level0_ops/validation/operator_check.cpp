@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_check.hpp"
+#include "d5/level0_ops/validation/operator_check.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/work_list.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level0_ops/operator_reduction.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/measuring/work_list.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
+#include "d5/level0_ops/validation/operator_reduction.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/validation/evidence.hpp"
 #include "level0_ops/validation/validation_record.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_reduction.hpp"
+#include "d5/level0_ops/validation/operator_reduction.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/case/case_grammar.hpp"
 #include "level0_ops/case/case_text.hpp"
 #include "level0_ops/validation/complaint.hpp"

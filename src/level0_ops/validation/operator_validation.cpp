@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <optional>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/error_norms.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
+#include "d5/level0_ops/validation/error_norms.hpp"
 #include "level0_ops/operator/drawn_values.hpp"
 #include "level0_ops/validation/draw_judge.hpp"
 #include "level0_ops/validation/expected_outputs.hpp"

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/interrupt.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "level0_ops/run/differentiable_inputs.hpp"
 #include "level0_ops/validation/evidence.hpp"
 #include "level0_ops/validation/varied.hpp"

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "d5/core/measurement.hpp"
-#include "d5/level0_ops/operator_case.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
 
 namespace d5::detail {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/measurement.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::detail {
 

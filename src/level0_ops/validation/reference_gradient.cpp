@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "core/tensor/float64.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/operator/tensor_conversion.hpp"
 #include "level0_ops/run/output_gradients.hpp"

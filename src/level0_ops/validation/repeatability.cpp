@@ -7,11 +7,11 @@
 #include <cstring>
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/error_norms.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
+#include "d5/level0_ops/validation/error_norms.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 #include "level0_ops/run/differentiable_inputs.hpp"
 #include "level0_ops/run/output_gradients.hpp"
 #include "level0_ops/validation/picture_of_record.hpp"

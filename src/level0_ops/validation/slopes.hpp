@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "level0_ops/validation/differentiable_case.hpp"
 
 namespace d5::detail {

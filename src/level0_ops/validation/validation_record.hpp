@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/device.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/level0_ops/operator_case.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/tensor/device.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
 
 namespace d5::detail {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::detail {
 

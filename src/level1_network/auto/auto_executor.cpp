@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/interrupt.hpp"
-#include "d5/level0_ops/bench.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "level1_network/auto/fused_executor.hpp"
 #include "level1_network/mixture/disturbed_choice.hpp"
 #include "level1_network/nodes/structure_digest.hpp"

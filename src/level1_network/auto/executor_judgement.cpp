@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 #include "level1_network/auto/executor_race.hpp"
 #include "level1_network/validation/answers.hpp"
 

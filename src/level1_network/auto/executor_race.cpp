@@ -8,8 +8,8 @@
 #include <map>
 #include <span>
 
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 #include "level1_network/validation/answers.hpp"
 
 namespace d5 {

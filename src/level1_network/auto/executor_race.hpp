@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/measuring/turn_clock.hpp"
-#include "d5/level1_network/framework_selection.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/mixture/framework_selection.hpp"
 #include "level1_network/mixture/unchanged_tensors.hpp"
 #include "level1_network/validation/network_judge.hpp"
 

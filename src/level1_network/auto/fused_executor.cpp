@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/nodes/structure_digest.hpp"
 
 namespace d5 {

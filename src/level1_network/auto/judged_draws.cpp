@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs that are random, and who runs on them.
-#include "d5/level1_network/network_inputs.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
 #include "level1_network/auto/auto_executor.hpp"
 
 namespace d5 {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/graph/whole_model.hpp"
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level0_ops/compiled_model.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level0_ops/operator/compiled_model.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace d5 {
 

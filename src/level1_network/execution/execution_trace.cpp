@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/execution_trace.hpp"
+#include "d5/level1_network/execution/execution_trace.hpp"
 
 namespace d5 {
 

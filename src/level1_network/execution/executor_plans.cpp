@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/feed.hpp"
-#include "d5/level1_network/framework_selection.hpp"
-#include "d5/level1_network/planned_memory.hpp"
-#include "d5/level1_network/planned_steps.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/execution/feed.hpp"
+#include "d5/level1_network/mixture/framework_selection.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
+#include "d5/level1_network/plan/planned_steps.hpp"
 #include "level1_network/execution/plan_executor.hpp"
 
 namespace d5 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/model_executor.hpp"
+#include "d5/level1_network/execution/model_executor.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <deque>
 
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level1_network/execution_trace.hpp"
-#include "d5/level1_network/feed.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level1_network/execution/execution_trace.hpp"
+#include "d5/level1_network/execution/feed.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/execution/compiled_network.hpp"
 #include "level1_network/execution/within_run.hpp"

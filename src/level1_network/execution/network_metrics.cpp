@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/metric.hpp"
+#include "d5/core/measuring/metric.hpp"
 
 namespace d5 {
 

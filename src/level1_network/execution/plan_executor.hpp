@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/execution_trace.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/execution/execution_trace.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 #include "level1_network/execution/within_run.hpp"
 #include "level1_network/mixture/measured_plan.hpp"
 #include "level1_network/plan/compile.hpp"

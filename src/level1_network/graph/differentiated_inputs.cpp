@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/graph/differentiated_inputs.hpp"
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/visitor.hpp"
 
 namespace d5 {

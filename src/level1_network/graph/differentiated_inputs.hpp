@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "d5/level0_ops/operator.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5 {

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "level1_network/nodes/shorter_node.hpp"
 
 namespace d5 {

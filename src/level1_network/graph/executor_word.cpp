@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 
 #include <fmt/ranges.h>
 
@@ -7,12 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/loadable_frameworks.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/entries/loadable_frameworks.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 
 namespace d5 {
 ExecutorWord::ExecutorWord(std::string text) : text_(std::move(text)) {

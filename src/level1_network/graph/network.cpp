@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/graph/network_file.hpp"
 #include "level1_network/graph/network_state.hpp"

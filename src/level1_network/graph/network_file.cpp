@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/graph/network_state.hpp"
 #include "level1_network/graph/parameter_roles.hpp"

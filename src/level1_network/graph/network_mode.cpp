@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_mode.hpp"
+#include "d5/level1_network/graph/network_mode.hpp"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
 #include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "onnx/tensor_type.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level1_network/graph/parameter_layout.hpp"
 #include "level1_network/nodes/node_names.hpp"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/arena.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/tensor/arena.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/nodes/node_names.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {

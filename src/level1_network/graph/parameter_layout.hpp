@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/arena.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/tensor/arena.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 namespace d5 {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/dtype.hpp"
-#include "d5/core/small_float.hpp"
+#include "d5/core/tensor/dtype.hpp"
+#include "d5/core/tensor/small_float.hpp"
 
 namespace d5 {
 namespace {

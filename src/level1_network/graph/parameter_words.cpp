@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/placement.hpp"
+#include "d5/level1_network/graph/placement.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <set>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "d5/onnx/visitor.hpp"
 
 namespace d5 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/transform_doubt.hpp"
+#include "d5/level1_network/graph/transform_doubt.hpp"
 
 #include <utility>
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 
 namespace d5::detail {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/graph/nested_transform.hpp"
 #include "level1_network/graph/transform_steps.hpp"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level1_network/network.hpp"
-#include "d5/level1_network/network_mode.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level1_network/graph/network_mode.hpp"
 
 namespace d5 {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "d5/level0_ops/places.hpp"
+#include "d5/level0_ops/operator/places.hpp"
 #include "level1_network/nodes/value_descs.hpp"
 
 namespace d5 {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

@@ -7,11 +7,11 @@
 #include <memory>
 #include <numeric>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/option.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "level1_network/micro_batch/node_times.hpp"
 #include "level1_network/micro_batch/segment_memory.hpp"
 #include "level1_network/micro_batch/split_segment.hpp"

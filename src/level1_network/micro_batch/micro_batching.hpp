@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network.hpp"
-#include "d5/level1_network/planned_memory.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
 #include "level1_network/micro_batch/batch_regions.hpp"
 #include "level1_network/micro_batch/batch_split.hpp"
 #include "level1_network/micro_batch/choose_sizes.hpp"

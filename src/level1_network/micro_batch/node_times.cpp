@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "level1_network/micro_batch/shortest_run.hpp"
 #include "level1_network/nodes/identical.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "level1_network/nodes/value_descs.hpp"
 
 namespace d5 {

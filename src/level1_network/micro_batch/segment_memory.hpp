@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "d5/level1_network/planned_memory.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
 #include "level1_network/micro_batch/batch_regions.hpp"
 
 namespace d5 {

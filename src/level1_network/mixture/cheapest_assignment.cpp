@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/mixture/integer_program.hpp"
 
 namespace d5 {

@@ -8,7 +8,7 @@
 
 #include "core/machine/machine.hpp"
 #include "core/measuring/trust.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
 
 namespace d5 {
 namespace {

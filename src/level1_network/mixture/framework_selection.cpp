@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/framework_selection.hpp"
+#include "d5/level1_network/mixture/framework_selection.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/core/report.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/report/report.hpp"
 
 namespace d5 {
 namespace {

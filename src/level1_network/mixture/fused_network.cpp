@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/graph/transform_steps.hpp"
 
 namespace d5 {

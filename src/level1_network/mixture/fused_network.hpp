@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "d5/level1_network/network.hpp"
-#include "d5/level1_network/network_mode.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level1_network/graph/network_mode.hpp"
 
 namespace d5 {
 

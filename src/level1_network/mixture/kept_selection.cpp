@@ -11,12 +11,12 @@
 
 #include "core/files/cache_folder.hpp"
 #include "core/machine/machine.hpp"
-#include "core/text/json_reader.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/plugin.hpp"
-#include "d5/core/threads.hpp"
+#include "core/parsing/json_reader.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/plugin.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "level1_network/mixture/fused_network.hpp"
 #include "level1_network/nodes/structure_digest.hpp"
 

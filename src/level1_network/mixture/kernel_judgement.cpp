@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 #include "level1_network/mixture/kernel_race.hpp"
 #include "level1_network/nodes/node_names.hpp"
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 #include "level1_network/mixture/node_groups.hpp"
 #include "level1_network/nodes/node_names.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/progress.hpp"
-#include "d5/level1_network/framework_selection.hpp"
+#include "d5/core/screen/progress.hpp"
+#include "d5/level1_network/mixture/framework_selection.hpp"
 #include "level1_network/mixture/plan_trial.hpp"
 
 namespace d5 {

@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 
 #include "core/machine/other_work.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
 #include "level1_network/mixture/disturbed_choice.hpp"
 #include "level1_network/mixture/kept_selection.hpp"
 #include "level1_network/nodes/structure_digest.hpp"

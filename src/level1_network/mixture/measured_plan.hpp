@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "core/measuring/turn_clock.hpp"
-#include "d5/core/event.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/trace/event.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "level1_network/plan/compile.hpp"
 
 namespace d5 {

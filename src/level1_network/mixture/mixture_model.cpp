@@ -5,8 +5,8 @@
 #include <limits>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/mixture/cheapest_assignment.hpp"
 #include "level1_network/nodes/node_names.hpp"
 

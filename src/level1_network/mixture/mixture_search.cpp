@@ -9,8 +9,8 @@
 #include <span>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 #include "level1_network/mixture/mixture_model.hpp"
 #include "level1_network/nodes/node_names.hpp"
 

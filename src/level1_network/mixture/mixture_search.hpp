@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "d5/level1_network/framework_selection.hpp"
+#include "d5/level1_network/mixture/framework_selection.hpp"
 #include "level1_network/mixture/plan_trial.hpp"
 
 namespace d5 {

@@ -8,8 +8,8 @@
 #include <limits>
 #include <span>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/plan/transfer_kernel.hpp"

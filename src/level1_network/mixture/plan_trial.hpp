@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/measuring/turn_clock.hpp"
-#include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
 #include "level1_network/mixture/unchanged_tensors.hpp"
 #include "level1_network/mixture/value_sketch.hpp"
 #include "level1_network/plan/compile.hpp"

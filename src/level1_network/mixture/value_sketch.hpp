@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 
 namespace d5 {
 

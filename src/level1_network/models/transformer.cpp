@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/models/layers/sequence_layers.hpp"
 
 namespace d5::model {

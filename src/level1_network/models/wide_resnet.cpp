@@ -4,7 +4,7 @@
 // 1x1 convolution of what it has normalized.
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/models/layers/image_layers.hpp"
 
 namespace d5::model {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5 {

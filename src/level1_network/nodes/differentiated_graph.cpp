@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level1_network/nodes/node_names.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/nodes/differentiated_graph.hpp"

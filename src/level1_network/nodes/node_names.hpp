@@ -22,8 +22,8 @@ void rename_reads(onnx::Node& node, const NewNames& names);
 /// A tensor that the node writes; empty if it writes none.
 [[nodiscard]] std::string first_output(const onnx::Node& node);
 
-/// The layer of a node of this name, as `profile_records` (d5/level1_network/network_profile.hpp)
-/// tells it; a name of one part is its own.
+/// The layer of a node of this name, as `profile_records`
+/// (d5/level1_network/profile/network_profile.hpp) tells it; a name of one part is its own.
 [[nodiscard]] std::string layer_of(const std::string& name);
 
 }  // namespace d5

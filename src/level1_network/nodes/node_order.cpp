@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {

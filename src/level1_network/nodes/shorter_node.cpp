@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/nodes/element_type_attributes.hpp"
 #include "level1_network/nodes/node_names.hpp"

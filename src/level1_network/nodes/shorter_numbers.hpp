@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::detail {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level0_ops/operator/drawn_values.hpp"
 

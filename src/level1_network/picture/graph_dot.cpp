@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/network_drawing.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/picture/network_drawing.hpp"
 #include "level1_network/picture/graph_picture.hpp"
 
 namespace d5 {

@@ -6,7 +6,7 @@
 
 #include "core/report/markup.hpp"
 #include "core/report/palette.hpp"
-#include "d5/level1_network/network_drawing.hpp"
+#include "d5/level1_network/picture/network_drawing.hpp"
 #include "level1_network/picture/graph_picture.hpp"
 #include "level1_network/picture/layered_layout.hpp"
 

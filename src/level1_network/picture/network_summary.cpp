@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/graph/held_weights.hpp"
 #include "level1_network/nodes/node_names.hpp"

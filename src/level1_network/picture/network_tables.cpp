@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_tables.hpp"
+#include "d5/level1_network/picture/network_tables.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "d5/core/results.hpp"
-#include "d5/level1_network/node_support.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level1_network/validation/node_support.hpp"
 #include "level1_network/graph/held_weights.hpp"
 #include "level1_network/graph/parameter_words.hpp"
 

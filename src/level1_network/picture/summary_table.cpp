@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/results.hpp"
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
 
 namespace d5 {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 #include "level1_network/plan/plan.hpp"
 
 namespace d5 {

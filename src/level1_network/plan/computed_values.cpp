@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/graph/graph_links.hpp"
 #include "level1_network/nodes/node_names.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/plan/constant_folding.hpp"
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/node_run.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/run/node_run.hpp"
 
 namespace d5 {
 namespace {

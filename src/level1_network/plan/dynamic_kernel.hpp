@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "d5/level0_ops/node_run.hpp"
+#include "d5/level0_ops/run/node_run.hpp"
 
 namespace d5 {
 

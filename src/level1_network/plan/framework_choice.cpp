@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/loadable_frameworks.hpp"
+#include "d5/core/entries/loadable_frameworks.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 std::vector<const OperatorRegistry*> FrameworkChoice::all() const {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 
 namespace d5 {
 

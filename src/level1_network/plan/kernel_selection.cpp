@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/progress.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/screen/progress.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/plan/dynamic_kernel.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/plan/compile.hpp"
 #include "level1_network/plan/gradients/gradient_sum.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level0_ops/subgraph_runner.hpp"
+#include "d5/level0_ops/operator/subgraph_runner.hpp"
 #include "level0_ops/kernels/recycled_tensors.hpp"
 #include "level1_network/plan/plan_cache.hpp"
 #include "level1_network/plan/run_state.hpp"

@@ -5,8 +5,8 @@
 #include <set>
 #include <type_traits>
 
-#include "d5/core/device_memory.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/device_memory.hpp"
 
 namespace d5 {
 namespace {

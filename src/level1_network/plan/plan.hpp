@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/arena.hpp"
-#include "d5/level0_ops/operator.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/planned_memory.hpp"
+#include "d5/core/tensor/arena.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
 #include "level1_network/plan/gradients/gradient_sum.hpp"
 #include "level1_network/plan/run_state.hpp"
 #include "level1_network/plan/transfer_kernel.hpp"

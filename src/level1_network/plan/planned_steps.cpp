@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/planned_steps.hpp"
+#include "d5/level1_network/plan/planned_steps.hpp"
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 

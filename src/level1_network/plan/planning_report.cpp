@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/planning_report.hpp"
+#include "d5/level1_network/plan/planning_report.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "level1_network/plan/memory/memory_plan.hpp"
 
 namespace d5 {

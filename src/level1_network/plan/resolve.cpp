@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/nodes/differentiated_graph.hpp"
 #include "level1_network/nodes/node_names.hpp"

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "d5/core/device_memory.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/step_info.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/device_memory.hpp"
+#include "d5/level1_network/graph/step_info.hpp"
 #include "level1_network/plan/nested_graph.hpp"
 
 namespace d5 {

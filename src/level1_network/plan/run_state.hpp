@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/level0_ops/op_context.hpp"
-#include "d5/level1_network/placement.hpp"
+#include "d5/level0_ops/operator/op_context.hpp"
+#include "d5/level1_network/graph/placement.hpp"
 #include "level1_network/plan/framework_choice.hpp"
 
 namespace d5 {

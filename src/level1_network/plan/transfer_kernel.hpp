@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "d5/level0_ops/operator.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
 
 namespace d5 {
 

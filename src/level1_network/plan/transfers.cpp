@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
 #include "level1_network/plan/transfer_kernel.hpp"
 
 namespace d5 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_bench.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/network_profile.hpp"
-#include "d5/level1_network/planned_memory.hpp"
-#include "d5/level1_network/transform_doubt.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/graph/transform_doubt.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
+#include "d5/level1_network/profile/network_profile.hpp"
 #include "level1_network/validation/network_judge.hpp"
 #include "level1_network/validation/shared_drawing.hpp"
 

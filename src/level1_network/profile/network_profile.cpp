@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_profile.hpp"
+#include "d5/level1_network/profile/network_profile.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/core/clock.hpp"
+#include "d5/core/clocks/clock.hpp"
 
 namespace d5 {
 

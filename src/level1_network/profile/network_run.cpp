@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_run.hpp"
+#include "d5/level1_network/profile/network_run.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/npy.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/tensor/npy.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "d5/onnx/file.hpp"
 #include "level0_ops/validation/evidence.hpp"
 #include "level1_network/source/input_drawing.hpp"

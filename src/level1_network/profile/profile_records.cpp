@@ -5,7 +5,7 @@
 #include <array>
 #include <functional>
 
-#include "d5/level1_network/network_profile.hpp"
+#include "d5/level1_network/profile/network_profile.hpp"
 #include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "d5/core/results.hpp"
-#include "d5/level1_network/network_profile.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level1_network/profile/network_profile.hpp"
 
 namespace d5 {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/subject_comparison.hpp"
+#include "d5/level1_network/profile/subject_comparison.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/bench.hpp"
-#include "d5/level1_network/network_bench.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
 
 namespace d5 {
 namespace {

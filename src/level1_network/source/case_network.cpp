@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "level0_ops/operator/node_model.hpp"
 #include "onnx/tensor_type.hpp"
 

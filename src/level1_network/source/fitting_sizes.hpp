@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level1_network/network.hpp"
-#include "d5/level1_network/open_sizes.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level1_network/source/open_sizes.hpp"
 
 namespace d5 {
 

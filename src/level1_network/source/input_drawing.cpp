@@ -8,8 +8,8 @@
 #include <cstring>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 #include "level1_network/source/made_inputs.hpp"
 #include "level1_network/source/open_dims.hpp"
 #include "level1_network/source/size_trial.hpp"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "d5/level1_network/network_inputs.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
 
 namespace d5 {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "d5/core/value.hpp"
-#include "d5/level1_network/network.hpp"
-#include "d5/level1_network/open_sizes.hpp"
+#include "d5/core/tensor/value.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level1_network/source/open_sizes.hpp"
 #include "level1_network/source/input_drawing.hpp"
 
 namespace d5 {

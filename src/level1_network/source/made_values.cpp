@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/source/made_values.hpp"
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
 
 namespace d5 {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "level1_network/source/input_drawing.hpp"
 #include "level1_network/source/value_ranges.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 
 #include "core/files/clutter.hpp"
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/schema.hpp"
 #include "d5/version.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/models.hpp"
+#include "d5/level1_network/source/models.hpp"
 
 namespace d5 {
 

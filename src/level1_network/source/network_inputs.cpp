@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_inputs.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/transform_doubt.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/transform_doubt.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/nodes/declared_shape.hpp"
 #include "level1_network/nodes/value_descs.hpp"

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/value.hpp"
-#include "d5/level1_network/network.hpp"
-#include "d5/level1_network/open_sizes.hpp"
+#include "d5/core/tensor/value.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level1_network/source/open_sizes.hpp"
 
 namespace d5 {
 

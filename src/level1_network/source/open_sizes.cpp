@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/open_sizes.hpp"
+#include "d5/level1_network/source/open_sizes.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
 
 namespace d5 {
 

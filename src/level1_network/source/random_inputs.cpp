@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "level1_network/source/fitting_sizes.hpp"
 #include "level1_network/source/made_inputs.hpp"
 #include "level1_network/source/made_values.hpp"

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/source/size_search.hpp"
 
 namespace d5 {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "d5/level1_network/network.hpp"
-#include "d5/level1_network/open_sizes.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level1_network/source/open_sizes.hpp"
 #include "level1_network/source/value_ranges.hpp"
 
 namespace d5 {

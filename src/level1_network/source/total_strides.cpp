@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5 {
 namespace {

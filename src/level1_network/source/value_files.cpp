@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <set>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/npy.hpp"
-#include "d5/core/npz.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/tensor/npy.hpp"
+#include "d5/core/tensor/npz.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5 {

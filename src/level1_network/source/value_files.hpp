@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/network_inputs.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
 
 namespace d5 {
 

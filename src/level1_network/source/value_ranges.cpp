@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/visitor.hpp"
 
 namespace d5 {

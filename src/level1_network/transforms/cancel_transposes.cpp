@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level1_network/graph/graph_links.hpp"
 #include "level1_network/nodes/elementwise_nodes.hpp"

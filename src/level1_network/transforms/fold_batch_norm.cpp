@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/tensor/float64.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/operator/tensor_conversion.hpp"
 #include "level1_network/graph/graph_links.hpp"

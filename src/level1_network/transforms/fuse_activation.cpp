@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level1_network/graph/graph_links.hpp"
 #include "level1_network/nodes/value_descs.hpp"

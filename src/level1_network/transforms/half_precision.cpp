@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/graph/exact_nodes.hpp"
 #include "level1_network/graph/graph_links.hpp"

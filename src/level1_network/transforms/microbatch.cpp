@@ -2,9 +2,9 @@
 // A batch in several smaller ones, one after another, so that the plan needs less memory.
 #include <fmt/format.h>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "level1_network/micro_batch/micro_batching.hpp"
 
 namespace d5::transform {

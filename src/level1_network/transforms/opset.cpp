@@ -2,7 +2,7 @@
 // The same network in the operators of a newer opset of ONNX.
 #include <fmt/format.h>
 
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/opset_conversion.hpp"
 

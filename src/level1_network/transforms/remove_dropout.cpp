@@ -2,7 +2,7 @@
 // Dropout that drops nothing in inference.
 #include <fmt/format.h>
 
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level1_network/graph/graph_links.hpp"
 #include "level1_network/nodes/node_names.hpp"

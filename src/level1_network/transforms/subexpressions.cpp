@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "d5/onnx/schema.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/graph/graph_links.hpp"

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/model.hpp"
 #include "level1_network/trials/shorter_rounding.hpp"
 #include "level1_network/validation/rounding_judge.hpp"

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 
 namespace d5::detail {
 

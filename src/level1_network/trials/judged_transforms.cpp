@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/transform_doubt.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/transform_doubt.hpp"
 #include "level1_network/graph/nested_transform.hpp"
 #include "level1_network/graph/transform_steps.hpp"
 #include "level1_network/trials/transform_trial.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/measurement.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 namespace d5::detail {
 

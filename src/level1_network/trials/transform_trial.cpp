@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_inputs.hpp"
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level1_network/trials/differing_node.hpp"
 #include "level1_network/trials/shorter_rounding.hpp"

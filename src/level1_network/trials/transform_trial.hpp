@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 
 namespace d5::detail {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <ranges>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "level1_network/graph/parameter_layout.hpp"
 
 namespace d5 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/measurement.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5 {
 

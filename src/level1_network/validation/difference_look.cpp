@@ -10,12 +10,12 @@
 #include <set>
 
 #include "core/files/scratch_folder.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/graph/network_parts.hpp"
 #include "level1_network/validation/bounds_off.hpp"

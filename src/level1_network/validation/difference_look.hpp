@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "d5/level1_network/network_reduction.hpp"
+#include "d5/level1_network/validation/network_reduction.hpp"
 #include "level1_network/validation/rounding_judge.hpp"
 
 namespace d5 {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level0_ops/validation/draw_judge.hpp"
 #include "level1_network/graph/network_parts.hpp"

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "d5/core/interrupt.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace d5 {
 

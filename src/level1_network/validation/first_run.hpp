@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 namespace d5 {
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_inputs.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level1_network/validation/draw_validation.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/files/cache_folder.hpp"
-#include "core/text/json_reader.hpp"
-#include "d5/core/error.hpp"
+#include "core/parsing/json_reader.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5 {

@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "core/files/sha256.hpp"
-#include "core/text/json_reader.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "core/parsing/json_reader.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/validation/reduced_folder.hpp"
 

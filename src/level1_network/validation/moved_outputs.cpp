@@ -10,8 +10,8 @@
 #include <set>
 
 #include "core/tensor/float64.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 #include "level0_ops/validation/evidence.hpp"
 #include "level0_ops/validation/varied.hpp"
 #include "level1_network/graph/parameter_layout.hpp"

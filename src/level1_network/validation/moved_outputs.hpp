@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 #include "level1_network/validation/answers.hpp"
 
 namespace d5 {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_check.hpp"
+#include "d5/level1_network/validation/network_check.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/work_list.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network_validation.hpp"
-#include "d5/level1_network/node_comparison.hpp"
-#include "d5/level1_network/numeric_gradients.hpp"
-#include "d5/level1_network/transform_doubt.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/measuring/work_list.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/graph/transform_doubt.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
+#include "d5/level1_network/validation/node_comparison.hpp"
+#include "d5/level1_network/validation/numeric_gradients.hpp"
 #include "level1_network/source/input_drawing.hpp"
 #include "level1_network/validation/moved_outputs.hpp"
 #include "level1_network/validation/network_sides.hpp"

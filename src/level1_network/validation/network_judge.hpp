@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/interrupt.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "level1_network/validation/rounding_judge.hpp"
 
 namespace d5 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_reduction.hpp"
+#include "d5/level1_network/validation/network_reduction.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/validation/complaint.hpp"
 #include "level0_ops/validation/delta_debugging.hpp"
 #include "level1_network/graph/network_parts.hpp"

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "d5/level1_network/network_check.hpp"
-#include "d5/level1_network/node_comparison.hpp"
+#include "d5/level1_network/validation/network_check.hpp"
+#include "d5/level1_network/validation/node_comparison.hpp"
 
 namespace d5 {
 

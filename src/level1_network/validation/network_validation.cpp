@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
 #include "level1_network/validation/inner_values.hpp"
 #include "level1_network/validation/moved_outputs.hpp"
 #include "level1_network/validation/rounding_judge.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/node_comparison.hpp"
+#include "d5/level1_network/validation/node_comparison.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <optional>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "level1_network/graph/network_parts.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/validation/answers.hpp"

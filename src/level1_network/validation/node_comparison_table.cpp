@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <span>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/node_comparison.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/validation/node_comparison.hpp"
 
 namespace d5 {
 namespace {

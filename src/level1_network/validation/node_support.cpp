@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/node_support.hpp"
+#include "d5/level1_network/validation/node_support.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/plan/framework_choice.hpp"
 
 namespace d5 {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "d5/core/random.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 namespace d5 {
 

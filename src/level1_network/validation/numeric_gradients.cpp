@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/numeric_gradients.hpp"
+#include "d5/level1_network/validation/numeric_gradients.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <set>
 
 #include "core/tensor/float64.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level1_network/validation/float64_network.hpp"
 #include "level1_network/validation/value_check.hpp"

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "d5/core/value.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/tensor/value.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 namespace d5 {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/option.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "level1_network/validation/network_sides.hpp"
 #include "level1_network/validation/reduced_folder.hpp"
 

@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <string_view>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/validation/reduced_folder.hpp"
 

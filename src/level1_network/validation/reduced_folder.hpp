@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "d5/level1_network/network_reduction.hpp"
+#include "d5/level1_network/validation/network_reduction.hpp"
 
 namespace d5 {
 

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "core/tensor/float64.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/graph/parameter_layout.hpp"
 #include "level1_network/nodes/random_nodes.hpp"

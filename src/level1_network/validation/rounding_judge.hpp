@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/interrupt.hpp"
-#include "d5/core/measurement.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/core/results/measurement.hpp"
 #include "level1_network/validation/answers.hpp"
 
 namespace d5 {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/measurement.hpp"
-#include "d5/core/value.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/tensor/value.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 #include "level0_ops/validation/evidence.hpp"
 
 namespace d5 {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 
 namespace d5::detail {
 

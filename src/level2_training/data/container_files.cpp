@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "core/files/clutter.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/container.hpp"
 #include "level2_training/data/storage/shard_name.hpp"
 
 namespace d5 {

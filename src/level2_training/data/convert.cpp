@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/progress.hpp"
-#include "d5/level2_training/container.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/screen/progress.hpp"
+#include "d5/level2_training/data/container.hpp"
 #include "level2_training/data/storage/mapped_file.hpp"
 #include "level2_training/data/storage/shard_name.hpp"
 

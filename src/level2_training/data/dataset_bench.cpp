@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/dataset_bench.hpp"
+#include "d5/level2_training/data/dataset_bench.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/level2_training/dataset_summary.hpp"
-#include "d5/level2_training/sampler.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/level2_training/data/dataset_summary.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 #include "level2_training/data/batches/batch_judge.hpp"
 
 namespace d5 {

@@ -14,7 +14,7 @@
 
 #include "core/files/clutter.hpp"
 #include "core/files/sha256.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/batch_check.hpp"
 
 namespace d5::detail {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 #include "level2_training/data/storage/mapped_file.hpp"
 
 namespace d5::detail {

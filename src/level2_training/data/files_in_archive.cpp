@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/files/clutter.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/encoded_files.hpp"
 #include "level2_training/data/storage/tar.hpp"
 #include "level2_training/data/storage/unpacked_file.hpp"

@@ -9,9 +9,9 @@
 
 #include "core/files/gzip.hpp"
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "level2_training/data/published/data_file.hpp"
 
 namespace d5::detail {

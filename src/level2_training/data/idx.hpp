@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/interrupt.hpp"
-#include "d5/core/measurement.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5::detail {
 

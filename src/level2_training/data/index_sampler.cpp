@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/index_sampler.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/batches/batch_loader.hpp"
 
 namespace d5 {

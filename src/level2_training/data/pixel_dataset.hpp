@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 
 namespace d5::detail {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 
 #include <fmt/format.h>
 
 #include <functional>
 #include <numeric>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 

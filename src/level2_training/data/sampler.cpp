@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 

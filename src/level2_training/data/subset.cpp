@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/subset.hpp"
+#include "d5/level2_training/data/subset.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/batch_check.hpp"
 
 namespace d5 {

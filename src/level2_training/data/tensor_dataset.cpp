@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 
 #include <fmt/format.h>
 

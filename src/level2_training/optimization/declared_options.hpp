@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
 
 /// Options that many optimizers have, told once: the same names, ranges and help in each.
 namespace d5::detail {

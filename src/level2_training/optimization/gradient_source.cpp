@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/gradient_source.hpp"
+#include "d5/level2_training/optimization/gradient_source.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/losses/parts/scalar_loss.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/grouped_options.hpp"
+#include "d5/level2_training/optimization/grouped_options.hpp"
 
 #include <fnmatch.h>
 
 #include <algorithm>
 
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
 
 namespace d5 {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "d5/core/value.hpp"
-#include "d5/level2_training/loss_weight.hpp"
+#include "d5/core/tensor/value.hpp"
+#include "d5/level2_training/optimization/loss_weight.hpp"
 
 namespace d5::detail {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <ranges>
 
-#include "d5/level2_training/gradient_norm.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/optimization/gradient_norm.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 
 namespace d5 {
 

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/kept_parameters.hpp"
+#include "d5/level2_training/optimization/kept_parameters.hpp"
 
 namespace d5 {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/loss_weight.hpp"
+#include "d5/level2_training/optimization/loss_weight.hpp"
 
 #include <fmt/format.h>
 
 #include <map>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 #include "level1_network/nodes/value_descs.hpp"
 #include "level2_training/losses/parts/loss_reading.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/optimizer_options.hpp"
+#include "d5/level2_training/optimization/optimizer_options.hpp"
 
 #include "level2_training/optimization/declared_options.hpp"
 

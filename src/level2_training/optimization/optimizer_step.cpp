@@ -6,9 +6,9 @@
 #include <array>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 
 namespace d5 {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
 
 namespace d5 {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "d5/core/trace.hpp"
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 
 namespace d5 {

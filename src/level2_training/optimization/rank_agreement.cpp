@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/rank_agreement.hpp"
+#include "d5/level2_training/optimization/rank_agreement.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/slotted_optimizer.hpp"
+#include "d5/level2_training/optimization/slotted_optimizer.hpp"
 
 #include <algorithm>
 

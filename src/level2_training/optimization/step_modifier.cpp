@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 
 #include <fmt/format.h>
 
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/schedule.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 #include "level2_training/optimization/taken_options.hpp"
 
 namespace d5 {

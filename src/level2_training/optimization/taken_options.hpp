@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
 
 namespace d5::detail {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/update_rule.hpp"
+#include "d5/level2_training/optimization/update_rule.hpp"
 
 #include <fmt/format.h>
 
 #include <typeinfo>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/slotted_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/slotted_optimizer.hpp"
 
 namespace d5 {
 namespace {

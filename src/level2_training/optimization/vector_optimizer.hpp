@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
 #include "level2_training/optimization/kept_outputs.hpp"
 
 namespace d5::detail {

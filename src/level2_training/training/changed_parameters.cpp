@@ -7,9 +7,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 #include "level1_network/graph/parameter_words.hpp"
 
 namespace d5::detail {

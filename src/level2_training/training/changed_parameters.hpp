@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/checkpoint.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "d5/version.hpp"
 #include "level2_training/data/storage/mapped_file.hpp"
 #include "level2_training/data/storage/safetensors.hpp"

@@ -7,7 +7,7 @@
 #include <boost/math/distributions/chi_squared.hpp>
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/training/classification.hpp"
 
 namespace d5::detail {

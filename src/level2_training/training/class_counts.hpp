@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 
 namespace d5::detail {
 

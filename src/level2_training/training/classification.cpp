@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {

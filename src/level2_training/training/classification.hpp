@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/loss_weight.hpp"
+#include "d5/level2_training/optimization/loss_weight.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
 
 namespace d5::detail {
 

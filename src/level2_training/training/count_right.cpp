@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/accuracy.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
 
 namespace d5 {
 

@@ -5,8 +5,8 @@
 
 #include "core/machine/machine.hpp"
 #include "core/measuring/trust.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 
 namespace d5::detail {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/machine/other_work.hpp"
-#include "d5/level2_training/training_metric.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
 
 namespace d5::detail {
 

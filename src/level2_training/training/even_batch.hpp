@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level2_training/rank_agreement.hpp"
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/optimization/rank_agreement.hpp"
 
 namespace d5::detail {
 

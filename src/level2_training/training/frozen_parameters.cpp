@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/frozen_parameters.hpp"
+#include "d5/level2_training/training/frozen_parameters.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/initial_values.hpp"
+#include "d5/level2_training/training/initial_values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,10 +9,10 @@
 #include <optional>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level1_network/network_mode.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/network_mode.hpp"
 #include "level2_training/data/storage/mapped_file.hpp"
 #include "level2_training/data/storage/safetensors.hpp"
 

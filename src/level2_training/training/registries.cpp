@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/framework.hpp"
-#include "d5/core/metric.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/sampler.hpp"
-#include "d5/level2_training/transformed_dataset.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "level2_training/optimization/taken_options.hpp"
 
 namespace d5 {

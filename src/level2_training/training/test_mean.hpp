@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "d5/level2_training/loss_weight.hpp"
-#include "d5/level2_training/rank_agreement.hpp"
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/optimization/loss_weight.hpp"
+#include "d5/level2_training/optimization/rank_agreement.hpp"
 
 namespace d5::detail {
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/measurement.hpp"
-#include "d5/level1_network/network.hpp"
-#include "d5/level1_network/network_mode.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/initial_values.hpp"
-#include "d5/level2_training/recipe.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level1_network/graph/network_mode.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/training/initial_values.hpp"
+#include "d5/level2_training/training/recipe.hpp"
 
 namespace d5::detail {
 

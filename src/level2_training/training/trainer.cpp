@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "core/measuring/machine_watch.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level2_training/network_feed.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level2_training/data/network_feed.hpp"
 #include "level2_training/losses/parts/scalar_loss.hpp"
 #include "level2_training/training/changed_parameters.hpp"
 #include "level2_training/training/older_checkpoints.hpp"

@@ -9,11 +9,11 @@
 #include <sstream>
 
 #include "core/measuring/trust.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/network_mode.hpp"
-#include "d5/level2_training/checkpoint.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_metric.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/network_mode.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
 #include "level1_network/nodes/identical.hpp"
 #include "level2_training/training/late_doubts.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_metric.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
 
-#include "d5/core/measurement.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
 
 namespace d5 {
 

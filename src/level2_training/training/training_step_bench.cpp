@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_step_bench.hpp"
+#include "d5/level2_training/training/training_step_bench.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/transform_doubt.hpp"
-#include "d5/level2_training/loss.hpp"
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/graph/transform_doubt.hpp"
+#include "d5/level2_training/losses/loss.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "level1_network/validation/network_judge.hpp"
 #include "level1_network/validation/shared_drawing.hpp"
 #include "level2_training/training/changed_parameters.hpp"

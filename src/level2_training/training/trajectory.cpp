@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/trajectory.hpp"
+#include "d5/level2_training/training/trajectory.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 
 namespace d5::detail {
 namespace {

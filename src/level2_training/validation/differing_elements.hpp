@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 namespace d5::detail {
 

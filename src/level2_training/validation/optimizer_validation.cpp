@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/optimizer_validation.hpp"
+#include "d5/level2_training/validation/optimizer_validation.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level2_training/training_validation.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level2_training/validation/training_validation.hpp"
 #include "level2_training/validation/differing_elements.hpp"
 
 namespace d5 {

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/dataset_metrics.hpp"
-#include "d5/level2_training/training_validation.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/dataset_metrics.hpp"
+#include "d5/level2_training/validation/training_validation.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_comparison.hpp"
+#include "d5/level2_training/validation/training_comparison.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "core/results/inherited_doubt.hpp"
-#include "d5/core/ratio.hpp"
-#include "d5/core/student.hpp"
-#include "d5/level2_training/training_validation.hpp"
+#include "d5/core/measuring/ratio.hpp"
+#include "d5/core/statistics/student.hpp"
+#include "d5/level2_training/validation/training_validation.hpp"
 
 namespace d5 {
 namespace {

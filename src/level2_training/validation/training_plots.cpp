@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "d5/level2_training/training_comparison.hpp"
+#include "d5/level2_training/validation/training_comparison.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_report.hpp"
+#include "d5/level2_training/validation/training_report.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "core/report/row_names.hpp"
-#include "d5/level2_training/trajectory.hpp"
+#include "d5/level2_training/training/trajectory.hpp"
 
 namespace d5 {
 namespace {

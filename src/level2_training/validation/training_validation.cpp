@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_validation.hpp"
+#include "d5/level2_training/validation/training_validation.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/validation/differing_elements.hpp"
 
 namespace d5 {

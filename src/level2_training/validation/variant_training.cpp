@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/variant_training.hpp"
+#include "d5/level2_training/validation/variant_training.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/kept_runs.hpp"
-#include "d5/level2_training/convergence_reference.hpp"
+#include "d5/core/results/kept_runs.hpp"
+#include "d5/level2_training/training/convergence_reference.hpp"
 
 namespace d5 {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/machine/machine.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/communicator/schedules_under_way.hpp"
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::detail {
 

@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/transport.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communication_resources.hpp"
+#include "d5/level3_distributed/communicator/communication_resources.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,10 +12,10 @@
 #include <string_view>
 
 #include "core/machine/machine.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/duration.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/numbers/duration.hpp"
 
 namespace d5 {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communication_schedule.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
 
 #include <algorithm>
 #include <atomic>
 
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/communicator/schedules_under_way.hpp"
 

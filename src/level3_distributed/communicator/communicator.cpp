@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,9 +9,9 @@
 #include <mutex>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level3_distributed/communication_event.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level3_distributed/communicator/communication_event.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 #include "level3_distributed/communicator/checked_call.hpp"
 #include "level3_distributed/communicator/patience.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communicator_decorator.hpp"
+#include "d5/level3_distributed/communicator/communicator_decorator.hpp"
 
 #include <memory>
 #include <utility>

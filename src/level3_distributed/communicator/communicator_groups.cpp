@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5 {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/gather_records.hpp"
+#include "d5/level3_distributed/communicator/gather_records.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/results/inherited_doubt.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
 
 namespace d5 {

@@ -2,7 +2,7 @@
 #include "level3_distributed/communicator/patience.hpp"
 
 #include "core/machine/machine.hpp"
-#include "core/text/launcher.hpp"
+#include "core/process/launcher.hpp"
 
 namespace d5::detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "d5/level3_distributed/communication_resources.hpp"
+#include "d5/level3_distributed/communicator/communication_resources.hpp"
 
 namespace d5::detail {
 

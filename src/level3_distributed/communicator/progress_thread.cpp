@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/progress_thread.hpp"
+#include "d5/level3_distributed/communicator/progress_thread.hpp"
 
 #include <chrono>
 #include <optional>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "d5/level3_distributed/transport.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
 
 namespace d5::detail {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "d5/level3_distributed/communication_call.hpp"
+#include "d5/level3_distributed/communicator/communication_call.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/traffic.hpp"
+#include "d5/level3_distributed/communicator/traffic.hpp"
 
 #include <sstream>
 

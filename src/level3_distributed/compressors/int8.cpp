@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
 #include "level3_distributed/compressors/parts/lanes.hpp"
 
 namespace d5 {

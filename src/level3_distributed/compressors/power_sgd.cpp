@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
 
 namespace d5::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
 #include "level3_distributed/compressors/parts/lanes.hpp"
 #include "level3_distributed/compressors/parts/packed_codes.hpp"
 

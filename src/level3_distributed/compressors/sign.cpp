@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
 #include "level3_distributed/compressors/parts/packed_signs.hpp"
 
 namespace d5 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/gradient_compressor.hpp"
-#include "d5/level3_distributed/sparse_stream.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
+#include "d5/level3_distributed/sparse/sparse_stream.hpp"
 #include "level3_distributed/compressors/parts/kept_fraction.hpp"
 
 namespace d5 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/call_timeout.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <memory>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communication_call.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communication_call.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/decorators/call_watch.hpp"
 #include "level3_distributed/decorators/joint_end.hpp"

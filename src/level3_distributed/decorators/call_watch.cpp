@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "d5/core/duration.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/training_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/duration.hpp"
+#include "d5/level3_distributed/decorators/training_step.hpp"
 #include "level3_distributed/decorators/joint_end.hpp"
 #include "level3_distributed/decorators/kept_until_exit.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level3_distributed/call_timeout.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/fault_injection.hpp"
+#include "d5/level3_distributed/decorators/fault_injection.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/training_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/decorators/training_step.hpp"
 
 namespace d5 {
 namespace {

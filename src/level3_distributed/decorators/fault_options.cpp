@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/fault_injection.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/decorators/fault_injection.hpp"
 
 namespace d5 {
 namespace {

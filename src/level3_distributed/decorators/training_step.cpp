@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/training_step.hpp"
+#include "d5/level3_distributed/decorators/training_step.hpp"
 
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "level3_distributed/decorators/step_of_thread.hpp"
 
 namespace d5 {

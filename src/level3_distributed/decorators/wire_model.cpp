@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -12,8 +12,8 @@
 #include <functional>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 
 namespace d5 {

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/duration.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/numbers/duration.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
 
 namespace d5 {
 namespace {

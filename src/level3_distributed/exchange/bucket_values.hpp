@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 
 namespace d5::detail {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level3_distributed/gradient_bucket.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
+#include "d5/level3_distributed/exchange/gradient_bucket.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
 
 namespace d5 {
 namespace exchange {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level2_training/gradient_source.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level2_training/optimization/gradient_source.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
 
 namespace d5::detail {
 

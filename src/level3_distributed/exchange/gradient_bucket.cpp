@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/gradient_bucket.hpp"
+#include "d5/level3_distributed/exchange/gradient_bucket.hpp"
 
-#include "d5/core/arena.hpp"
+#include "d5/core/tensor/arena.hpp"
 
 namespace d5 {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "d5/level2_training/gradient_source.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/gradient_bucket.hpp"
+#include "d5/level2_training/optimization/gradient_source.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/exchange/gradient_bucket.hpp"
 
 namespace d5::detail {
 

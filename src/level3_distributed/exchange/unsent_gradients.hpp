@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level3_distributed/gradient_compressor.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
 #include "level3_distributed/exchange/bucket_values.hpp"
 
 namespace d5::detail {

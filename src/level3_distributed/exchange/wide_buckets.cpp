@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "d5/level3_distributed/communication_schedule.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
 
 namespace d5::detail {
 namespace {

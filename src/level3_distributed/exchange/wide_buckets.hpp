@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/gradient_bucket.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/exchange/gradient_bucket.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communication_operators.hpp"
+#include "d5/level3_distributed/graph/communication_operators.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <mutex>
 
 #include "d5/abi.h"
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level1_network/transform.hpp"
-#include "d5/level3_distributed/communication_group.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
+#include "d5/level1_network/graph/transform.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/graph/communication_group.hpp"
 #include "level0_ops/operator/custom/c_status.hpp"
 #include "level0_ops/operator/custom/operator_communicators.hpp"
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communication_group.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/graph/communication_group.hpp"
 
 namespace d5::detail {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "d5/level0_ops/operator.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::detail {
 

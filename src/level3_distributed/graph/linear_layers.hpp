@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "level3_distributed/graph/tensor_pairs.hpp"
 
 namespace d5::detail {

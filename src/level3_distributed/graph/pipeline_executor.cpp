@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/stream.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/network_summary.hpp"
-#include "d5/level1_network/placement.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/stream.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/placement.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/graph/network_parts.hpp"
 #include "level1_network/nodes/node_names.hpp"

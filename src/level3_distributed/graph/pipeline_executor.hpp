@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/loss_weight.hpp"
-#include "d5/level3_distributed/pipeline_stage.hpp"
+#include "d5/level2_training/optimization/loss_weight.hpp"
+#include "d5/level3_distributed/graph/pipeline_stage.hpp"
 #include "level2_training/optimization/joined_outputs.hpp"
 #include "level3_distributed/graph/stage_view.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/pipeline_schedule.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/graph/pipeline_schedule.hpp"
 
 namespace d5 {
 namespace pipeline_schedule {

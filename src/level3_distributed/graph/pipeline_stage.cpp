@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/pipeline_stage.hpp"
+#include "d5/level3_distributed/graph/pipeline_stage.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
 
 namespace d5 {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "d5/level1_network/network_mode.hpp"
+#include "d5/level1_network/graph/network_mode.hpp"
 
 namespace d5::detail {
 

@@ -10,12 +10,12 @@
 #include <memory>
 #include <sstream>
 
-#include "d5/core/error.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_profile.hpp"
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
+#include "d5/level1_network/profile/network_profile.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 namespace d5::detail {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/entry.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/partition.hpp"
+#include "d5/core/entries/entry.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/graph/partition.hpp"
 
 namespace d5::detail {
 

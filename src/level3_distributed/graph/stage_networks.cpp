@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/network_summary.hpp"
-#include "d5/level3_distributed/partition.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
+#include "d5/level3_distributed/graph/partition.hpp"
 #include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {

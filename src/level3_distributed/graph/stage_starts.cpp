@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/partition.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/graph/partition.hpp"
 
 namespace d5 {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "d5/level3_distributed/partition.hpp"
+#include "d5/level3_distributed/graph/partition.hpp"
 
 namespace d5::detail {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 namespace d5::detail {
 

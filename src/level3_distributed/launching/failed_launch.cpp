@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "core/text/error_line.hpp"
-#include "d5/core/error.hpp"
+#include "core/errors/error_line.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

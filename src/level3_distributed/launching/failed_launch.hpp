@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
 
 namespace d5::detail {
 

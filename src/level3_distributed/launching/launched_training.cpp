@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "core/files/scratch_folder.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
-#include "d5/level3_distributed/scaling_study.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
+#include "d5/level3_distributed/launching/scaling_study.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,8 +18,8 @@
 
 #include "core/files/scratch_folder.hpp"
 #include "core/process/owned_process.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

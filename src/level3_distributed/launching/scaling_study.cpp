@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/scaling_study.hpp"
+#include "d5/level3_distributed/launching/scaling_study.hpp"
 
 #include <fmt/format.h>
 
@@ -11,12 +11,12 @@
 #include <thread>
 
 #include "core/results/inherited_doubt.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/kept_runs.hpp"
-#include "d5/core/results.hpp"
-#include "d5/core/student.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/core/results/kept_runs.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/statistics/student.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level3_distributed/launching/scaling_records.hpp"
 
 namespace d5 {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 
-#include "d5/core/results.hpp"
-#include "d5/core/student.hpp"
-#include "d5/level3_distributed/scaling_study.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/statistics/student.hpp"
+#include "d5/level3_distributed/launching/scaling_study.hpp"
 #include "level3_distributed/launching/scaling_records.hpp"
 
 namespace d5 {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "core/machine/machine.hpp"
-#include "core/text/thread_pool.hpp"
-#include "d5/core/trace.hpp"
+#include "core/thread_pool/thread_pool.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 
 namespace d5::detail {

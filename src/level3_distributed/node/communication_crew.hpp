@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::detail {
 

@@ -12,11 +12,11 @@
 #include <numeric>
 #include <vector>
 
-#include "core/text/launcher.hpp"
-#include "d5/core/arena.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/memory_window.hpp"
-#include "d5/level3_distributed/node_memory.hpp"
+#include "core/process/launcher.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/arena.hpp"
+#include "d5/level3_distributed/node/memory_window.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
 #include "level3_distributed/communicator/transport/loaded_part.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <span>
 
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 
 namespace d5 {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <exception>
 
-#include "d5/core/arena.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level3_distributed/communication_schedule.hpp"
+#include "d5/core/tensor/arena.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"
 

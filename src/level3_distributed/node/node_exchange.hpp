@@ -7,8 +7,8 @@
 #include <memory>
 #include <mutex>
 
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 
 namespace d5::detail {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 #include "level3_distributed/communicator/boot_id.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
 
 namespace d5 {

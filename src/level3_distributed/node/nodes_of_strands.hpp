@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 
 namespace d5::detail {
 

@@ -5,13 +5,13 @@
 #include <functional>
 #include <string>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
-#include "d5/level3_distributed/sample_cut.hpp"
-#include "d5/level3_distributed/sparse_all_reduce.hpp"
-#include "d5/level3_distributed/topology.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
+#include "d5/level3_distributed/samples/sample_cut.hpp"
+#include "d5/level3_distributed/schemes/topology.hpp"
+#include "d5/level3_distributed/sparse/sparse_all_reduce.hpp"
 
 namespace d5::detail {
 namespace {

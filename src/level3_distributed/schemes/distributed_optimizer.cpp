@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
 
 namespace d5 {
 namespace distributed_optimizer {

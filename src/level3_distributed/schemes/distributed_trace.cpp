@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/distributed_trace.hpp"
+#include "d5/level3_distributed/schemes/distributed_trace.hpp"
 
 #include <fmt/format.h>
 

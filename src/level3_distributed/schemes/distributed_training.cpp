@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 
 #include <fmt/format.h>
 
@@ -12,19 +12,19 @@
 #include <thread>
 #include <utility>
 
-#include "core/text/launcher.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/checkpoint.hpp"
-#include "d5/level3_distributed/communication_volume.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/gather_records.hpp"
-#include "d5/level3_distributed/rank_check.hpp"
-#include "d5/level3_distributed/sample_cut.hpp"
-#include "d5/level3_distributed/training_step.hpp"
+#include "core/process/launcher.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
+#include "d5/level3_distributed/communicator/gather_records.hpp"
+#include "d5/level3_distributed/decorators/training_step.hpp"
+#include "d5/level3_distributed/samples/sample_cut.hpp"
+#include "d5/level3_distributed/schemes/communication_volume.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/rank_check.hpp"
 #include "level2_training/optimization/shared/state_parts.hpp"
 #include "level2_training/optimization/taken_options.hpp"
 #include "level3_distributed/schemes/chosen_names.hpp"

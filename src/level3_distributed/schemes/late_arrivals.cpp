@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/late_arrivals.hpp"
+#include "d5/level3_distributed/schemes/late_arrivals.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 
 namespace d5 {
 namespace {

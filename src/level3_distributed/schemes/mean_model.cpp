@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level3_distributed/schemes/mean_model.hpp"
 
-#include "d5/core/dtype.hpp"
+#include "d5/core/tensor/dtype.hpp"
 
 namespace d5::detail {
 

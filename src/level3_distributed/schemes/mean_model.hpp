@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "d5/level1_network/network.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::detail {
 

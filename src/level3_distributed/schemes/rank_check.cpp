@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/rank_check.hpp"
+#include "d5/level3_distributed/schemes/rank_check.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 
 namespace d5 {
 namespace {

@@ -8,9 +8,9 @@
 #include <sstream>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/level2_training/checkpoint.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
 #include "level2_training/training/older_checkpoints.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
 

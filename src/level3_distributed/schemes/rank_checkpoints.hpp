@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::detail {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/machine/source_commit.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/rank_check.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/schemes/rank_check.hpp"
 #include "d5/version.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
 

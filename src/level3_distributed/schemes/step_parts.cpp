@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 
 namespace d5::detail {
 namespace {

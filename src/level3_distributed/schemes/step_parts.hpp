@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "d5/level2_training/training_event.hpp"
-#include "d5/level3_distributed/communication_event.hpp"
+#include "d5/level2_training/training/training_event.hpp"
+#include "d5/level3_distributed/communicator/communication_event.hpp"
 
 namespace d5::detail {
 

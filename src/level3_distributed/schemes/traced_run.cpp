@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/traced_run.hpp"
+#include "d5/level3_distributed/schemes/traced_run.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/distributed_trace.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level3_distributed/schemes/distributed_trace.hpp"
 
 namespace d5 {
 namespace {

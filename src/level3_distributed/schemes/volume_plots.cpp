@@ -5,9 +5,9 @@
 #include <map>
 #include <string>
 
-#include "d5/core/measurement.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level3_distributed/communication_volume.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level3_distributed/schemes/communication_volume.hpp"
 
 namespace d5 {
 namespace {

@@ -5,10 +5,10 @@
 #include <bit>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level3_distributed/communication_schedule.hpp"
-#include "d5/level3_distributed/sparse_all_reduce.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
+#include "d5/level3_distributed/sparse/sparse_all_reduce.hpp"
 #include "level3_distributed/sparse/parts/split_reduce.hpp"
 
 namespace d5::sparse {

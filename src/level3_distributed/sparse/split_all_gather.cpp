@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communication_schedule.hpp"
-#include "d5/level3_distributed/sparse_all_reduce.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
+#include "d5/level3_distributed/sparse/sparse_all_reduce.hpp"
 #include "level3_distributed/sparse/parts/split_reduce.hpp"
 
 namespace d5::sparse {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/opset/opset_step.hpp"
 
 namespace d5::onnx::detail {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/opset/opset_step.hpp"
 
 namespace d5::onnx::detail {

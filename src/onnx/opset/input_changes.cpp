@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "d5/core/dtype.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/dtype.hpp"
 #include "onnx/opset/opset_step.hpp"
 
 namespace d5::onnx::detail {

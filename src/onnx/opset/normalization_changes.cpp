@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "d5/core/dtype.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/dtype.hpp"
 #include "onnx/opset/opset_step.hpp"
 
 namespace d5::onnx::detail {

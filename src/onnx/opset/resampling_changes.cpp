@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "onnx/opset/opset_step.hpp"
 
 namespace d5::onnx::detail {

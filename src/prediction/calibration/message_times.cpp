@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/network_calibration.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/prediction/calibration/network_calibration.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
 #include "prediction/calibration/timed_repetitions.hpp"
 

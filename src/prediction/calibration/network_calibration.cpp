@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/network_calibration.hpp"
+#include "d5/prediction/calibration/network_calibration.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 
 namespace d5 {
 namespace {

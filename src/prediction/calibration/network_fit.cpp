@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/network_calibration.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/calibration/network_calibration.hpp"
 
 namespace d5 {
 namespace {

@@ -5,10 +5,10 @@
 #include <array>
 #include <bit>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/node_memory.hpp"
-#include "d5/prediction/network_calibration.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
+#include "d5/prediction/calibration/network_calibration.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"
 #include "prediction/calibration/timed_repetitions.hpp"

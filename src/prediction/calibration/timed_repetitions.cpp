@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/statistics.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
 
 namespace d5::detail {

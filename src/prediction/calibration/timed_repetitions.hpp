@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "d5/core/clock.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::detail {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/operation_graph.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/graph/operation_graph.hpp"
 
 namespace d5 {
 namespace {

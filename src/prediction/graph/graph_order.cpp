@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/operation_graph.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/graph/operation_graph.hpp"
 
 namespace d5 {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/operation_graph.hpp"
+#include "d5/prediction/graph/operation_graph.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/operation_kind.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/graph/operation_kind.hpp"
 
 namespace d5 {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "core/report/markup.hpp"
 #include "core/report/palette.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
-#include "d5/prediction/operation_graph_file.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/prediction/graph/operation_graph_file.hpp"
 #include "level1_network/picture/layered_layout.hpp"
 
 namespace d5 {

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/text/json_reader.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/prediction/operation_graph_file.hpp"
+#include "core/parsing/json_reader.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/prediction/graph/operation_graph_file.hpp"
 
 namespace d5 {
 namespace {

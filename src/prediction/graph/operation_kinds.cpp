@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/operation_kind.hpp"
+#include "d5/prediction/graph/operation_kind.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/operation_schedule.hpp"
+#include "d5/prediction/graph/operation_schedule.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/operation_schedule.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/graph/operation_schedule.hpp"
 
 namespace d5 {
 namespace {

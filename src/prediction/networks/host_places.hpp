@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "d5/prediction/network_description.hpp"
+#include "d5/prediction/networks/network_description.hpp"
 
 namespace d5::detail {
 

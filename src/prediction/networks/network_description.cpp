@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/network_description.hpp"
+#include "d5/prediction/networks/network_description.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,14 +11,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/text/yaml_tree.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/carried_file.hpp"
-#include "d5/core/duration.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
+#include "core/parsing/yaml_tree.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/numbers/duration.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
 
 namespace d5 {
 namespace {

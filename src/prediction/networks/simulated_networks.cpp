@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/prediction/simulated_network.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
 
 namespace d5 {
 

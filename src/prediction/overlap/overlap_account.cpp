@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_account.hpp"
+#include "d5/prediction/overlap/overlap_account.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 #include "level3_distributed/schemes/step_parts.hpp"
 
 namespace d5 {

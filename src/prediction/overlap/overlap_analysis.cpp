@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_analysis.hpp"
+#include "d5/prediction/overlap/overlap_analysis.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/geometric_mean.hpp"
-#include "d5/core/statistics.hpp"
+#include "d5/core/statistics/geometric_mean.hpp"
+#include "d5/core/statistics/statistics.hpp"
 
 namespace d5::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
 
 namespace d5::detail {

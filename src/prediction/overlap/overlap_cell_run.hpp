@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/overlap_map.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/prediction/overlap/overlap_map.hpp"
 
 namespace d5::detail {
 

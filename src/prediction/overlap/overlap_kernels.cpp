@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_kernels.hpp"
+#include "d5/prediction/overlap/overlap_kernels.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "core/machine/machine.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_map.hpp"
+#include "d5/prediction/overlap/overlap_map.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <memory>
 #include <thread>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
 #include "prediction/overlap/overlap_cell_run.hpp"
 

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/core/student.hpp"
-#include "d5/prediction/overlap_map.hpp"
-#include "d5/prediction/overlap_map_rounds.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/student.hpp"
+#include "d5/prediction/overlap/overlap_map.hpp"
+#include "d5/prediction/overlap/overlap_map_rounds.hpp"
 
 namespace d5 {
 namespace {

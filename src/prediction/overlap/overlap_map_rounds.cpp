@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_map_rounds.hpp"
+#include "d5/prediction/overlap/overlap_map_rounds.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/files/scratch_folder.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
 #include "level3_distributed/launching/failed_launch.hpp"
 #include "prediction/overlap/time_shares.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/overlap_search.hpp"
+#include "d5/prediction/overlap/overlap_search.hpp"
 
 #include <fmt/format.h>
 
@@ -7,19 +7,19 @@
 #include <memory>
 #include <optional>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/result_journal.hpp"
-#include "d5/core/results.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level3_distributed/communication_resources.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/prediction/overlap_account.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/core/results/result_journal.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level3_distributed/communicator/communication_resources.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/prediction/overlap/overlap_account.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
 #include "prediction/overlap/time_shares.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "d5/core/clock.hpp"
+#include "d5/core/clocks/clock.hpp"
 
 namespace d5::detail {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "d5/core/statistics.hpp"
+#include "d5/core/statistics/statistics.hpp"
 
 namespace d5::detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/prediction/training_profile.hpp"
+#include "d5/prediction/profile/training_profile.hpp"
 
 namespace d5::detail {
 

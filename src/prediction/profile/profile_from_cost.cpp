@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/profile_from_cost.hpp"
+#include "d5/prediction/profile/profile_from_cost.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 namespace d5 {
 namespace {

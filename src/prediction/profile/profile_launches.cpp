@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/profile_launches.hpp"
+#include "d5/prediction/profile/profile_launches.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <limits>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/statistics.hpp"
 #include "prediction/profile/launch_samples.hpp"
 
 namespace d5 {

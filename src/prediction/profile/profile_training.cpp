@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/profile_training.hpp"
+#include "d5/prediction/profile/profile_training.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 
 #include "core/measuring/machine_watch.hpp"
 #include "core/measuring/trust.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/prediction/rank_rates.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/prediction/profile/rank_rates.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
 #include "prediction/profile/launch_samples.hpp"
 #include "prediction/profile/profiled_step.hpp"

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_inputs.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
 
 namespace d5 {

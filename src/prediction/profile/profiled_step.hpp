@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "d5/prediction/profile_training.hpp"
+#include "d5/prediction/profile/profile_training.hpp"
 
 namespace d5 {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/rank_rates.hpp"
+#include "d5/prediction/profile/rank_rates.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"
 

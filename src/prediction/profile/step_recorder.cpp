@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/prediction/training_profile.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/prediction/profile/training_profile.hpp"
 
 namespace d5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/training_profile.hpp"
+#include "d5/prediction/profile/training_profile.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/prediction/operation_kind.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/graph/operation_kind.hpp"
 #include "prediction/profile/launch_samples.hpp"
 
 namespace d5 {

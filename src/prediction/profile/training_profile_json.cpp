@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/text/json_reader.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/prediction/training_profile.hpp"
+#include "core/parsing/json_reader.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/prediction/profile/training_profile.hpp"
 
 namespace d5 {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "core/trace/thread_trace.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/decorators/step_of_thread.hpp"
 
 namespace d5::detail {

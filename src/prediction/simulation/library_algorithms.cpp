@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communication_schedule.hpp"
-#include "d5/level3_distributed/transport.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
 #include "prediction/simulation/library_call.hpp"
 #include "prediction/simulation/library_decisions.hpp"
 

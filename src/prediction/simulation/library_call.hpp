@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 
 namespace d5::detail {
 

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/level3_distributed/communication_call.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level3_distributed/communicator/communication_call.hpp"
 
 namespace d5::detail {
 namespace {

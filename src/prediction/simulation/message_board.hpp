@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/tensor.hpp"
-#include "d5/prediction/simulated_network.hpp"
+#include "d5/core/tensor/tensor.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
 #include "prediction/simulation/fiber_scheduler.hpp"
 
 namespace d5::detail {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
 #include "prediction/simulation/simulated_world.hpp"
 
 namespace d5::detail {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/prediction/network_description.hpp"
-#include "d5/prediction/rank_rates.hpp"
+#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/profile/rank_rates.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"
 #include "prediction/networks/fluid_share.hpp"
 #include "prediction/simulation/fiber_scheduler.hpp"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "d5/level3_distributed/communication_schedule.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
 #include "level3_distributed/communicator/schedules_under_way.hpp"
 #include "prediction/simulation/simulated_world.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "d5/level3_distributed/communicator_decorator.hpp"
+#include "d5/level3_distributed/communicator/communicator_decorator.hpp"
 
 namespace d5::detail {
 

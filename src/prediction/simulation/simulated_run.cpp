@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,12 +11,12 @@
 #include <fstream>
 #include <optional>
 
-#include "core/text/virtual_clock.hpp"
+#include "core/clocks/virtual_clock.hpp"
 #include "core/trace/thread_trace.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "prediction/simulation/simulated_communicator.hpp"
 #include "prediction/simulation/simulated_progress.hpp"

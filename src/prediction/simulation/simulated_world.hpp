@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "d5/prediction/simulated_network.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 #include "prediction/simulation/fiber_scheduler.hpp"
 #include "prediction/simulation/library_call.hpp"
 #include "prediction/simulation/message_board.hpp"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/timed_optimizer.hpp"
+#include "d5/prediction/simulation/timed_optimizer.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/core/stream.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level1_network/execution_event.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/core/tensor/stream.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
 
 namespace d5 {
 namespace {

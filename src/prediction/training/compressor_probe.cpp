@@ -7,10 +7,10 @@
 #include <limits>
 #include <memory>
 
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
-#include "d5/prediction/operation_kind.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
+#include "d5/prediction/graph/operation_kind.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 
 namespace d5::detail {
 namespace {

@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "core/files/scratch_folder.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level3_distributed/rank_launch.hpp"
-#include "d5/prediction/local_prediction.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level3_distributed/launching/rank_launch.hpp"
+#include "d5/prediction/training/local_prediction.hpp"
 #include "level3_distributed/launching/failed_launch.hpp"
 
 namespace d5 {

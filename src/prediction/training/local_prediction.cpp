@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/local_prediction.hpp"
+#include "d5/prediction/training/local_prediction.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/prediction/prediction_timeline.hpp"
-#include "d5/prediction/profile_launches.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/prediction/profile/profile_launches.hpp"
+#include "d5/prediction/training/prediction_timeline.hpp"
 
 namespace d5 {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/measured_training.hpp"
+#include "d5/prediction/training/measured_training.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
 #include "prediction/profile/profiled_step.hpp"
 

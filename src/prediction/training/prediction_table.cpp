@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "d5/core/results.hpp"
-#include "d5/prediction/predicted_curve.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/prediction/training/predicted_curve.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/scaling_prediction.hpp"
+#include "d5/prediction/training/scaling_prediction.hpp"
 
 #include <fmt/format.h>
 
@@ -11,11 +11,11 @@
 #include <numeric>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/core/student.hpp"
-#include "d5/prediction/prediction_strategy.hpp"
-#include "d5/prediction/simulated_network.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/student.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
+#include "d5/prediction/training/prediction_strategy.hpp"
 #include "prediction/profile/launch_samples.hpp"
 
 namespace d5 {

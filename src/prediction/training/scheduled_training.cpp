@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/closed_cost.hpp"
-#include "d5/prediction/operation_kind.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/graph/operation_kind.hpp"
+#include "d5/prediction/training_graphs/closed_cost.hpp"
 
 namespace d5 {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/prediction/simulated_training.hpp"
+#include "d5/prediction/training/simulated_training.hpp"
 
 namespace d5 {
 

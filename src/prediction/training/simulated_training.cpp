@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/simulated_training.hpp"
+#include "d5/prediction/training/simulated_training.hpp"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,14 @@
 #include <map>
 #include <memory>
 
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
-#include "d5/core/random.hpp"
-#include "d5/core/statistics.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/prediction/timed_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/core/statistics/statistics.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/prediction/simulation/timed_optimizer.hpp"
 #include "prediction/profile/launch_samples.hpp"
 #include "prediction/training/scheduled_training.hpp"
 

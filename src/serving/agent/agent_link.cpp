@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/agent_link.hpp"
+#include "d5/serving/agent/agent_link.hpp"
 
 #include "serving/grpc/grpc_parts.hpp"
 

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/serving/agent_link.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/serving/agent/agent_link.hpp"
 #include "serving/agent/agent_stream.hpp"
 #include "serving/agent/agent_words.hpp"
 #include "serving/grpc/grpc_listening.hpp"

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "serving/agent/agent.grpc.pb.h"
 #include "serving/agent/agent_words.hpp"
 #include "serving/grpc/grpc_parts.hpp"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/serving/agent.hpp"
-#include "d5/serving/job_queue.hpp"
+#include "d5/serving/agent/agent.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 
 namespace d5::detail {
 

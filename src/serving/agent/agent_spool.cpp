@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/text/json_reader.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "core/parsing/json_reader.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 
 namespace d5 {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/agent/agent_words.hpp"
 
 namespace d5::detail {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/serving/job_queue.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 #include "serving/agent/agent.grpc.pb.h"
 #include "serving/agent/spool_intake.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/serving/job_queue.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 #include "serving/agent/agent.pb.h"
 
 namespace d5::detail {

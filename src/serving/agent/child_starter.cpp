@@ -18,11 +18,11 @@
 #include <span>
 #include <string_view>
 
-#include "core/text/whole_number.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/dataset_samples.hpp"
-#include "d5/evaluation/evaluate.hpp"
-#include "d5/serving/agent.hpp"
+#include "core/numbers/whole_number.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/dataset_samples.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
+#include "d5/serving/agent/agent.hpp"
 #include "evaluation/database/open_database.hpp"
 
 namespace d5 {

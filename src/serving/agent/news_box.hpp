@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/agent/agent_session.hpp"
 
 namespace d5::detail {

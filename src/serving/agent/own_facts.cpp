@@ -7,13 +7,13 @@
 #include <ranges>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/artefact_store.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/evaluation/manifest_place.hpp"
-#include "d5/evaluation/model_manifest.hpp"
-#include "d5/serving/agent.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/artefact_store.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
+#include "d5/evaluation/manifest/model_manifest.hpp"
+#include "d5/serving/agent/agent.hpp"
 #include "d5/version.hpp"
 #include "serving/agent/child_process.hpp"
 

@@ -10,11 +10,11 @@
 #include <optional>
 #include <vector>
 
-#include "core/text/error_line.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
-#include "d5/serving/agent.hpp"
+#include "core/errors/error_line.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
+#include "d5/serving/agent/agent.hpp"
 #include "evaluation/database/open_database.hpp"
 #include "serving/agent/agent_spool.hpp"
 #include "serving/agent/child_process.hpp"

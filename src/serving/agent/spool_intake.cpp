@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/files/scratch_folder.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 
 namespace d5::detail {
 

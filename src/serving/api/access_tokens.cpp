@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/access_tokens.hpp"
+#include "d5/serving/api/access_tokens.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -14,10 +14,10 @@
 
 #include "core/files/file_lock.hpp"
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 
 namespace d5 {
 namespace {

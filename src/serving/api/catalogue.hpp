@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/manifest_place.hpp"
-#include "d5/serving/route.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
+#include "d5/serving/api/route.hpp"
 #include "serving/api/json_answer.hpp"
 
 namespace d5::detail {

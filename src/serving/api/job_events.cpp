@@ -6,8 +6,8 @@
 #include <memory>
 #include <stop_token>
 
-#include "core/text/whole_number.hpp"
-#include "d5/core/error.hpp"
+#include "core/numbers/whole_number.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/api/job_json.hpp"
 
 namespace d5::detail {

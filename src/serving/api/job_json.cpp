@@ -7,8 +7,8 @@
 #include <ctime>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/serving/job_request.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/serving/jobs/job_request.hpp"
 
 namespace d5::detail {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/serving/job_queue.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 #include "serving/api/json_answer.hpp"
 
 namespace d5::detail {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/text/json_depth.hpp"
-#include "core/text/whole_number.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "core/numbers/whole_number.hpp"
+#include "core/parsing/json_depth.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/serving/http_message.hpp"
+#include "d5/serving/http/http_message.hpp"
 
 namespace d5::detail {
 

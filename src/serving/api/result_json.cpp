@@ -8,7 +8,7 @@
 
 #include "core/results/conditions_json.hpp"
 #include "core/results/result_members.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 #include "serving/api/json_answer.hpp"
 
 namespace d5::detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/route.hpp"
+#include "d5/serving/api/route.hpp"
 
 namespace d5 {
 

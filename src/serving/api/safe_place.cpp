@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/serving/http_server.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/serving/http/http_server.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/server.hpp"
+#include "d5/serving/api/server.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/serving/access_tokens.hpp"
-#include "d5/serving/http_server.hpp"
-#include "d5/serving/route.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/serving/api/access_tokens.hpp"
+#include "d5/serving/api/route.hpp"
+#include "d5/serving/http/http_server.hpp"
 #include "serving/api/safe_place.hpp"
 
 namespace d5::detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/serving_context.hpp"
+#include "d5/serving/api/serving_context.hpp"
 
-#include "d5/serving/job_queue.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 
 namespace d5 {
 

@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "core/files/curl_handle.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 
 namespace d5::detail {
 

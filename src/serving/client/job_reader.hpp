@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "d5/core/results.hpp"
-#include "d5/serving/job_queue.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 
 namespace d5::detail {
 

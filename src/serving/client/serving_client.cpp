@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/serving_client.hpp"
+#include "d5/serving/client/serving_client.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/text/json_depth.hpp"
-#include "d5/core/error.hpp"
+#include "core/parsing/json_depth.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/client/event_lines.hpp"
 #include "serving/client/http_call.hpp"
 #include "serving/client/job_reader.hpp"

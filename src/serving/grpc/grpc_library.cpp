@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the library d5_grpc shows: this alone.
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 #include "serving/grpc/grpc_parts.hpp"
 
 namespace d5::detail {

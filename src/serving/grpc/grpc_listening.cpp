@@ -5,8 +5,8 @@
 
 #include <chrono>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "serving/api/safe_place.hpp"
 
 namespace d5::detail {

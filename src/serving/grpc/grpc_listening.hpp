@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "d5/serving/access_tokens.hpp"
+#include "d5/serving/api/access_tokens.hpp"
 
 namespace d5::detail {
 

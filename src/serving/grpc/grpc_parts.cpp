@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "core/entries/system_library.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 

@@ -8,9 +8,9 @@
 #include <array>
 #include <exception>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/http/request_parser.hpp"
 
 namespace d5::detail {

@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <string>
 
-#include "d5/serving/http_server.hpp"
+#include "d5/serving/http/http_server.hpp"
 #include "serving/http/byte_stream.hpp"
 
 namespace d5::detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/http_server.hpp"
+#include "d5/serving/http/http_server.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -24,8 +24,8 @@
 #include <thread>
 
 #include "core/files/owned_descriptor.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/http/byte_stream.hpp"
 #include "serving/http/http_connection.hpp"
 

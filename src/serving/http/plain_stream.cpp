@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "d5/core/clock.hpp"
+#include "d5/core/clocks/clock.hpp"
 #include "serving/http/byte_stream.hpp"
 
 namespace d5::detail {

@@ -9,8 +9,8 @@
 #include <boost/beast/http/string_body.hpp>
 #include <limits>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 

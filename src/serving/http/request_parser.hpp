@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "d5/serving/http_message.hpp"
-#include "d5/serving/http_server.hpp"
+#include "d5/serving/http/http_message.hpp"
+#include "d5/serving/http/http_server.hpp"
 #include "serving/http/byte_stream.hpp"
 
 namespace d5::detail {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "core/text/utf8.hpp"
-#include "d5/core/error.hpp"
+#include "core/errors/utf8.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/http/request_parser.hpp"
 
 namespace d5::detail {

@@ -7,8 +7,8 @@
 #include <array>
 #include <climits>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/http/byte_stream.hpp"
 
 namespace d5::detail {

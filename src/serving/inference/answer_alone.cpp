@@ -8,10 +8,10 @@
 #include <new>
 
 #include "core/machine/plain_crashes.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/evaluation/predictor.hpp"
-#include "d5/serving/inference_models.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/serving/inference/inference_models.hpp"
 #include "serving/inference/model_line.hpp"
 #include "serving/inference/told_error.hpp"
 

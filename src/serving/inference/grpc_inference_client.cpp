@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/inference/grpc_messages.hpp"
 #include "serving/inference/inference_clients.hpp"
 #include "serving/inference/open_inference.grpc.pb.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/inference/raw_tensor.hpp"
 
 namespace d5::detail {

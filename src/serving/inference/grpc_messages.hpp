@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/serving/inference_message.hpp"
+#include "d5/serving/inference/inference_message.hpp"
 #include "serving/inference/open_inference.pb.h"
 
 namespace d5::detail {

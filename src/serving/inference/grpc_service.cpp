@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "d5/core/error.hpp"
-#include "d5/serving/inference_service.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/serving/inference/inference_service.hpp"
 #include "serving/grpc/grpc_listening.hpp"
 #include "serving/grpc/grpc_parts.hpp"
 #include "serving/inference/grpc_messages.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/files/curl_handle.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/inference/inference_answer.hpp"
 #include "serving/inference/inference_body.hpp"
 #include "serving/inference/inference_clients.hpp"

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/text/json_depth.hpp"
-#include "core/text/whole_number.hpp"
-#include "d5/core/error.hpp"
+#include "core/numbers/whole_number.hpp"
+#include "core/parsing/json_depth.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/inference/inference_body.hpp"
 
 namespace d5::detail {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 
-#include "d5/serving/http_message.hpp"
-#include "d5/serving/inference_models.hpp"
-#include "d5/serving/serving_context.hpp"
+#include "d5/serving/api/serving_context.hpp"
+#include "d5/serving/http/http_message.hpp"
+#include "d5/serving/inference/inference_models.hpp"
 
 namespace d5::detail {
 

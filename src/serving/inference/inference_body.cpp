@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/text/json_depth.hpp"
-#include "d5/core/error.hpp"
+#include "core/parsing/json_depth.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/inference/json_data.hpp"
 #include "serving/inference/raw_tensor.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "d5/serving/inference_message.hpp"
+#include "d5/serving/inference/inference_message.hpp"
 
 namespace d5::detail {
 

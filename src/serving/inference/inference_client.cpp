@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/inference_client.hpp"
+#include "d5/serving/inference/inference_client.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/grpc/grpc_parts.hpp"
 #include "serving/inference/inference_clients.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/serving/inference_client.hpp"
+#include "d5/serving/inference/inference_client.hpp"
 
 namespace d5::detail {
 

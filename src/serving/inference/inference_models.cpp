@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/inference_models.hpp"
+#include "d5/serving/inference/inference_models.hpp"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,12 @@
 #include <mutex>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/evaluation/manifest_place.hpp"
-#include "d5/evaluation/model_assets.hpp"
-#include "d5/evaluation/model_manifest.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
+#include "d5/evaluation/manifest/model_manifest.hpp"
+#include "d5/evaluation/run/model_assets.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "d5/version.hpp"
 #include "serving/inference/served_model.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/inference_service.hpp"
+#include "d5/serving/inference/inference_service.hpp"
 
 #include "serving/grpc/grpc_parts.hpp"
 

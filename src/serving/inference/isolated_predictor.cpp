@@ -11,7 +11,7 @@
 #include <csignal>
 #include <utility>
 
-#include "d5/core/clock.hpp"
+#include "d5/core/clocks/clock.hpp"
 #include "serving/inference/told_error.hpp"
 
 namespace d5::detail {

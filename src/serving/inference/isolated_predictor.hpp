@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/process/owned_process.hpp"
-#include "d5/evaluation/predictor.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
 #include "serving/inference/model_line.hpp"
 
 namespace d5::detail {

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/serving/inference_message.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/serving/inference/inference_message.hpp"
 #include "serving/inference/raw_tensor.hpp"
 
 namespace d5::detail {

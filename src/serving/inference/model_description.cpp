@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <variant>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
 
 namespace d5::detail {
 namespace {

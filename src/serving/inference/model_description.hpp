@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/value.hpp"
-#include "d5/level1_network/network.hpp"
-#include "d5/serving/inference_message.hpp"
+#include "d5/core/tensor/value.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/serving/inference/inference_message.hpp"
 
 namespace d5::detail {
 

@@ -12,9 +12,9 @@
 #include <limits>
 #include <utility>
 
-#include "core/text/json_depth.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "core/parsing/json_depth.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/inference/raw_tensor.hpp"
 
 // A message: the length of its head, its head (JSON: the words, and what the tensors are), the

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/files/owned_descriptor.hpp"
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 
 namespace d5::detail {
 

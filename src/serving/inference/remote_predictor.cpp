@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/predictor.hpp"
-#include "d5/serving/inference_client.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/serving/inference/inference_client.hpp"
 
 namespace d5 {
 namespace {

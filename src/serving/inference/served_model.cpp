@@ -8,10 +8,10 @@
 #include <iterator>
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/thread_share.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/thread_share.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "serving/inference/model_description.hpp"
 
 namespace d5::detail {

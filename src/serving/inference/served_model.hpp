@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/evaluation/predictor.hpp"
-#include "d5/evaluation/served_predictor.hpp"
-#include "d5/serving/inference_models.hpp"
+#include "d5/evaluation/load/served_predictor.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/serving/inference/inference_models.hpp"
 #include "serving/inference/isolated_predictor.hpp"
 #include "serving/inference/request_rows.hpp"
 

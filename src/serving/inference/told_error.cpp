@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/agent_facts.hpp"
+#include "d5/serving/jobs/agent_facts.hpp"
 
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "core/text/json_reader.hpp"
-#include "d5/core/error.hpp"
+#include "core/parsing/json_reader.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

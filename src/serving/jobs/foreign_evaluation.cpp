@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluate.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
 
 namespace d5::detail {
 namespace {

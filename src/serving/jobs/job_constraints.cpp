@@ -6,12 +6,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/text/json_reader.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/evaluation/semantic_version.hpp"
-#include "d5/serving/job.hpp"
+#include "core/parsing/json_reader.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/evaluation/manifest/semantic_version.hpp"
+#include "d5/serving/jobs/job.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/job_queue.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "core/files/sha256.hpp"
-#include "core/text/whole_number.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/canonical_json.hpp"
-#include "d5/evaluation/evaluation_sink.hpp"
+#include "core/numbers/whole_number.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/database/evaluation_sink.hpp"
+#include "d5/evaluation/manifest/canonical_json.hpp"
 #include "evaluation/database/open_database.hpp"
 #include "evaluation/database/stored_rows.hpp"
 #include "serving/jobs/job_store.hpp"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/text/whole_number.hpp"
-#include "d5/core/error.hpp"
+#include "core/numbers/whole_number.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/jobs/job_store.hpp"
 
 namespace d5 {

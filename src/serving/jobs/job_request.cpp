@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/job_request.hpp"
+#include "d5/serving/jobs/job_request.hpp"
 
-#include "d5/evaluation/predictor.hpp"
-#include "d5/evaluation/semantic_version.hpp"
-#include "d5/level1_network/executor_word.hpp"
+#include "d5/evaluation/manifest/semantic_version.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "serving/jobs/foreign_evaluation.hpp"
 
 namespace d5 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/job_state.hpp"
+#include "d5/serving/jobs/job_state.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
 
 namespace d5 {
 namespace {

@@ -10,9 +10,9 @@
 #include <ctime>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/evaluation_title.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/database/evaluation_title.hpp"
 #include "evaluation/database/stored_rows.hpp"
 
 namespace d5 {

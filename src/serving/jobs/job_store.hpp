@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/serving/job_queue.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 #include "evaluation/database/sql_connection.hpp"
 
 namespace d5 {

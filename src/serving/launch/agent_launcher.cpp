@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/serving/agent_launcher.hpp"
+#include "d5/serving/launch/agent_launcher.hpp"
 
 namespace d5 {
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "core/process/program_run.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
 
 namespace d5::detail {
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <string>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/results.hpp"
-#include "d5/evaluation/evaluation_database.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 #include "tests/apps/background_run.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"

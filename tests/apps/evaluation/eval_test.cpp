@@ -2,7 +2,7 @@
 // d5 eval history, show, query, export, import, choose, compare, and --database of every command.
 #include <filesystem>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/core/sample_results.hpp"
 #include "tests/evaluation/sample_evaluation.hpp"

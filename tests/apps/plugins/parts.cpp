@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plug-in of parts that are no framework's: they go to d5's own registries.
-#include "d5/core/plugin.hpp"
-#include "d5/level1_network/transform.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/sampler.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/core/entries/plugin.hpp"
+#include "d5/level1_network/graph/transform.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 
 namespace {
 void fill(d5::Framework&) {

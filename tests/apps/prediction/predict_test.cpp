@@ -7,12 +7,12 @@
 #include <map>
 #include <sstream>
 
-#include "d5/core/duration.hpp"
-#include "d5/core/results.hpp"
-#include "d5/core/timeline.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/prediction/network_description.hpp"
-#include "d5/prediction/training_profile.hpp"
+#include "d5/core/numbers/duration.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/trace/timeline.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/profile/training_profile.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/prediction/training_profile.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/prediction/profile/training_profile.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "d5/core/atomic_file.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "tests/apps/background_run.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "serving/agent/child_process.hpp"
 #include "tests/apps/program_run.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "conformance/heap_watch.hpp"
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 
 using namespace d5;
 

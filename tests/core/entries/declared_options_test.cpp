@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/command_line.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/measuring/measure.hpp"
 
 using namespace d5;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/entry.hpp"
+#include "d5/core/entries/entry.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
 
 using namespace d5;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

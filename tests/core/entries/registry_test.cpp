@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/registry.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/artefact_store.hpp"
+#include "d5/core/files/artefact_store.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -14,8 +14,8 @@
 
 #include "core/files/file_lock.hpp"
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "tests/breaking_server.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/tar_member.hpp"

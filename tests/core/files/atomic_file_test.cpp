@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/atomic_file.hpp"
+#include "d5/core/files/atomic_file.hpp"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "d5/core/atomic_file.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5::detail {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/image.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/image/image.hpp"
 
 using namespace d5;
 using namespace std::string_literals;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/image.hpp"
+#include "d5/core/image/image.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/tensor/random.hpp"
 
 using namespace d5;
 using namespace std::string_literals;

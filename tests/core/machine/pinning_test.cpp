@@ -8,7 +8,7 @@
 
 #include "core/machine/machine.hpp"
 #include "core/machine/pinning.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
 
 using namespace d5;
 

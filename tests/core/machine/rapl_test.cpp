@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/atomic_file.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "core/machine/process_clock.hpp"
-#include "core/text/thread_pool.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/thread_share.hpp"
-#include "d5/core/waiting.hpp"
+#include "core/thread_pool/thread_pool.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/thread_share.hpp"
+#include "d5/core/thread_pool/waiting.hpp"
 
 using namespace d5;
 

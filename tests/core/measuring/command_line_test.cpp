@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/command_line.hpp"
+#include "d5/core/measuring/command_line.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
 
-#include "d5/core/measure.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/measure.hpp"
 
 using namespace d5;
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "core/text/virtual_clock.hpp"
-#include "d5/core/error.hpp"
+#include "core/clocks/virtual_clock.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/core/subjects.hpp"
 
 using namespace d5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/isolated_worker.hpp"
+#include "d5/core/measuring/isolated_worker.hpp"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/isolation.hpp"
+#include "d5/core/measuring/isolation.hpp"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 using Catch::Matchers::Contains;

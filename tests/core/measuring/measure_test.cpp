@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/measure.hpp"
+#include "d5/core/measuring/measure.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <vector>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/core/subjects.hpp"
 
 using namespace d5;

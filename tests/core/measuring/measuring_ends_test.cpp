@@ -2,7 +2,7 @@
 // What ends a measurement before its time.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/core/subjects.hpp"
 
 using namespace d5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/metric.hpp"
+#include "d5/core/measuring/metric.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "d5/core/measure.hpp"
-#include "d5/core/rate.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/measuring/rate.hpp"
 
 using namespace d5;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/work_list.hpp"
+#include "d5/core/measuring/work_list.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <stop_token>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

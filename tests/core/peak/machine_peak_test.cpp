@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/machine_peak.hpp"
+#include "d5/core/peak/machine_peak.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/results/environment.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plug-in whose library is not on this machine.
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
 extern "C" void nowhere();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plug-in as a user would write it: it adds one entry to a part that the test asks for.
-#include "d5/core/plugin.hpp"
-#include "d5/core/registry.hpp"
+#include "d5/core/entries/plugin.hpp"
+#include "d5/core/entries/registry.hpp"
 
 namespace {
 void fill(d5::Framework& framework) { framework.part<d5::Registry<int>>().add("answer", 42); }

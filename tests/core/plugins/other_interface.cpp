@@ -3,7 +3,7 @@
 #include "d5/core/interface.hpp"
 #undef D5_INTERFACE
 #define D5_INTERFACE "000000000000"
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
 namespace {
 void fill(d5::Framework&) {}

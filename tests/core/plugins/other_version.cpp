@@ -3,7 +3,7 @@
 #include "d5/version.hpp"
 #undef D5_VERSION
 #define D5_VERSION "0.0.0"
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
 namespace {
 void fill(d5::Framework&) {}

@@ -2,7 +2,7 @@
 // A plug-in that fails while it registers.
 #include <stdexcept>
 
-#include "d5/core/plugin.hpp"
+#include "d5/core/entries/plugin.hpp"
 
 namespace {
 void fill(d5::Framework&) { throw std::runtime_error("no such accelerator"); }

@@ -2,8 +2,8 @@
 // The device "toy" and a framework of six operators on it: those of LeNet. They compute what the
 // reference computes, bit for bit, on memory and in a thread that the host cannot reach.
 #include "core/plugins/toy_memory.hpp"
-#include "d5/core/plugin.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/plugin.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 
 namespace d5::toy {

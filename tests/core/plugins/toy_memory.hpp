@@ -13,8 +13,8 @@
 #include <mutex>
 #include <thread>
 
-#include "d5/core/device_memory.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/device_memory.hpp"
 
 // A device on the host's processor that forgives nothing: a missing copy crashes, a missing wait
 // reads old values.

@@ -15,8 +15,8 @@
 #include <thread>
 
 #include "core/process/program_run.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

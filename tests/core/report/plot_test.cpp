@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/plot.hpp"
+#include "d5/core/report/plot.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "core/report/axis_scale.hpp"
 #include "core/report/markup.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/core/markup_check.hpp"
 
 using namespace d5;

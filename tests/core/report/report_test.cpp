@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/report.hpp"
+#include "d5/core/report/report.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 #include "tests/core/markup_check.hpp"
 
 using namespace d5;

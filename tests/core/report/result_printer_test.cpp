@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/result_printer.hpp"
+#include "d5/core/report/result_printer.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

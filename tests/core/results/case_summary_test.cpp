@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/case_summary.hpp"
+#include "d5/core/results/case_summary.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/ratio.hpp"
+#include "d5/core/measuring/ratio.hpp"
 
 using namespace d5;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/condition.hpp"
+#include "d5/core/results/condition.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/results/conditions_json.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
 
 using namespace d5;
 using Catch::Contains;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/environment.hpp"
+#include "d5/core/results/environment.hpp"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include <regex>
 
 #include "core/machine/instruction_sets.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "d5/version.hpp"
 
 using namespace d5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/gate.hpp"
+#include "d5/core/results/gate.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -60,7 +60,8 @@ TEST_CASE("a time that was taken once is told a way out") {
   const auto findings = judge(holding({gated_time({1})}), holding({gated_time({1})}), 1.5);
   REQUIRE(findings.size() == 1);
   CHECK(findings.front().answer == Answer::undecided);
-  CHECK_THAT(findings.front().reason, Catch::Contains("interval: 1;") && Catch::Contains("only=batch_time"));
+  CHECK_THAT(findings.front().reason,
+             Catch::Contains("interval: 1;") && Catch::Contains("only=batch_time"));
 }
 
 TEST_CASE("a gate cannot tell what is mistrusted, however far it is from the limit") {

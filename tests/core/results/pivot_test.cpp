@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/pivot.hpp"
+#include "d5/core/results/pivot.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/ratio_sentence.hpp"
+#include "d5/core/results/ratio_sentence.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
 
 namespace d5 {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/ratio_summary.hpp"
+#include "d5/core/results/ratio_summary.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/ratio.hpp"
+#include "d5/core/measuring/ratio.hpp"
 
 using namespace d5;
 

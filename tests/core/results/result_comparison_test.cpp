@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/result_comparison.hpp"
+#include "d5/core/results/result_comparison.hpp"
 
 #include <catch2/catch.hpp>
 

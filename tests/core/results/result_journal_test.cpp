@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/result_journal.hpp"
+#include "d5/core/results/result_journal.hpp"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <limits>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 
 using namespace d5;
 

@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "core/results/record_words.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/carried_file.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
+#include "d5/core/results/results.hpp"
 #include "tests/core/json_schema.hpp"
 
 using namespace d5;

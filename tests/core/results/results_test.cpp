@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/results.hpp"
-#include "d5/core/byte_count.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -9,9 +9,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/result_comparison.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/results/result_comparison.hpp"
 #include "tests/approved.hpp"
 #include "tests/core/sample_results.hpp"
 #include "tests/temporary_folder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/statistics.hpp"
+#include "d5/core/statistics/statistics.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -8,8 +8,8 @@
 #include <numeric>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
 
 using namespace d5;
 

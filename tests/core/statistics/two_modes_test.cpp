@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 using namespace d5;
 using detail::two_modes;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
 
 using d5::RandomStream;
 using d5::detail::Uniformity;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/device.hpp"
+#include "d5/core/tensor/device.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,11 +10,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "d5/core/device_memory.hpp"
-#include "d5/core/dlpack.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/device_memory.hpp"
+#include "d5/core/tensor/dlpack.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 using namespace d5;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/dtype.hpp"
+#include "d5/core/tensor/dtype.hpp"
 
 #include <catch2/catch.hpp>
 

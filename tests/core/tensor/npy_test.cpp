@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/npy.hpp"
+#include "d5/core/tensor/npy.hpp"
 
 #include <catch2/catch.hpp>
 #include <complex>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 using Catch::Contains;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/npz.hpp"
+#include "d5/core/tensor/npz.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "core/files/zip.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/npy.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/tensor/npy.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "d5/core/arena.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/arena.hpp"
 
 using namespace d5;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/event.hpp"
+#include "d5/core/trace/event.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 

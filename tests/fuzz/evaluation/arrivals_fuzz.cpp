@@ -4,8 +4,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/arrival_stream.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/arrival_stream.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
 #include "temporary_folder.hpp"

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/dataset_manifest.hpp"
-#include "d5/evaluation/evaluation_manifest.hpp"
-#include "d5/evaluation/framework_manifest.hpp"
-#include "d5/evaluation/manifest.hpp"
-#include "d5/evaluation/model_manifest.hpp"
-#include "d5/evaluation/system_manifest.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/manifest/dataset_manifest.hpp"
+#include "d5/evaluation/manifest/evaluation_manifest.hpp"
+#include "d5/evaluation/manifest/framework_manifest.hpp"
+#include "d5/evaluation/manifest/manifest.hpp"
+#include "d5/evaluation/manifest/model_manifest.hpp"
+#include "d5/evaluation/manifest/system_manifest.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
 

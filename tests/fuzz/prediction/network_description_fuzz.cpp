@@ -3,10 +3,10 @@
 // again, and makes a network that carries a message, or is refused with a reason.
 #include <cmath>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/prediction/network_description.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs of operations: read, or refused. What was read is the same when it is read again, is
 // drawn, and scheduled.
-#include "d5/core/error.hpp"
-#include "d5/prediction/operation_graph_file.hpp"
-#include "d5/prediction/operation_schedule.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/graph/operation_graph_file.hpp"
+#include "d5/prediction/graph/operation_schedule.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/json_damage.hpp"
 #include "fuzz/mutation.hpp"

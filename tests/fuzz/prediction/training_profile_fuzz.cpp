@@ -3,9 +3,9 @@
 // gives times and a graph, or a reason why not.
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/prediction/training_graph.hpp"
-#include "d5/prediction/training_profile.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/prediction/profile/training_profile.hpp"
+#include "d5/prediction/training_graphs/training_graph.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/json_damage.hpp"
 #include "fuzz/mutation.hpp"

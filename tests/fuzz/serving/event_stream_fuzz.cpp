@@ -3,8 +3,8 @@
 // behind the last one that a client says it has seen. A case is that word, a line's end, a stream.
 #include <fmt/format.h>
 
-#include "core/text/whole_number.hpp"
-#include "d5/core/error.hpp"
+#include "core/numbers/whole_number.hpp"
+#include "d5/core/errors/error.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
 #include "serving/api/job_json.hpp"

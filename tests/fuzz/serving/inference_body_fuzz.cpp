@@ -3,8 +3,8 @@
 // answer, or refused. A case is the length of its JSON, a line's end, and the body.
 #include <fmt/format.h>
 
-#include "core/text/whole_number.hpp"
-#include "d5/core/error.hpp"
+#include "core/numbers/whole_number.hpp"
+#include "d5/core/errors/error.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/json_damage.hpp"
 #include "fuzz/mutation.hpp"

@@ -3,7 +3,7 @@
 // when it is read again.
 #include <google/protobuf/stubs/logging.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/message_damage.hpp"
 #include "fuzz/mutation.hpp"

@@ -3,8 +3,8 @@
 // own text.
 #include <nlohmann/json.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/serving/job_request.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/serving/jobs/job_request.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/json_damage.hpp"
 #include "fuzz/mutation.hpp"

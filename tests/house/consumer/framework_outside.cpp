@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A framework plug-in from outside d5's tree: one operator, one metric.
-#include "d5/core/measurement.hpp"
-#include "d5/core/metric.hpp"
-#include "d5/core/plugin.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/plugin.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 
 namespace d5::outside_ops {
 void register_all(OperatorRegistry& registry);  // generated from the files in ops/

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/bench.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
 
 using namespace d5;
 

@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/bench.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 
 using namespace d5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <fstream>
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
-#include "d5/level0_ops/size_range.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/size_range.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 using detail::StridedLoop;

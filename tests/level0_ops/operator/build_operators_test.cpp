@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/build_operators.hpp"
+#include "d5/level0_ops/operator/build_operators.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
 #include "tests/level0_ops/run_case.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/schema.hpp"
 #include "tests/level0_ops/run_case.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/compiled_model.hpp"
+#include "d5/level0_ops/operator/compiled_model.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level0_ops/operator/composed_operator.hpp"
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
 #include "tests/level0_ops/run_case.hpp"
 
 using namespace d5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "d5/abi.h"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level0_ops/run_case.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/model_faults.hpp"
+#include "d5/level0_ops/operator/model_faults.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/tensor.hpp"
-#include "d5/level0_ops/model_kernels.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
+#include "d5/level0_ops/operator/model_kernels.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 #include "onnx/tensor_type.hpp"
 
 using namespace d5;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/model_kernels.hpp"
+#include "d5/level0_ops/operator/model_kernels.hpp"
 
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level0_ops/run_case.hpp"
 
 using namespace d5;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_support.hpp"
+#include "d5/level0_ops/operator/operator_support.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 using Catch::Contains;

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/operator/conversion.hpp"
 #include "tests/level0_ops/run_case.hpp"
 

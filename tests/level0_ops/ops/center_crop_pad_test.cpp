@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level0_ops/run_case.hpp"
 
 using namespace d5;

@@ -4,10 +4,10 @@
 #include <functional>
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/node_run.hpp"
-#include "d5/level0_ops/subgraph_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/subgraph_runner.hpp"
+#include "d5/level0_ops/run/node_run.hpp"
 
 using namespace d5;
 

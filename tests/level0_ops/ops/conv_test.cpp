@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/level0_ops/run_case.hpp"
 
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
 
 using namespace d5;
 using Floats = std::vector<float>;

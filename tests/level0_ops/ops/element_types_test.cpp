@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/schema.hpp"
 #include "tests/level0_ops/run_case.hpp"
 #include "tests/level0_ops/typed_cases.hpp"

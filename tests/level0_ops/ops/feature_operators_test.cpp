@@ -2,7 +2,7 @@
 // Operators of ai.onnx.ml on rows of features. All but ArrayFeatureExtractor and Imputer write
 // float32 whatever they read, so that no difference in float64 could judge their gradients: here
 // they are compared with closed forms.
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level0_ops/run_case.hpp"
 
 using namespace d5;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/statistics/uniformity.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
 #include "level0_ops/operator/drawn_values.hpp"

@@ -2,7 +2,7 @@
 // RNN and GRU, and what they share with LSTM: closed forms, ONNX Runtime's results, refusals.
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level0_ops/run_case.hpp"
 
 using namespace d5;

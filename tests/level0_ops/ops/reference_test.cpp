@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/version.hpp"
 
 using namespace d5;

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <set>
 
-#include "d5/core/framework.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "level0_ops/operator/tensor_conversion.hpp"
 #include "tests/level0_ops/case_tables.hpp"
 #include "tests/level0_ops/run_case.hpp"

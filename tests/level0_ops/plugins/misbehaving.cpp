@@ -5,8 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "d5/core/plugin.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/plugin.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 
 namespace {
 

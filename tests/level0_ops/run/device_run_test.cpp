@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_case.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/case/operator_case.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "tests/on_toy.hpp"
 
 using namespace d5;

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "d5/core/loadable_frameworks.hpp"
-#include "d5/level0_ops/bench.hpp"
+#include "d5/core/entries/loadable_frameworks.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
 
 using namespace d5;
 using Catch::Contains;

@@ -2,7 +2,7 @@
 // Which kernel runs a node, and what is held against it.
 #include <functional>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level0_ops/run_case.hpp"
 
 using namespace d5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/heatmap.hpp"
+#include "d5/level0_ops/validation/heatmap.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -7,9 +7,9 @@
 #include <limits>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/image.hpp"
-#include "d5/level0_ops/error_norms.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/level0_ops/validation/error_norms.hpp"
 
 using namespace d5;
 

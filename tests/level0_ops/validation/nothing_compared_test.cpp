@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/bench.hpp"
-#include "d5/level0_ops/operator_check.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/bench/bench.hpp"
+#include "d5/level0_ops/validation/operator_check.hpp"
 #include "level0_ops/validation/evidence.hpp"
 
 using namespace d5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_reduction.hpp"
+#include "d5/level0_ops/validation/operator_reduction.hpp"
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -7,9 +7,9 @@
 #include <stop_token>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/case/case_text.hpp"
 

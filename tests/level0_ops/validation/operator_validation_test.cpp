@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/image.hpp"
-#include "d5/level0_ops/heatmap.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/level0_ops/validation/heatmap.hpp"
 #include "tests/interrupted_everywhere.hpp"
 #include "tests/level0_ops/run_case.hpp"
 #include "tests/temporary_folder.hpp"

@@ -3,13 +3,13 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/image.hpp"
-#include "d5/level0_ops/heatmap.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level0_ops/validation/heatmap.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 #include "tests/interrupted_everywhere.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/level0_ops/validation/operator_validation.hpp"
 
 using namespace d5;
 

@@ -6,13 +6,13 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/report.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/network_inputs.hpp"
-#include "d5/level1_network/planned_steps.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/report/report.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/plan/planned_steps.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "tests/level1_network/planted_faults.hpp"
 #include "tests/level1_network/timed_frameworks.hpp"

@@ -4,9 +4,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/planned_steps.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/plan/planned_steps.hpp"
 #include "level1_network/auto/auto_executor.hpp"
 #include "tests/level1_network/timed_frameworks.hpp"
 

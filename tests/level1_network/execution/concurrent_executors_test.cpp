@@ -7,13 +7,13 @@
 #include <mutex>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/thread_share.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/thread_share.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 
 using namespace d5;
 

@@ -4,11 +4,11 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/models.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/source/models.hpp"
 #include "tests/on_toy.hpp"
 
 using namespace d5;

@@ -2,9 +2,9 @@
 // Runs that an observer ends early.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 using namespace d5;
 

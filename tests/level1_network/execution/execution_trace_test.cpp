@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/execution_trace.hpp"
+#include "d5/level1_network/execution/execution_trace.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 using namespace d5;
 

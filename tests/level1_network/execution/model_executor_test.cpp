@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/model_executor.hpp"
+#include "d5/level1_network/execution/model_executor.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level1_network/network_validation.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/transform.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 
 namespace d5 {
 namespace {

@@ -7,12 +7,12 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/network_profile.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/profile/network_profile.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 
 using namespace d5;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
 
 #include <catch2/catch.hpp>
 #include <stop_token>
 
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 using namespace d5;
 

@@ -2,9 +2,9 @@
 // Edits in the middle of a network. Those that build one are in network_test.cpp.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/network.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/graph/network.hpp"
 
 using namespace d5;
 using Catch::Contains;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tensors of a file are parameters.
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 
 namespace parameter_roles {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/placement.hpp"
+#include "d5/level1_network/graph/placement.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network_bench.hpp"
-#include "d5/level1_network/planned_steps.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/plan/planned_steps.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
 #include "tests/level1_network/toy_framework.hpp"
 
 using namespace d5;

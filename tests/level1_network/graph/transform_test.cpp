@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every transform that there is, on networks that between them hold what each looks for.
-#include "d5/level1_network/transform.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "level0_ops/operator/tensor_conversion.hpp"
 #include "tests/level0_ops/run_case.hpp"
 #include "tests/level1_network/transform_networks.hpp"

@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
 
 using namespace d5;
 

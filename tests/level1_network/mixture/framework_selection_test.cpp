@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What "auto" chooses, where costs are known.
-#include "d5/level1_network/framework_selection.hpp"
+#include "d5/level1_network/mixture/framework_selection.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
-#include "d5/level1_network/planned_steps.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level1_network/graph/execution_interrupt.hpp"
+#include "d5/level1_network/plan/planned_steps.hpp"
 #include "tests/level1_network/timed_choices.hpp"
 
 using namespace d5;

@@ -2,7 +2,7 @@
 // Whom "auto" refuses: kernels that fail, differ, or write where they may only read.
 #include <catch2/catch.hpp>
 
-#include "d5/level1_network/framework_selection.hpp"
+#include "d5/level1_network/mixture/framework_selection.hpp"
 #include "tests/level1_network/timed_choices.hpp"
 
 using namespace d5;

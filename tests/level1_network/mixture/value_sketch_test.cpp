@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 using namespace d5;
 

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/level1_network/models.hpp"
+#include "d5/level1_network/source/models.hpp"
 
 using namespace d5;
 

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 
 using namespace d5;

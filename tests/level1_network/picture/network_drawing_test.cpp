@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_drawing.hpp"
+#include "d5/level1_network/picture/network_drawing.hpp"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/models.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/source/models.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 
 namespace {

@@ -2,8 +2,8 @@
 // Gradient of ai.onnx.preview.training, against slopes that a person can check.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 
 namespace {
 

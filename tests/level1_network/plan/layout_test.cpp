@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
 #include "d5/onnx/nodes.hpp"
 
 using namespace d5;

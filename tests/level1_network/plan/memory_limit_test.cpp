@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/planned_memory.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
 
 using namespace d5;
 using Catch::Contains;

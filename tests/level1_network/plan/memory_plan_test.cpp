@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 using d5::MemoryBlock;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/planned_memory.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/models.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/models.hpp"
 
 using namespace d5;
 using Kind = PlannedMemory::Kind;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/planning_report.hpp"
+#include "d5/level1_network/plan/planning_report.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/models.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/models.hpp"
 #include "tests/level2_training/scripted_executor.hpp"
 
 using namespace d5;

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <fstream>
 
-#include "d5/level1_network/models.hpp"
-#include "d5/level1_network/network_bench.hpp"
-#include "d5/level1_network/planned_memory.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
+#include "d5/level1_network/source/models.hpp"
 
 using namespace d5;
 

@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level1_network/planned_memory.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/models.hpp"
 
 using namespace d5;
 using Catch::Contains;

@@ -2,7 +2,7 @@
 // The budget of memory, of values whose sizes only running tells.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 
 using namespace d5;

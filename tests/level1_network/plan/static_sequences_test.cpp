@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients through sequences whose elements are known while compiling, against differences in
 // float64 of runs that do make sequences.
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 
 using namespace subgraphs;

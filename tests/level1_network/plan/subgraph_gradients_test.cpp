@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients through If and Loop, against differences in float64 and against the same network
 // without them.
-#include "d5/core/error.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 
 using namespace subgraphs;

@@ -2,11 +2,11 @@
 // Gradients with respect to any tensor: inputs, constants, values between nodes.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/models.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/models.hpp"
 #include "tests/level1_network/toy_framework.hpp"
 
 using namespace d5;

@@ -2,9 +2,9 @@
 // A time counts if the answer was right.
 #include <catch2/catch.hpp>
 
-#include "d5/core/pivot.hpp"
-#include "d5/level1_network/network_bench.hpp"
-#include "d5/level1_network/subject_comparison.hpp"
+#include "d5/core/results/pivot.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
+#include "d5/level1_network/profile/subject_comparison.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/level1_network/planted_faults.hpp"
 #include "tests/temporary_folder.hpp"

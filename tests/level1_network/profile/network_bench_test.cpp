@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_bench.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "level1_network/nodes/identical.hpp"
 #include "tests/temporary_folder.hpp"
 

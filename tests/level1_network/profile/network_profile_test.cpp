@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_profile.hpp"
+#include "d5/level1_network/profile/network_profile.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "d5/core/measure.hpp"
-#include "d5/core/result_comparison.hpp"
-#include "d5/level1_network/network_bench.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/results/result_comparison.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 
 using namespace d5;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_run.hpp"
+#include "d5/level1_network/profile/network_run.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/npy.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/tensor/npy.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -4,9 +4,9 @@
 // program, and any other exception fails it.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/network_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/picture/network_summary.hpp"
 
 namespace {
 

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "tests/level1_network/sized_networks.hpp"
 
 using namespace d5;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/models.hpp"
+#include "d5/level1_network/source/models.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 
 using namespace d5;
 

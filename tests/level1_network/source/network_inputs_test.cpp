@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_inputs.hpp"
+#include "d5/level1_network/source/network_inputs.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "core/files/zip.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/npy.hpp"
-#include "d5/level1_network/feed.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/tensor/npy.hpp"
+#include "d5/level1_network/execution/feed.hpp"
 #include "d5/onnx/file.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/open_sizes.hpp"
+#include "d5/level1_network/source/open_sizes.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 using Catch::Contains;

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 
 using namespace d5;
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level1_network/transform_networks.hpp"
 
 using namespace d5;

@@ -3,9 +3,9 @@
 // right.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/transform_doubt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/transform_doubt.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "tests/level1_network/transform_networks.hpp"
 
 using namespace d5;

@@ -4,13 +4,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_bench.hpp"
-#include "d5/level1_network/network_validation.hpp"
-#include "d5/level1_network/planned_memory.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/level1_network/graph/transform.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "level1_network/micro_batch/batch_split.hpp"
 #include "level1_network/micro_batch/choose_sizes.hpp"
 #include "level1_network/mixture/integer_program.hpp"

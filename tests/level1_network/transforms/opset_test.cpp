@@ -2,8 +2,8 @@
 // Networks of old opsets in a new one. tests/onnx/old_opsets.py goes through all operators.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/transform_doubt.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/transform_doubt.hpp"
 #include "tests/level1_network/transform_networks.hpp"
 
 using namespace d5;

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "tests/level1_network/transform_networks.hpp"
 
 using namespace d5;

@@ -8,9 +8,9 @@
 #include <functional>
 #include <string>
 
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
 #include "tests/temporary_folder.hpp"

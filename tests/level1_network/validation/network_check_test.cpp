@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_check.hpp"
+#include "d5/level1_network/validation/network_check.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/test_folder.hpp"
 

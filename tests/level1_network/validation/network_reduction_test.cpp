@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_reduction.hpp"
+#include "d5/level1_network/validation/network_reduction.hpp"
 
 #include <sys/resource.h>
 
@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <stop_token>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network_check.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/validation/network_check.hpp"
 #include "tests/level1_network/planted_faults.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/framework.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/level1_network/framework_overhead.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/level1_network/execution/framework_overhead.hpp"
 #include "tests/interrupted_everywhere.hpp"
 #include "tests/level1_network/toy_framework.hpp"
 

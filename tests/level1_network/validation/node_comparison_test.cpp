@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/node_comparison.hpp"
+#include "d5/level1_network/validation/node_comparison.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/model_source.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/model_source.hpp"
 #include "tests/interrupted_everywhere.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 #include "tests/level1_network/toy_framework.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/node_support.hpp"
+#include "d5/level1_network/validation/node_support.hpp"
 
 #include "tests/level1_network/timed_frameworks.hpp"
 

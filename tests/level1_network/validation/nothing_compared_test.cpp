@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/network_bench.hpp"
-#include "d5/level1_network/network_check.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
+#include "d5/level1_network/validation/network_check.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "level1_network/auto/executor_race.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/level1_network/planted_faults.hpp"

@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/network_validation.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/validation/network_validation.hpp"
 #include "level1_network/validation/float64_network.hpp"
 #include "level1_network/validation/other_sums.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"

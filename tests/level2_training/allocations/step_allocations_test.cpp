@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "conformance/heap_watch.hpp"
-#include "d5/level2_training/batch_step.hpp"
-#include "d5/level2_training/transformed_dataset.hpp"
+#include "d5/level2_training/data/batch_step.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
 #include "tests/level2_training/encoded_images.hpp"
 
 using namespace d5;

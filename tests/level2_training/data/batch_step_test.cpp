@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/batch_step.hpp"
+#include "d5/level2_training/data/batch_step.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 #include "level2_training/data/image/mixing_step.hpp"
 
 using namespace d5;

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "tests/tar_member.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -6,11 +6,11 @@
 
 #include "core/files/deflate.hpp"
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/sampler.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 #include "tests/level2_training/mixed_samples.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 #include "tests/level2_training/mixed_samples.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <map>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 #include "tests/tar_member.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 #include "level2_training/data/storage/crc32c.hpp"
 #include "level2_training/data/storage/little_endian.hpp"
 #include "level2_training/data/storage/record_file.hpp"

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <map>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 #include "tests/interrupted_everywhere.hpp"
 #include "tests/level2_training/encoded_images.hpp"
 #include "tests/temporary_folder.hpp"

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
-#include "d5/level2_training/dataset_bench.hpp"
+#include "d5/level2_training/data/dataset_bench.hpp"
 #include "level2_training/data/batches/batch_judge.hpp"
 #include "tests/level2_training/drawn_samples.hpp"
 

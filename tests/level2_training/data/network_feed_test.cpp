@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/network_feed.hpp"
+#include "d5/level2_training/data/network_feed.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/points.hpp"
 
 using namespace d5;

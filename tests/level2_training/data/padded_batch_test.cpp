@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/sampler.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 
 using namespace d5;
 

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "level2_training/data/image/normaliser.hpp"
 #include "level2_training/data/image/pixel_loops/plain.hpp"
 

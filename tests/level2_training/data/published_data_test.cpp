@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/published_data.hpp"
+#include "d5/level2_training/data/published_data.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/artefact_store.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/artefact_store.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/temporary_folder.hpp"
 

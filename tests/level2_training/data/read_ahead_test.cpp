@@ -6,8 +6,8 @@
 #include <stop_token>
 #include <thread>
 
-#include "d5/core/random.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/drawn_samples.hpp"
 #include "tests/level2_training/points.hpp"
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
-#include "d5/level2_training/transformed_dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
 
 namespace d5 {
 namespace {

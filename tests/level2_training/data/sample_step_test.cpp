@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each step does to an image that a person can check, and the laws of the random ones.
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
 
-#include "d5/level2_training/tensor_dataset.hpp"
-#include "d5/level2_training/transformed_dataset.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
 #include "level2_training/data/image/framing_step.hpp"
 
 using namespace d5;

@@ -6,11 +6,11 @@
 #include <map>
 #include <numeric>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/index_sampler.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
-#include "d5/level2_training/training_validation.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level2_training/validation/training_validation.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 
 using namespace d5;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/subset.hpp"
+#include "d5/level2_training/data/subset.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 
 using namespace d5;
 

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 
 using namespace d5;
 

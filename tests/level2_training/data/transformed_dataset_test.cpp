@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/transformed_dataset.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "level2_training/data/image/resampler.hpp"
 #include "tests/level2_training/encoded_images.hpp"
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/image.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/sampler.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/loss.hpp"
+#include "d5/level2_training/losses/loss.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level2_training/frozen_parameters.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level2_training/training/frozen_parameters.hpp"
 
 using namespace d5;
 

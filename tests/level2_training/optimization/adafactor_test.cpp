@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "tests/level2_training/noisy_descent.hpp"
 #include "tests/level2_training/scripted_executor.hpp"
 

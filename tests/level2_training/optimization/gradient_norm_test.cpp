@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_metric.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/level2_training/scripted_executor.hpp"
 

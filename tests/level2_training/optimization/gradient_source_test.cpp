@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/gradient_source.hpp"
+#include "d5/level2_training/optimization/gradient_source.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/models.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/source/models.hpp"
 
 using namespace d5;
 

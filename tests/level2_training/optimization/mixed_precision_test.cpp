@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 
 using namespace d5;
 

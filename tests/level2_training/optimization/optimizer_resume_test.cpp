@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "d5/level2_training/schedule.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/temporary_folder.hpp"
 

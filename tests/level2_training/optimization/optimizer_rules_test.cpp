@@ -5,9 +5,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "tests/level2_training/noisy_descent.hpp"
 #include "tests/level2_training/scripted_executor.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/rank_agreement.hpp"
+#include "d5/level2_training/optimization/rank_agreement.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/scripted_training.hpp"
 
 using namespace d5;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "tests/level2_training/python_script.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/level2_training/scripted_executor.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step as a graph against the optimizer that it was made of: the same bits, step by step.
-#include "d5/level2_training/step_graph.hpp"
+#include "d5/level2_training/optimization/step_graph.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -9,15 +9,15 @@
 #include <map>
 #include <random>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/loadable_frameworks.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/frozen_parameters.hpp"
-#include "d5/level2_training/schedule.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/entries/loadable_frameworks.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level2_training/training/frozen_parameters.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/temporary_folder.hpp"
 

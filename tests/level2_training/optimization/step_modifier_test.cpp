@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level2_training/scripted_executor.hpp"
 
 using namespace d5;

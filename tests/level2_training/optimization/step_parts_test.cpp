@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "tests/level2_training/points.hpp"
 
 using namespace d5;

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "tests/level2_training/python_script.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -14,7 +14,7 @@
 #include <set>
 #include <sstream>
 
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "tests/level2_training/scripted_executor.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -3,7 +3,7 @@
 #include <set>
 #include <sstream>
 
-#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 #include "tests/level2_training/python_script.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/step_graph.hpp"
-#include "d5/level2_training/update_rule.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level2_training/optimization/step_graph.hpp"
+#include "d5/level2_training/optimization/update_rule.hpp"
 
 using namespace d5;
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "tests/level2_training/points.hpp"
 
 using namespace d5;

@@ -4,12 +4,12 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/loss_curve.hpp"
-#include "d5/level2_training/loss_weight.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/loss_weight.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/loss_curve.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/weighed_classes.hpp"
 
 using namespace d5;

@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <regex>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/carried_file.hpp"
-#include "d5/core/image.hpp"
-#include "d5/core/loadable_frameworks.hpp"
-#include "d5/core/random.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/entries/loadable_frameworks.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

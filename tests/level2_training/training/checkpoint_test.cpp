@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/checkpoint.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <limits>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/loss_curve.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/loss_curve.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/temporary_folder.hpp"
 

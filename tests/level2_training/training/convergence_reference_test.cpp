@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/convergence_reference.hpp"
+#include "d5/level2_training/training/convergence_reference.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 

@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "d5/core/random.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/on_toy.hpp"
 #include "tests/temporary_folder.hpp"

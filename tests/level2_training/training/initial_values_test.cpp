@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/initial_values.hpp"
+#include "d5/level2_training/training/initial_values.hpp"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/checkpoint.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -2,7 +2,7 @@
 // A time of a training step counts if outputs, gradients and the update were right.
 #include <catch2/catch.hpp>
 
-#include "d5/level2_training/training_step_bench.hpp"
+#include "d5/level2_training/training/training_step_bench.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/level1_network/planted_faults.hpp"
 #include "tests/temporary_folder.hpp"

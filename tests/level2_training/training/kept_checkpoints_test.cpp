@@ -9,10 +9,10 @@
 #include <fstream>
 #include <thread>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/checkpoint.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "d5/level2_training/checkpoint.hpp"
-#include "d5/level2_training/training_session.hpp"
-#include "d5/level2_training/training_time.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
+#include "d5/level2_training/training/training_session.hpp"
+#include "d5/level2_training/training/training_time.hpp"
 #include "level2_training/training/late_doubts.hpp"
 #include "tests/busy_processors.hpp"
 #include "tests/core/subjects.hpp"

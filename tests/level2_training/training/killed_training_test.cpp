@@ -14,10 +14,10 @@
 #include <optional>
 #include <thread>
 
-#include "d5/core/clock.hpp"
-#include "d5/level2_training/checkpoint.hpp"
-#include "d5/level2_training/loss_curve.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
+#include "d5/level2_training/training/loss_curve.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/temporary_folder.hpp"
 

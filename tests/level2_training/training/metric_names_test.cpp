@@ -2,12 +2,12 @@
 // Outputs and fields that metrics name are found, or refused, before anything is trained.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/dataset_metrics.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/dataset_metrics.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/level2_training/tiny_recipe.hpp"
 #include "tests/temporary_folder.hpp"

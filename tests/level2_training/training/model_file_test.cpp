@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

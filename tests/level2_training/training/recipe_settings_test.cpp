@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/recipe.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/recipe.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

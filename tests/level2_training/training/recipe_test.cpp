@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/recipe.hpp"
+#include "d5/level2_training/training/recipe.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 
 using namespace d5;
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/index_sampler.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "tests/level2_training/tiny_recipe.hpp"
 
 using namespace d5;

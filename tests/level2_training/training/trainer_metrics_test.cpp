@@ -4,13 +4,13 @@
 #include <limits>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/dataset_metrics.hpp"
-#include "d5/level2_training/loss_curve.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_time.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/dataset_metrics.hpp"
+#include "d5/level2_training/training/loss_curve.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_time.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/level2_training/scripted_training.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_event.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/level2_training/scripted_training.hpp"
 

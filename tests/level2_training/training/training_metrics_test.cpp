@@ -4,12 +4,12 @@
 #include <cstring>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/core/metric.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/index_sampler.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "level2_training/training/class_counts.hpp"
 #include "tests/level2_training/points.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_repetition.hpp"
+#include "d5/level2_training/training/training_repetition.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 

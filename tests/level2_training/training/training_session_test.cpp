@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/training_validation.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level2_training/validation/training_validation.hpp"
 #include "tests/busy_processors.hpp"
 #include "tests/level2_training/tiny_recipe.hpp"
 #include "tests/temporary_folder.hpp"

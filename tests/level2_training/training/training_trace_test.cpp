@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "d5/core/trace.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level2_training/points.hpp"
 
 using namespace d5;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_variant.hpp"
+#include "d5/level2_training/training/training_variant.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level2_training/tiny_recipe.hpp"
 
 using namespace d5;

@@ -2,9 +2,9 @@
 // A training that changes nothing is none.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/frozen_parameters.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/frozen_parameters.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "level2_training/training/changed_parameters.hpp"
 #include "tests/level2_training/points.hpp"
 #include "tests/level2_training/tiny_recipe.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "tests/level2_training/tiny_recipe.hpp"
 
 using namespace d5;

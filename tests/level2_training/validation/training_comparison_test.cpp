@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_comparison.hpp"
+#include "d5/level2_training/validation/training_comparison.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_report.hpp"
+#include "d5/level2_training/validation/training_report.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/level2_training/optimizer_validation.hpp"
-#include "d5/level2_training/training_variant.hpp"
+#include "d5/level2_training/training/training_variant.hpp"
+#include "d5/level2_training/validation/optimizer_validation.hpp"
 #include "tests/level2_training/tiny_recipe.hpp"
 
 using namespace d5;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_validation.hpp"
-#include "d5/level2_training/index_sampler.hpp"
+#include "d5/level2_training/validation/training_validation.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/variant_training.hpp"
+#include "d5/level2_training/validation/variant_training.hpp"
 
 #include <catch2/catch.hpp>
 #include <stop_token>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

@@ -3,9 +3,9 @@
 #include <optional>
 #include <sstream>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
 #include "tests/level3_distributed/centralized/served.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -5,11 +5,11 @@
 #include <chrono>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/checkpoint.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/rank_role.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
+#include "d5/level3_distributed/schemes/rank_role.hpp"
 #include "level1_network/nodes/identical.hpp"
 #include "tests/level3_distributed/shared_folder.hpp"
 #include "tests/level3_distributed/this_rank.hpp"

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/random.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level3_distributed/schemes/parameter_server/served_optimizer.hpp"
 
 namespace d5::testing {

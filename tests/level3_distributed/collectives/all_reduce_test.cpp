@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 using namespace d5;
 

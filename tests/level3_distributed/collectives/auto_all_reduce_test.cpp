@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/node_memory.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 #include "level3_distributed/collectives/parts/measured_choice.hpp"
 #include "tests/cache_folder.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/collective_bench.hpp"
+#include "d5/level3_distributed/collectives/collective_bench.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/core/report.hpp"
-#include "d5/level3_distributed/collective_kind.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/report/report.hpp"
+#include "d5/level3_distributed/collectives/collective_kind.hpp"
 
 using namespace d5;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans carried out for all ranks by one process, on symbols in place of numbers: any number of
 // ranks, and what is added to what is seen.
-#include "d5/level3_distributed/collective_plan.hpp"
+#include "d5/level3_distributed/collectives/collective_plan.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "d5/level3_distributed/planned_collective.hpp"
+#include "d5/level3_distributed/collectives/planned_collective.hpp"
 
 using namespace d5;
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/collective_validation.hpp"
+#include "d5/level3_distributed/collectives/collective_validation.hpp"
 #include <catch2/catch.hpp>
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective_kind.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/collectives/collective_kind.hpp"
 
 using namespace d5;
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 using namespace d5;
 

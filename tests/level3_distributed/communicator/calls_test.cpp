@@ -7,11 +7,11 @@
 #include <numeric>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communication_event.hpp"
-#include "d5/level3_distributed/communicator_decorator.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communication_event.hpp"
+#include "d5/level3_distributed/communicator/communicator_decorator.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
 
 using namespace d5;
 using Line = Traffic::Line;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communication_schedule.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
 
 using namespace d5;
 

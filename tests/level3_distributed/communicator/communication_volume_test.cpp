@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communication_volume.hpp"
+#include "d5/level3_distributed/schemes/communication_volume.hpp"
 #include <catch2/catch.hpp>
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 #include <algorithm>
 
-#include "d5/core/measurement.hpp"
-#include "d5/level3_distributed/gather_records.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level3_distributed/communicator/gather_records.hpp"
 
 using namespace d5;
 

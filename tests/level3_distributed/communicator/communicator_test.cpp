@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communication_event.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communication_event.hpp"
 
 using namespace d5;
 using Line = Traffic::Line;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
-#include "d5/level3_distributed/sparse_all_reduce.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
+#include "d5/level3_distributed/sparse/sparse_all_reduce.hpp"
 #include "tests/level3_distributed/compressors/trained_lenet.hpp"
 
 using namespace d5;

@@ -8,9 +8,9 @@
 #include <limits>
 #include <numeric>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
 
 using namespace d5;
 

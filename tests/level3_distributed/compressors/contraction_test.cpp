@@ -5,10 +5,10 @@
 #include <limits>
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
 
 using namespace d5;
 

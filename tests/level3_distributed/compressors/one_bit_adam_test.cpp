@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
 #include "tests/level3_distributed/compressors/trained_lenet.hpp"
 
 using namespace d5;

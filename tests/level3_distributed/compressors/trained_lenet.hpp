@@ -6,13 +6,13 @@
 #include <cstring>
 #include <numeric>
 
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/distributed_sampler.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/samples/distributed_sampler.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 
 /// LeNet on the digits that d5 carries, trained by all ranks.
 namespace d5::test {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <thread>
 
-#include "d5/level3_distributed/transport.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
 
 using namespace d5;

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level3_distributed/topology.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level3_distributed/schemes/topology.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
 
 using namespace d5;

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/level3_distributed/topology.hpp"
+#include "d5/level3_distributed/schemes/topology.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
 
 using namespace d5;

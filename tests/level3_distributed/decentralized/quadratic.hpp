@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/mixing_matrix.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/mixing_matrix.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 namespace d5::testing {

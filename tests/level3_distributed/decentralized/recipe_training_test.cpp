@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/level1_network/network.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;

@@ -2,7 +2,7 @@
 // What schemes with parameters of each rank refuse: typed, on every rank, before anything is sent.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
 
 using namespace d5;

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <numbers>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/topology.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/schemes/topology.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

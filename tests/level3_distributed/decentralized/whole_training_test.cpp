@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/level2_training/tensor_dataset.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
 
 using namespace d5;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/call_order.hpp"
+#include "d5/level3_distributed/decorators/call_order.hpp"
 
 #include <catch2/catch.hpp>
 #include <memory>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/memory_window.hpp"
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/node/memory_window.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/call_timeout.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
 
 #include <catch2/catch.hpp>
 #include <memory>
@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Killed and hung ranks end their job: see jobs/.
-#include "d5/level3_distributed/fault_injection.hpp"
+#include "d5/level3_distributed/decorators/fault_injection.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <memory>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;

@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "d5/level2_training/training_session.hpp"
-#include "d5/level3_distributed/call_timeout.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/progress_thread.hpp"
+#include "d5/level2_training/training/training_session.hpp"
+#include "d5/level3_distributed/communicator/progress_thread.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 #include "tests/level3_distributed/recipe_for_ranks.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communication_operators.hpp"
+#include "d5/level3_distributed/graph/communication_operators.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level3_distributed/communication_group.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level3_distributed/graph/communication_group.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;

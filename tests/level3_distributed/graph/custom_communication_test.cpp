@@ -7,12 +7,12 @@
 #include <fstream>
 
 #include "d5/abi.h"
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/build_operators.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level1_network/transform.hpp"
-#include "d5/level3_distributed/communication_group.hpp"
-#include "d5/level3_distributed/communication_operators.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/build_operators.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
+#include "d5/level1_network/graph/transform.hpp"
+#include "d5/level3_distributed/graph/communication_group.hpp"
+#include "d5/level3_distributed/graph/communication_operators.hpp"
 #include "tests/level3_distributed/graph/ranks_batches.hpp"
 #include "tests/temporary_folder.hpp"
 

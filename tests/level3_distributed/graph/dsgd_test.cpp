@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "d5/level1_network/transform.hpp"
-#include "d5/level3_distributed/communication_operators.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level1_network/graph/transform.hpp"
+#include "d5/level3_distributed/graph/communication_operators.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "tests/level3_distributed/graph/ranks_batches.hpp"
 
 using namespace d5;

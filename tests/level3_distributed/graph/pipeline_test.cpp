@@ -4,11 +4,11 @@
 #include <cstring>
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level3_distributed/partition.hpp"
-#include "d5/level3_distributed/pipeline_stage.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level3_distributed/graph/partition.hpp"
+#include "d5/level3_distributed/graph/pipeline_stage.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;

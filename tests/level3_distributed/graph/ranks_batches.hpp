@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "d5/core/random.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 namespace d5::testing {

@@ -4,14 +4,14 @@
 #include <cstring>
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/model_source.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level3_distributed/communication_group.hpp"
-#include "d5/level3_distributed/communication_operators.hpp"
-#include "d5/level3_distributed/partition.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level3_distributed/graph/communication_group.hpp"
+#include "d5/level3_distributed/graph/communication_operators.hpp"
+#include "d5/level3_distributed/graph/partition.hpp"
 #include "level3_distributed/graph/tensor_pairs.hpp"
 #include "level3_distributed/graph/tensor_slices.hpp"
 #include "tests/level3_distributed/this_rank.hpp"

@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 
-#include "d5/level3_distributed/call_timeout.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/fault_injection.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
+#include "d5/level3_distributed/decorators/fault_injection.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <functional>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/transport.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
 
 namespace {
 

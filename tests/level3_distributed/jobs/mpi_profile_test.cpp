@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
 #include "tests/level3_distributed/jobs/job.hpp"
 #include "tests/temporary_folder.hpp"
 

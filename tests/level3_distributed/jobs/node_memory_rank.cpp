@@ -12,10 +12,10 @@
 #include <sstream>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/call_timeout.hpp"
-#include "d5/level3_distributed/memory_window.hpp"
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
+#include "d5/level3_distributed/node/memory_window.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/transport.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
 
 #include <dlfcn.h>
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/network.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 #include "level1_network/nodes/identical.hpp"
 #include "tests/level3_distributed/shared_folder.hpp"
 #include "tests/level3_distributed/this_rank.hpp"

@@ -3,10 +3,10 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/models.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/source/models.hpp"
 #include "tests/level3_distributed/model_parallel/parted_training.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "tests/level3_distributed/model_parallel/parted_training.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communication_resources.hpp"
+#include "d5/level3_distributed/communicator/communication_resources.hpp"
 
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstring>
 #include <thread>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communication_event.hpp"
-#include "d5/level3_distributed/communication_schedule.hpp"
-#include "d5/level3_distributed/progress_thread.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communication_event.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
+#include "d5/level3_distributed/communicator/progress_thread.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"
 
 namespace d5 {

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/call_timeout.hpp"
-#include "d5/level3_distributed/memory_window.hpp"
-#include "d5/level3_distributed/wire_model.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
+#include "d5/level3_distributed/decorators/wire_model.hpp"
+#include "d5/level3_distributed/node/memory_window.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"
 
 using namespace d5;

@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/collective_validation.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/collectives/collective_validation.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"
 
 using namespace d5;

@@ -10,9 +10,9 @@
 #include <sstream>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"
 
 using namespace d5;

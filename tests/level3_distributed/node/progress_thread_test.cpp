@@ -8,12 +8,12 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/collective_validation.hpp"
-#include "d5/level3_distributed/communication_schedule.hpp"
-#include "d5/level3_distributed/progress_thread.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/collectives/collective_validation.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
+#include "d5/level3_distributed/communicator/progress_thread.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"
 
 using namespace d5;

@@ -3,9 +3,9 @@
 #include <chrono>
 #include <thread>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 using namespace d5;
 

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communication_event.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/distributed_sampler.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communication_event.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/samples/distributed_sampler.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 
 using namespace d5;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/distributed_sampler.hpp"
+#include "d5/level3_distributed/samples/distributed_sampler.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 

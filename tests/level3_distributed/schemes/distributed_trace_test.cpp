@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/distributed_trace.hpp"
+#include "d5/level3_distributed/schemes/distributed_trace.hpp"
 #include <catch2/catch.hpp>
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 #include <algorithm>
 #include <chrono>

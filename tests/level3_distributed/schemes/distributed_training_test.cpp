@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 #include <catch2/catch.hpp>
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/training_variant.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level2_training/training/training_variant.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "tests/level3_distributed/recipe_for_ranks.hpp"
 
 using namespace d5;

@@ -2,15 +2,15 @@
 // What holds for every entry of every registry.
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/sampler.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/topology.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/topology.hpp"
 
 using namespace d5;
 

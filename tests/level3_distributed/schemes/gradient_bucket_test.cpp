@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/gradient_bucket.hpp"
+#include "d5/level3_distributed/exchange/gradient_bucket.hpp"
 #include <catch2/catch.hpp>
 
 #include <string>

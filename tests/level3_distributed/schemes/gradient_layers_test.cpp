@@ -3,10 +3,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/distributed_sampler.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/samples/distributed_sampler.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "tests/level2_training/points.hpp"
 
 using namespace d5;

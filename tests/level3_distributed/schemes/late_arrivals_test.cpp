@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/late_arrivals.hpp"
+#include "d5/level3_distributed/schemes/late_arrivals.hpp"
 #include <catch2/catch.hpp>
 
 #include <chrono>
 #include <thread>
 
-#include "d5/core/trace.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/distributed_trace.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/schemes/distributed_trace.hpp"
 
 using namespace d5;
 using namespace std::chrono_literals;

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_metric.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "tests/level1_network/wrapped_executor.hpp"
 #include "tests/level2_training/points.hpp"
 

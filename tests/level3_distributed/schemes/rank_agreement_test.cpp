@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "tests/level2_training/points.hpp"
 
 using namespace d5;

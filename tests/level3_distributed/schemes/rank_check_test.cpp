@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/rank_check.hpp"
+#include "d5/level3_distributed/schemes/rank_check.hpp"
 
 #include <catch2/catch.hpp>
 #include <functional>
@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/training_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level3_distributed/decorators/training_step.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 #include "tests/level3_distributed/recipe_for_ranks.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 

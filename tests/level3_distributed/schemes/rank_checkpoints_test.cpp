@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/checkpoint.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/training/checkpoint.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 #include "level1_network/nodes/identical.hpp"
 #include "tests/level2_training/tiny_recipe.hpp"
 #include "tests/level3_distributed/shared_folder.hpp"

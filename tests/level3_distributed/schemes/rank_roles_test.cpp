@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include "d5/level3_distributed/rank_role.hpp"
+#include "d5/level3_distributed/schemes/rank_role.hpp"
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/rank_check.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
+#include "d5/level3_distributed/schemes/rank_check.hpp"
 #include "level3_distributed/schemes/mean_model.hpp"
 #include "tests/level3_distributed/recipe_for_ranks.hpp"
 

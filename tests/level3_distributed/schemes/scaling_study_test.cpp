@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/scaling_study.hpp"
+#include "d5/level3_distributed/launching/scaling_study.hpp"
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;

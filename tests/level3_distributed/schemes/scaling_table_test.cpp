@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/scaling_table.hpp"
+#include "d5/level3_distributed/schemes/scaling_table.hpp"
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 using namespace d5;
 

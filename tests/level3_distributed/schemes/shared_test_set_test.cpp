@@ -5,10 +5,10 @@
 #include <limits>
 #include <set>
 
-#include "d5/core/threads.hpp"
-#include "d5/level2_training/training_session.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level2_training/training/training_session.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 
 using namespace d5;
 

@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "d5/level2_training/tensor_dataset.hpp"
-#include "d5/level3_distributed/distributed_sampler.hpp"
-#include "d5/level3_distributed/sample_cut.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
+#include "d5/level3_distributed/samples/distributed_sampler.hpp"
+#include "d5/level3_distributed/samples/sample_cut.hpp"
 
 using namespace d5;
 

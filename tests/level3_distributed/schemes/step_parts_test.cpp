@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "d5/level2_training/training_session.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level2_training/training/training_session.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 #include "tests/level3_distributed/recipe_for_ranks.hpp"
 
 using namespace d5;

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/call_timeout.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
-#include "d5/level3_distributed/progress_thread.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/progress_thread.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
+#include "d5/level3_distributed/schemes/distributed_training.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;

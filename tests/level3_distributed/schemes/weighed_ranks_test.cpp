@@ -4,11 +4,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/loss_curve.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level2_training/training/loss_curve.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "tests/level2_training/weighed_classes.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 

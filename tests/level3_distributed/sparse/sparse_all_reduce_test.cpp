@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/sparse_all_reduce.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/sparse/sparse_all_reduce.hpp"
 
 using namespace d5;
 

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/sparse_stream.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/sparse/sparse_stream.hpp"
 
 using namespace d5;
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 #include "tests/prediction/simple_network.hpp"
 
 namespace d5 {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
 #include "tests/prediction/simple_network.hpp"
 

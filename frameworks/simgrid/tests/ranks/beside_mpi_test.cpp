@@ -2,10 +2,10 @@
 // SimGrid exports MPI's functions: where Open MPI runs, each has to find its own.
 #include <catch2/catch.hpp>
 
-#include "d5/core/phantom_tensor.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/transport.hpp"
-#include "d5/prediction/simulated_run.hpp"
+#include "d5/core/tensor/phantom_tensor.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 #include "tests/prediction/simple_network.hpp"
 
 namespace d5 {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/machine/thread_counters.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/core/metric.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5 {
 namespace {

@@ -2,8 +2,8 @@
 #include <fstream>
 #include <limits>
 
-#include "d5/core/measurement.hpp"
-#include "d5/core/metric.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5 {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/measurement.hpp"
-#include "d5/core/metric.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5 {
 namespace {

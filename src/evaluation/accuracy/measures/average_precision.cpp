@@ -5,8 +5,8 @@
 #include <limits>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/accuracy_measure.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/accuracy/accuracy_measure.hpp"
 #include "evaluation/accuracy/bootstrap.hpp"
 #include "evaluation/accuracy/judged_tensor.hpp"
 #include "evaluation/pipeline/box_overlap.hpp"

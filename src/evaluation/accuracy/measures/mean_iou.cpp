@@ -4,8 +4,8 @@
 #include <limits>
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/accuracy_measure.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/accuracy/accuracy_measure.hpp"
 #include "evaluation/accuracy/bootstrap.hpp"
 #include "evaluation/accuracy/judged_tensor.hpp"
 

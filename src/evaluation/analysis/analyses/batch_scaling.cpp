@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "d5/evaluation/evaluation_cell.hpp"
+#include "d5/evaluation/analysis/evaluation_cell.hpp"
 #include "evaluation/analysis/cell_plot.hpp"
 
 namespace d5 {

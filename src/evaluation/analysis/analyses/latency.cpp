@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/evaluation/evaluation_cell.hpp"
+#include "d5/evaluation/analysis/evaluation_cell.hpp"
 #include "evaluation/analysis/cell_plot.hpp"
 
 namespace d5 {

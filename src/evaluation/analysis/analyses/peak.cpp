@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "d5/evaluation/evaluation_cell.hpp"
+#include "d5/evaluation/analysis/evaluation_cell.hpp"
 #include "evaluation/analysis/cell_plot.hpp"
 
 namespace d5 {

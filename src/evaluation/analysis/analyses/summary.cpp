@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "d5/evaluation/evaluation_choice.hpp"
+#include "d5/evaluation/analysis/evaluation_choice.hpp"
 #include "evaluation/analysis/cell_plot.hpp"
 
 namespace d5 {

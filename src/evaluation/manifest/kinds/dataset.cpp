@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/dataset_manifest.hpp"
+#include "d5/evaluation/manifest/dataset_manifest.hpp"
 
-#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 
 namespace d5 {
 

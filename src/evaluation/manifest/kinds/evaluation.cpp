@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/evaluation_manifest.hpp"
+#include "d5/evaluation/manifest/evaluation_manifest.hpp"
 
-#include "d5/evaluation/manifest_place.hpp"
-#include "d5/evaluation/predictor.hpp"
-#include "d5/evaluation/scenario.hpp"
+#include "d5/evaluation/load/scenario.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
 #include "evaluation/manifest/manifest_options.hpp"
 
 namespace d5 {

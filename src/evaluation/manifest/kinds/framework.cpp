@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/framework_manifest.hpp"
+#include "d5/evaluation/manifest/framework_manifest.hpp"
 
 namespace d5 {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/model_manifest.hpp"
+#include "d5/evaluation/manifest/model_manifest.hpp"
 
-#include "d5/core/dtype.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/accuracy_measure.hpp"
-#include "d5/evaluation/answer_step.hpp"
-#include "d5/evaluation/own_steps.hpp"
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/dtype.hpp"
+#include "d5/evaluation/accuracy/accuracy_measure.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
+#include "d5/evaluation/pipeline/own_steps.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 
 namespace d5 {
 namespace {

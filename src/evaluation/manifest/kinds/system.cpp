@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/system_manifest.hpp"
+#include "d5/evaluation/manifest/system_manifest.hpp"
 
 namespace d5 {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
-#include "d5/evaluation/answer_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
 #include "evaluation/pipeline/score_row.hpp"
 
 namespace d5::answer_step {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/answer_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
 #include "evaluation/pipeline/box_overlap.hpp"
 #include "evaluation/pipeline/score_row.hpp"
 

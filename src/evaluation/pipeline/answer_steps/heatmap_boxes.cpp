@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/answer_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
 
 namespace d5::answer_step {
 namespace {

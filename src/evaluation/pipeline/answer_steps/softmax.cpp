@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/evaluation/answer_step.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
 #include "evaluation/pipeline/score_row.hpp"
 
 namespace d5::answer_step {

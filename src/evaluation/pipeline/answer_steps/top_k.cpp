@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "d5/core/error.hpp"
-#include "d5/evaluation/answer_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
 #include "evaluation/pipeline/score_row.hpp"
 
 namespace d5::answer_step {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "evaluation/predictor/zero_scores.hpp"
 
 namespace d5::predictor {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "d5/evaluation/load_clock.hpp"
+#include "d5/evaluation/load/load_clock.hpp"
 #include "evaluation/load/nanoseconds.hpp"
 
 namespace d5::detail {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "d5/evaluation/scenario.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 #include "evaluation/load/query_log.hpp"
 
 namespace d5::detail {

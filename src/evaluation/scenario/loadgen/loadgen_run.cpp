@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "core/files/scratch_folder.hpp"
-#include "d5/core/error.hpp"
-#include "d5/evaluation/loadgen.hpp"
-#include "d5/evaluation/query_summary.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/query_summary.hpp"
+#include "d5/evaluation/scenario/loadgen.hpp"
 #include "evaluation/load/usual_load.hpp"
 #include "evaluation/load/verdict.hpp"
 #include "evaluation/scenario/loadgen/loadgen_adapter.hpp"

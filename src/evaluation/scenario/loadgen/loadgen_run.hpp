@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "d5/core/option.hpp"
-#include "d5/evaluation/scenario.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 
 namespace d5::detail {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "d5/evaluation/scenario.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 #include "evaluation/scenario/loadgen/loadgen_run.hpp"
 
 namespace d5::detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
-#include "d5/evaluation/loadgen.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/scenario/loadgen.hpp"
 #include "evaluation/scenario/loadgen/loadgen_run.hpp"
 
 namespace d5 {

@@ -3,7 +3,7 @@
 #include <queue>
 #include <utility>
 
-#include "d5/evaluation/scenario.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 #include "evaluation/load/load_run.hpp"
 #include "evaluation/load/nanoseconds.hpp"
 

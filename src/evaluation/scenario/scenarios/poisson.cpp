@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/scenario.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 #include "evaluation/load/scheduled_load.hpp"
 
 namespace d5::scenario {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/attention/attention_products.hpp"
 #include "level0_ops/kernels/chunks.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/kernels/attention/attention_mask.hpp"
 
 namespace d5::detail {

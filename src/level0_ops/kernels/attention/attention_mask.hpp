@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/kernels/arithmetic_copy.hpp"
 #include "level0_ops/kernels/attention/attention_products.hpp"
 

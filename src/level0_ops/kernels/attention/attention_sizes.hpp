@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "d5/level0_ops/infer_context.hpp"
+#include "d5/level0_ops/operator/infer_context.hpp"
 
 namespace d5::detail {
 

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/schema.hpp"
 
 namespace d5::detail {

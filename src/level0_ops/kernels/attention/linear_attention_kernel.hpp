@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/arithmetic_copy.hpp"
 #include "level0_ops/kernels/expected_shape.hpp"

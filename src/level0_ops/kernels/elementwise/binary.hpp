@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "level0_ops/kernels/elementwise/broadcast.hpp"
 #include "level0_ops/kernels/elementwise/element_function.hpp"
 

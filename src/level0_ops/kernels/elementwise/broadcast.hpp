@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "d5/level0_ops/infer_context.hpp"
+#include "d5/level0_ops/operator/infer_context.hpp"
 #include "level0_ops/kernels/strided_loop.hpp"
 
 // Operators whose inputs are broadcast to their output: the rules of shapes, and the loops.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "d5/core/dtype.hpp"
+#include "d5/core/tensor/dtype.hpp"
 
 // A function of one or two elements is a struct, made from its node's typed view or by default:
 //

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "level0_ops/kernels/elementwise/element_function.hpp"
 
 // Operators that compute each element of their output from one element of their input.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 
 // The rules of Adam, Momentum and Adagrad of ai.onnx.preview.training for one element: `update`

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/dtype.hpp"
+#include "d5/core/tensor/dtype.hpp"
 
 namespace d5::detail {
 

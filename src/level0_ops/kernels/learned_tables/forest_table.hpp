@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "level0_ops/kernels/learned_tables/forest.hpp"
 
 namespace d5::detail {

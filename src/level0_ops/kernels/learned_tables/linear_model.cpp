@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/kernels/learned_tables/feature_rows.hpp"
 
 namespace d5::detail {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "d5/level0_ops/infer_context.hpp"
+#include "d5/level0_ops/operator/infer_context.hpp"
 #include "level0_ops/kernels/learned_tables/post_transform.hpp"
 
 namespace d5::detail {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::detail {

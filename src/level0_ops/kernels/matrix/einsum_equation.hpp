@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/level0_ops/infer_context.hpp"
+#include "d5/level0_ops/operator/infer_context.hpp"
 
 namespace d5::detail {
 

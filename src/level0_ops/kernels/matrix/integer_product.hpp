@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/kernels/matrix/quantization.hpp"
 
 // Sums of products of quantized numbers. They are integers below 2^53, so that double, and with it

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/shape.hpp"
+#include "d5/core/tensor/shape.hpp"
 
 namespace d5::detail {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/text/thread_pool.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/threads.hpp"
+#include "core/thread_pool/thread_pool.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/results/environment.hpp"
 
 namespace d5::detail {
 namespace {

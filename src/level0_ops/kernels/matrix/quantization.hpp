@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/shape.hpp"
+#include "d5/core/tensor/shape.hpp"
 #include "level0_ops/kernels/strided_loop.hpp"
 #include "level0_ops/operator/conversion.hpp"
 

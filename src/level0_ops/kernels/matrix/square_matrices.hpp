@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level0_ops/operator.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
 
 namespace d5::detail {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "d5/core/tensor.hpp"
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/core/tensor/tensor.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/kernels/strided_loop.hpp"
 
 // What operators that only move elements are made of. They work for every element type: by its

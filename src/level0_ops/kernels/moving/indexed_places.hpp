@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 #include "level0_ops/kernels/strided_loop.hpp"
 

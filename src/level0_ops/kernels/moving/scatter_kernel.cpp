@@ -7,7 +7,7 @@
 #include <complex>
 #include <concepts>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/kernels/accumulator.hpp"
 #include "level0_ops/kernels/elementwise/element_function.hpp"
 #include "level0_ops/kernels/moving/element_moving.hpp"

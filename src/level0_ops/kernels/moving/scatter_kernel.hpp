@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "d5/level0_ops/kernel.hpp"
+#include "d5/level0_ops/operator/kernel.hpp"
 #include "level0_ops/kernels/moving/indexed_places.hpp"
 
 namespace d5::detail {

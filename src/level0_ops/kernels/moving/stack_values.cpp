@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::detail {

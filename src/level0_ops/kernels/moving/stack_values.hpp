@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "d5/level0_ops/op_context.hpp"
+#include "d5/level0_ops/operator/op_context.hpp"
 #include "level0_ops/kernels/recycled_tensors.hpp"
 
 namespace d5::detail {

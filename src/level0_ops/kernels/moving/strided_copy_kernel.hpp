@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level0_ops/kernel.hpp"
+#include "d5/level0_ops/operator/kernel.hpp"
 #include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::detail {

@@ -8,7 +8,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/kernels/elementwise/swish.hpp"
 
 namespace d5::detail {

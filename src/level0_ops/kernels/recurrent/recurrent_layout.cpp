@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/expected_shape.hpp"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "d5/core/tensor.hpp"
-#include "d5/level0_ops/infer_context.hpp"
+#include "d5/core/tensor/tensor.hpp"
+#include "d5/level0_ops/operator/infer_context.hpp"
 
 namespace d5::detail {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/operator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/recurrent/recurrent_cell.hpp"
 #include "level0_ops/kernels/recurrent/recurrent_kernel.hpp"

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/subgraph_runner.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/subgraph_runner.hpp"
 #include "level0_ops/kernels/moving/element_moving.hpp"
 #include "level0_ops/kernels/moving/stack_values.hpp"
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "d5/core/value.hpp"
-#include "d5/level0_ops/op_context.hpp"
-#include "d5/level0_ops/subgraph_runner.hpp"
+#include "d5/core/tensor/value.hpp"
+#include "d5/level0_ops/operator/op_context.hpp"
+#include "d5/level0_ops/operator/subgraph_runner.hpp"
 #include "level0_ops/kernels/moving/stack_values.hpp"
 #include "level0_ops/kernels/recycled_tensors.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "level0_ops/kernels/strided_loop.hpp"
 #include "level0_ops/operator/integers.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "d5/core/dtype.hpp"
+#include "d5/core/tensor/dtype.hpp"
 
 namespace d5::detail {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/kernels/moving/element_moving.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 #include "level0_ops/kernels/sampling/interpolated.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/operator/integers.hpp"
 
 namespace d5::detail {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "d5/level0_ops/infer_context.hpp"
+#include "d5/level0_ops/operator/infer_context.hpp"
 #include "level0_ops/kernels/sampling/resampling.hpp"
 
 namespace d5::detail {

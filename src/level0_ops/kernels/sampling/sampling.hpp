@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "d5/core/shape.hpp"
+#include "d5/core/tensor/shape.hpp"
 
 // Values between the elements of a tensor of up to three spatial dimensions.
 namespace d5::detail {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "d5/level0_ops/window.hpp"
+#include "d5/level0_ops/operator/window.hpp"
 
 namespace d5::detail {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/operator.hpp"
-#include "d5/level0_ops/window.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
+#include "d5/level0_ops/operator/window.hpp"
 #include "level0_ops/kernels/chunks.hpp"
 
 // What Conv and ConvTranspose share.

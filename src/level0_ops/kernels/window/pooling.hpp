@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level0_ops/operator.hpp"
-#include "d5/level0_ops/window.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
+#include "d5/level0_ops/operator/window.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/build_operators.hpp"
+#include "d5/level0_ops/operator/build_operators.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,10 +16,10 @@
 #include "core/files/cache_folder.hpp"
 #include "core/files/sha256.hpp"
 #include "core/process/program_run.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/carried_file.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
+#include "d5/core/measuring/command_line.hpp"
 
 namespace d5 {
 namespace {

@@ -7,7 +7,7 @@
 #include <list>
 #include <type_traits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/operator/custom/c_status.hpp"
 #include "level0_ops/operator/custom/operator_communicators.hpp"
 

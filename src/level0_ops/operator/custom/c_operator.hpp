@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "d5/abi.h"
-#include "d5/level0_ops/operator.hpp"
+#include "d5/level0_ops/operator/operator.hpp"
 
 namespace d5::detail {
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

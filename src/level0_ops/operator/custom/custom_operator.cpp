@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 #include <tuple>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level0_ops/operator/custom/c_operator.hpp"
 
 namespace d5 {

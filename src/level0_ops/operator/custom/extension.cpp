@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/extension.hpp"
+#include "d5/level0_ops/operator/extension.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -9,11 +9,11 @@
 #include <map>
 #include <mutex>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level0_ops/build_operators.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/build_operators.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
 
 namespace d5 {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/operator/custom/native_operator.hpp"
 

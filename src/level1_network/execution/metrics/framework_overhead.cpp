@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/framework_overhead.hpp"
+#include "d5/level1_network/execution/framework_overhead.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/measurement.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/results/measurement.hpp"
 
 namespace d5 {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/measurement.hpp"
-#include "d5/level1_network/framework_overhead.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level1_network/execution/framework_overhead.hpp"
 
 namespace d5 {
 namespace {

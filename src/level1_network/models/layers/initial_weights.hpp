@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "d5/core/random.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5 {
 

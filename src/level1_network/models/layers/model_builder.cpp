@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/models/layers/model_builder.hpp"
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 namespace d5 {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level1_network/models.hpp"
+#include "d5/level1_network/source/models.hpp"
 #include "level1_network/models/layers/initial_weights.hpp"
 
 namespace d5 {

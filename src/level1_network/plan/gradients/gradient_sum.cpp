@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/plan/gradients/gradient_sum.hpp"
 
-#include "d5/core/device_memory.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/device_memory.hpp"
 #include "d5/onnx/nodes.hpp"
 
 namespace d5 {

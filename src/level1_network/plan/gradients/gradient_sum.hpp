@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "d5/level0_ops/kernel_choice.hpp"
+#include "d5/level0_ops/operator/kernel_choice.hpp"
 
 namespace d5 {
 

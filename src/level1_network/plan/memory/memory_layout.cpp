@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "d5/core/byte_count.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/level1_network/transform.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/level1_network/graph/transform.hpp"
 #include "level1_network/plan/gradients/backward_schedule.hpp"
 #include "level1_network/plan/gradients/gradient_layout.hpp"
 

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "d5/core/arena.hpp"
+#include "d5/core/tensor/arena.hpp"
 #include "level1_network/plan/memory/offset_search.hpp"
 
 namespace d5 {

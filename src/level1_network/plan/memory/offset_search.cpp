@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "d5/core/random.hpp"
+#include "d5/core/tensor/random.hpp"
 
 namespace d5 {
 namespace {

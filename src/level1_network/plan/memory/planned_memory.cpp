@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level1_network/planned_memory.hpp"
+#include "d5/level1_network/plan/planned_memory.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "d5/core/arena.hpp"
-#include "d5/core/results.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/tensor/arena.hpp"
 #include "level1_network/plan/memory/memory_layout.hpp"
 
 namespace d5 {

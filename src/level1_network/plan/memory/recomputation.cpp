@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level1_network/plan/memory/recomputation_search.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/batch_feed.hpp"
+#include "d5/level2_training/data/batch_feed.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "d5/core/measure.hpp"
-#include "d5/level2_training/sampler.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 
 namespace d5::detail {
 

@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
-#include "core/text/thread_pool.hpp"
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
+#include "core/thread_pool/thread_pool.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
 
 namespace d5::detail {
 namespace {

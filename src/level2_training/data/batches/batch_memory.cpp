@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "d5/core/trace.hpp"
+#include "d5/core/trace/trace.hpp"
 
 namespace d5::detail {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 #include "level2_training/data/batches/padded_field.hpp"
 
 namespace d5::detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/network_feed.hpp"
+#include "d5/level2_training/data/network_feed.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::detail {

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "core/files/zip.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/npy.hpp"
-#include "d5/level2_training/container.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/tensor/npy.hpp"
+#include "d5/level2_training/data/container.hpp"
 #include "level2_training/data/storage/columns.hpp"
 #include "level2_training/data/storage/field_words.hpp"
 #include "level2_training/data/storage/unpacked_file.hpp"

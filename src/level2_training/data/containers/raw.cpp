@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/container.hpp"
 #include "level2_training/data/storage/columns.hpp"
 #include "level2_training/data/storage/field_words.hpp"
 #include "level2_training/data/storage/safetensors.hpp"

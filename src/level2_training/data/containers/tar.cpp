@@ -7,10 +7,10 @@
 #include <charconv>
 #include <set>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/npy.hpp"
-#include "d5/level2_training/container.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/tensor/npy.hpp"
+#include "d5/level2_training/data/container.hpp"
 #include "level2_training/data/storage/crc32c.hpp"
 #include "level2_training/data/storage/field_words.hpp"
 #include "level2_training/data/storage/shard.hpp"

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "core/files/deflate.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/container.hpp"
 #include "level2_training/data/storage/example_fields.hpp"
 #include "level2_training/data/storage/record_shard.hpp"
 

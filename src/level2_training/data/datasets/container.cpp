@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/container.hpp"
+#include "d5/level2_training/data/container.hpp"
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/subset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/subset.hpp"
 
 namespace d5 {
 namespace {

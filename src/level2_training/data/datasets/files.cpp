@@ -5,9 +5,9 @@
 #include <charconv>
 #include <filesystem>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/subset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/subset.hpp"
 #include "level2_training/data/encoded_files.hpp"
 
 namespace d5 {

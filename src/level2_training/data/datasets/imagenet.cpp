@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/container.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/published_data.hpp"
-#include "d5/level2_training/subset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/container.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/data/published_data.hpp"
+#include "d5/level2_training/data/subset.hpp"
 #include "level2_training/data/batch_check.hpp"
 #include "level2_training/data/encoded_files.hpp"
 #include "level2_training/data/storage/record_shard.hpp"

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "d5/core/carried_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/published_data.hpp"
-#include "d5/level2_training/subset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/carried_file.hpp"
+#include "d5/level2_training/data/published_data.hpp"
+#include "d5/level2_training/data/subset.hpp"
 #include "level2_training/data/idx.hpp"
 #include "level2_training/data/pixel_dataset.hpp"
 

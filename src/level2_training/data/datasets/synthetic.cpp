@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "core/tensor/shape_text.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/subset.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/subset.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 #include "level2_training/data/batch_check.hpp"
 
 namespace d5 {

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/subset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/subset.hpp"
 #include "level2_training/data/batch_check.hpp"
 
 namespace d5 {

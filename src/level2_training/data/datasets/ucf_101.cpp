@@ -8,10 +8,10 @@
 #include <map>
 #include <sstream>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/published_data.hpp"
-#include "d5/level2_training/subset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/published_data.hpp"
+#include "d5/level2_training/data/subset.hpp"
 #include "level2_training/data/video/video_clips.hpp"
 
 namespace d5 {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "d5/core/image.hpp"
+#include "d5/core/image/image.hpp"
 #include "level2_training/data/image/layout.hpp"
 #include "level2_training/data/image/resampler.hpp"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 
 namespace d5::detail {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/level2_training/batch_step.hpp"
+#include "d5/level2_training/data/batch_step.hpp"
 
 namespace d5::detail {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 #include "level2_training/data/image/pixel_loops.hpp"
 
 namespace d5::detail {

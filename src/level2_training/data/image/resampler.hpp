@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "d5/core/image.hpp"
+#include "d5/core/image/image.hpp"
 
 namespace d5::detail {
 

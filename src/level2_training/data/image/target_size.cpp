@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/image/layout.hpp"
 
 namespace d5::detail {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "d5/core/image.hpp"
-#include "d5/core/option.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::detail {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 
 namespace d5::detail {
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "core/files/cache_folder.hpp"
-#include "d5/core/artefact_store.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/published_data.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/artefact_store.hpp"
+#include "d5/level2_training/data/published_data.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/published_data.hpp"
+#include "d5/level2_training/data/published_data.hpp"
 
 namespace d5 {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/index_sampler.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
 
 namespace d5 {
 namespace {

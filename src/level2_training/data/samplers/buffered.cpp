@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "d5/level2_training/index_sampler.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
 
 namespace d5 {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/index_sampler.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
 
 namespace d5 {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 #include <numeric>
 
-#include "d5/level2_training/index_sampler.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
 
 namespace d5 {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <map>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/index_sampler.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
 
 namespace d5 {
 namespace {

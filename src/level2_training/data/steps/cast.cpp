@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 
 namespace d5 {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/image/layout.hpp"
 #include "level2_training/data/image/range.hpp"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/image/layout.hpp"
 
 namespace d5 {

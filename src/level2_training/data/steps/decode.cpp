@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/image.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/image/image.hpp"
 #include "level2_training/data/image/exif_orientation.hpp"
 #include "level2_training/data/image/framing_step.hpp"
 

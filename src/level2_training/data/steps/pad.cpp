@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/image/framing_step.hpp"
 
 namespace d5 {

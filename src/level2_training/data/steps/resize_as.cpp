@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/image.hpp"
-#include "d5/level2_training/sample_step.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
 #include "level2_training/data/image/target_size.hpp"
 
 namespace d5::detail {

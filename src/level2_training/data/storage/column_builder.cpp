@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/storage/columns.hpp"
 #include "level2_training/data/storage/little_endian.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/storage/little_endian.hpp"
 
 namespace d5::detail {

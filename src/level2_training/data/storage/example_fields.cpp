@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 
 namespace d5::detail {
 

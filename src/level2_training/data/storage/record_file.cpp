@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/storage/crc32c.hpp"
 #include "level2_training/data/storage/little_endian.hpp"
 

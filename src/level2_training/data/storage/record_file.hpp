@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 #include "level2_training/data/storage/sample_index.hpp"
 #include "level2_training/data/storage/unpacked_file.hpp"
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "level2_training/data/storage/crc32c.hpp"
 #include "level2_training/data/storage/field_words.hpp"
 #include "level2_training/data/storage/little_endian.hpp"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/entry.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/core/entries/entry.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 
 namespace d5::detail {
 

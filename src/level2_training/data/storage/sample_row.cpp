@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/storage/shard.hpp"
 
 namespace d5::detail {

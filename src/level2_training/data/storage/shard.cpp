@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/batch_check.hpp"
 
 namespace d5::detail {

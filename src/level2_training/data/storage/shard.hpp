@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/interrupt.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 
 namespace d5::detail {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/core/npy.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/npy.hpp"
 #include "level2_training/data/storage/field_words.hpp"
 #include "level2_training/data/storage/tar.hpp"
 #include "level2_training/data/storage/tar_fields.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/storage/tar.hpp"
 
 namespace d5::detail {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/tensor.hpp"
 
 namespace d5::detail {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/files/gzip.hpp"
-#include "d5/core/interrupt.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 #include "level2_training/data/storage/mapped_file.hpp"
 
 namespace d5::detail {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/image.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/image/image.hpp"
 #include "level2_training/data/video/video.hpp"
 
 extern "C" {

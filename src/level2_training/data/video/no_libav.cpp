@@ -2,7 +2,7 @@
 // Stands where libav was not found when d5 was configured.
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/video/video.hpp"
 
 namespace d5::detail {

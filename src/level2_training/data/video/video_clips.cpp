@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/batch_check.hpp"
 #include "level2_training/data/image/resampler.hpp"
 

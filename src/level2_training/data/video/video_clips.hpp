@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/data/dataset.hpp"
 #include "level2_training/data/video/video.hpp"
 
 namespace d5::detail {

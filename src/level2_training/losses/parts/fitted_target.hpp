@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level2_training/loss.hpp"
+#include "d5/level2_training/losses/loss.hpp"
 
 namespace d5::detail {
 

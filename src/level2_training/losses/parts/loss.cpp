@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/loss.hpp"
+#include "d5/level2_training/losses/loss.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level1_network/graph/parameter_layout.hpp"
 
 namespace d5 {

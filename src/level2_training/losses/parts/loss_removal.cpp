@@ -3,8 +3,8 @@
 #include <ranges>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/loss.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/losses/loss.hpp"
 #include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/core/value.hpp"
+#include "d5/core/tensor/value.hpp"
 
 namespace d5::detail {
 

@@ -3,10 +3,10 @@
 #include <optional>
 #include <vector>
 
-#include "d5/level2_training/gradient_norm.hpp"
-#include "d5/level2_training/kept_parameters.hpp"
-#include "d5/level2_training/slotted_optimizer.hpp"
-#include "d5/level2_training/tensor_update.hpp"
+#include "d5/level2_training/optimization/gradient_norm.hpp"
+#include "d5/level2_training/optimization/kept_parameters.hpp"
+#include "d5/level2_training/optimization/slotted_optimizer.hpp"
+#include "d5/level2_training/optimization/tensor_update.hpp"
 #include "level2_training/optimization/shared/averaging.hpp"
 #include "level2_training/optimization/shared/sweep.hpp"
 

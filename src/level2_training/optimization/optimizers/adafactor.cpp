@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "d5/level2_training/tensor_optimizer.hpp"
+#include "d5/level2_training/optimization/tensor_optimizer.hpp"
 #include "level2_training/optimization/shared/block_sums.hpp"
 #include "level2_training/optimization/shared/sweep.hpp"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/level2_training/element_optimizer.hpp"
+#include "d5/level2_training/optimization/element_optimizer.hpp"
 #include "level2_training/optimization/declared_options.hpp"
 
 namespace d5 {

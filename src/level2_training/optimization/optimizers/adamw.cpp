@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/element_optimizer.hpp"
-#include "d5/level2_training/optimizer_options.hpp"
+#include "d5/level2_training/optimization/element_optimizer.hpp"
+#include "d5/level2_training/optimization/optimizer_options.hpp"
 #include "level2_training/optimization/shared/adam_step.hpp"
 
 namespace d5 {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/level2_training/element_optimizer.hpp"
+#include "d5/level2_training/optimization/element_optimizer.hpp"
 
 namespace d5 {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "d5/level2_training/element_optimizer.hpp"
+#include "d5/level2_training/optimization/element_optimizer.hpp"
 #include "level2_training/optimization/declared_options.hpp"
 #include "level2_training/optimization/shared/adam_step.hpp"
 

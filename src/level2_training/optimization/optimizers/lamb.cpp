@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "d5/level2_training/tensor_optimizer.hpp"
+#include "d5/level2_training/optimization/tensor_optimizer.hpp"
 #include "level2_training/optimization/declared_options.hpp"
 #include "level2_training/optimization/shared/block_sums.hpp"
 #include "level2_training/optimization/shared/sweep.hpp"

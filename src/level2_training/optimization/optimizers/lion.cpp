@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/element_optimizer.hpp"
+#include "d5/level2_training/optimization/element_optimizer.hpp"
 
 namespace d5 {
 namespace {

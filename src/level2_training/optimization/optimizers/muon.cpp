@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/tensor_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/tensor_optimizer.hpp"
 #include "level0_ops/kernels/matrix/matrix_product.hpp"
 #include "level2_training/optimization/shared/adam_step.hpp"
 #include "level2_training/optimization/shared/block_sums.hpp"

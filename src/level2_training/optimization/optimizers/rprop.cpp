@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "d5/level2_training/element_optimizer.hpp"
+#include "d5/level2_training/optimization/element_optimizer.hpp"
 
 namespace d5 {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "d5/level2_training/element_optimizer.hpp"
+#include "d5/level2_training/optimization/element_optimizer.hpp"
 #include "level2_training/optimization/shared/schedule_free.hpp"
 
 namespace d5 {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 
 namespace d5 {
 namespace {

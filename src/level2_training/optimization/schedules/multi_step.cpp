@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 #include "level2_training/optimization/shared/milestones.hpp"
 
 namespace d5 {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/schedule.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 
 namespace d5 {
 namespace {

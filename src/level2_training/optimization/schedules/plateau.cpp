@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 
 namespace d5 {
 namespace {

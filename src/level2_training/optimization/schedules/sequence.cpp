@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
 #include "level2_training/optimization/shared/milestones.hpp"
 #include "level2_training/optimization/shared/schedule_parts.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 
 namespace d5 {
 namespace {

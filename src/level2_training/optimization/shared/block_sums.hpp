@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "d5/core/threads.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 
 namespace d5::detail {

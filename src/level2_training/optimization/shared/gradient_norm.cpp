@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/gradient_norm.hpp"
+#include "d5/level2_training/optimization/gradient_norm.hpp"
 
 #include <array>
 #include <cmath>

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 

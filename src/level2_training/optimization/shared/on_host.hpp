@@ -5,7 +5,7 @@
 #include <span>
 #include <type_traits>
 
-#include "d5/core/tensor.hpp"
+#include "d5/core/tensor/tensor.hpp"
 #include "level2_training/optimization/shared/sweep.hpp"
 
 namespace d5::detail {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "d5/level2_training/kept_parameters.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/optimization/kept_parameters.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 
 namespace d5::detail {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "d5/core/option.hpp"
+#include "d5/core/entries/option.hpp"
 
 namespace d5::detail {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/option.hpp"
-#include "d5/level2_training/schedule.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/level2_training/optimization/schedule.hpp"
 
 namespace d5::detail {
 

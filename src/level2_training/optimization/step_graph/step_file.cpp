@@ -7,10 +7,10 @@
 #include <ranges>
 #include <set>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/network_mode.hpp"
-#include "d5/level2_training/loss.hpp"
-#include "d5/level2_training/step_graph.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/network_mode.hpp"
+#include "d5/level2_training/losses/loss.hpp"
+#include "d5/level2_training/optimization/step_graph.hpp"
 #include "d5/onnx/training_step.hpp"
 #include "level1_network/nodes/identical.hpp"
 #include "level1_network/nodes/node_names.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/graph/network.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5::detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/step_graph.hpp"
+#include "d5/level2_training/optimization/step_graph.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network.hpp"
-#include "d5/level2_training/update_rule.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level2_training/optimization/update_rule.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level1_network/nodes/differentiated_graph.hpp"
 #include "level1_network/nodes/node_names.hpp"

@@ -7,11 +7,11 @@
 #include <set>
 #include <typeinfo>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/network_feed.hpp"
-#include "d5/level2_training/slotted_optimizer.hpp"
-#include "d5/level2_training/step_graph.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/data/network_feed.hpp"
+#include "d5/level2_training/optimization/slotted_optimizer.hpp"
+#include "d5/level2_training/optimization/step_graph.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level2_training/optimization/step_graph/update_operator.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::detail {

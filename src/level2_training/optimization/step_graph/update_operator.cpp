@@ -7,11 +7,11 @@
 #include <memory>
 #include <mutex>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level2_training/hyper_parameters.hpp"
-#include "d5/level2_training/step_graph.hpp"
-#include "d5/level2_training/update_rule.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/custom_operator.hpp"
+#include "d5/level2_training/optimization/hyper_parameters.hpp"
+#include "d5/level2_training/optimization/step_graph.hpp"
+#include "d5/level2_training/optimization/update_rule.hpp"
 
 namespace d5::detail {
 namespace {

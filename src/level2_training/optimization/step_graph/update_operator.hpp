@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/settings.hpp"
+#include "d5/core/entries/settings.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::detail {

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/joined_outputs.hpp"
 
 namespace d5 {

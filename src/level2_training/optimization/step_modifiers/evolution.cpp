@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
-#include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level2_training/batch_feed.hpp"
-#include "d5/level2_training/kept_parameters.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level2_training/data/batch_feed.hpp"
+#include "d5/level2_training/optimization/kept_parameters.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/kept_outputs.hpp"
 #include "level2_training/optimization/shared/flat_parameters.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 
-#include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/shared/averaging.hpp"
 
 namespace d5 {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 
 namespace d5 {

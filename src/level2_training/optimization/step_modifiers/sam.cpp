@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
-#include "d5/level2_training/gradient_norm.hpp"
-#include "d5/level2_training/kept_parameters.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/gradient_norm.hpp"
+#include "d5/level2_training/optimization/kept_parameters.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/kept_outputs.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/measurement.hpp"
-#include "d5/level2_training/dataset_metrics.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level2_training/training/dataset_metrics.hpp"
 #include "level2_training/training/class_counts.hpp"
 #include "level2_training/training/classification.hpp"
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "d5/core/measurement.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_metric.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
 #include "level2_training/training/class_counts.hpp"
 #include "level2_training/training/classification.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/dataset_metrics.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training/dataset_metrics.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 
 namespace d5 {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_time.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_time.hpp"
 
 namespace d5 {
 

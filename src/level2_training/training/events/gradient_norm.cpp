@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/gradient_norm.hpp"
+#include "d5/level2_training/optimization/gradient_norm.hpp"
 
 #include <cmath>
 #include <memory>
 
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_metric.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
 
 namespace d5 {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/loss_curve.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training/loss_curve.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "level2_training/losses/parts/scalar_loss.hpp"
 #include "level2_training/training/even_batch.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "d5/core/measurement.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
 
 namespace d5 {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "level2_training/training/classification.hpp"
 
 namespace d5 {

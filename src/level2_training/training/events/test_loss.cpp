@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_metric.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
 #include "level2_training/losses/parts/scalar_loss.hpp"
 #include "level2_training/training/test_mean.hpp"
 

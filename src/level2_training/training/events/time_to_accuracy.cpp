@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
 #include "level2_training/training/classification.hpp"
 
 namespace d5 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "level2_training/training/classification.hpp"
 #include "level2_training/training/test_mean.hpp"
 

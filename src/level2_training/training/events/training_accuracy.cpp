@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "level2_training/training/classification.hpp"
 #include "level2_training/training/even_batch.hpp"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/convergence_reference.hpp"
+#include "d5/level2_training/training/convergence_reference.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/core/student.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/statistics/student.hpp"
 
 namespace d5 {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/training/recipe/recipe_options.hpp"
 
-#include "d5/core/error.hpp"
-#include "d5/core/metric.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/batch_step.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/recipe.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level2_training/transformed_dataset.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "d5/level2_training/data/batch_step.hpp"
+#include "d5/level2_training/data/dataset.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level2_training/training/recipe.hpp"
 #include "level2_training/training/trained_model.hpp"
 
 namespace d5::detail {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/text/yaml_tree.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/level2_training/recipe.hpp"
+#include "core/parsing/yaml_tree.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/recipe.hpp"
 #include "level2_training/training/recipe/recipe_options.hpp"
 
 namespace d5 {

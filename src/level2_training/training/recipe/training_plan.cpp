@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_plan.hpp"
+#include "d5/level2_training/training/training_plan.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network_bench.hpp"
-#include "d5/level2_training/batch_feed.hpp"
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
+#include "d5/level2_training/data/batch_feed.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_repetition.hpp"
+#include "d5/level2_training/training/training_repetition.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "core/results/inherited_doubt.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/results.hpp"
-#include "d5/core/student.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
+#include "d5/core/statistics/student.hpp"
 
 namespace d5 {
 namespace {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/files/sha256.hpp"
-#include "d5/core/environment.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/measure.hpp"
-#include "d5/core/threads.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level2_training/batch_step.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/core/results/environment.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level2_training/data/batch_step.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level1_network/graph/parameter_words.hpp"
 #include "level1_network/graph/transform_steps.hpp"
 #include "level2_training/optimization/taken_options.hpp"

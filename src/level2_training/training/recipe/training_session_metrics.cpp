@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "level2_training/training/trained_model.hpp"
 
 namespace d5 {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level2_training/training/training_session.hpp"
 #include "level2_training/training/trained_model.hpp"
 
 namespace d5 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/training_variant.hpp"
+#include "d5/level2_training/training/training_variant.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <sstream>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/trials.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/training/trials.hpp"
 
 namespace d5 {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/trials.hpp"
+#include "d5/level2_training/training/trials.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 #include "level3_distributed/collectives/parts/kept_by_communicator.hpp"
 #include "level3_distributed/collectives/parts/measured_choice.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level3_distributed/collectives/parts/binomial_tree.hpp"
 
-#include "d5/level3_distributed/planned_collective.hpp"
+#include "d5/level3_distributed/collectives/planned_collective.hpp"
 
 namespace d5::collective {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "d5/level3_distributed/planned_collective.hpp"
+#include "d5/level3_distributed/collectives/planned_collective.hpp"
 #include "level3_distributed/collectives/parts/segments.hpp"
 
 namespace d5::collective {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
 
 #include <algorithm>
 #include <deque>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communication_schedule.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
 #include "level3_distributed/collectives/parts/kept_by_communicator.hpp"
 #include "level3_distributed/collectives/parts/segments.hpp"
 #include "level3_distributed/node/communication_crew.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/planned_collective.hpp"
+#include "d5/level3_distributed/collectives/planned_collective.hpp"
 #include "level3_distributed/collectives/parts/folded_ranks.hpp"
 
 namespace d5::collective {

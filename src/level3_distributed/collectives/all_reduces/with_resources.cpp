@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communication_resources.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communication_resources.hpp"
 
 namespace d5::collective {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 
 namespace d5::broadcast_algorithm {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 namespace {

@@ -6,9 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "d5/core/measure.hpp"
-#include "d5/level3_distributed/call_timeout.hpp"
-#include "d5/level3_distributed/collective_kind.hpp"
+#include "d5/core/measuring/measure.hpp"
+#include "d5/level3_distributed/collectives/collective_kind.hpp"
+#include "d5/level3_distributed/decorators/call_timeout.hpp"
 
 namespace d5::detail {
 

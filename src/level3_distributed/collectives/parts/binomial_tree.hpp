@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "d5/level3_distributed/collective_plan.hpp"
+#include "d5/level3_distributed/collectives/collective_plan.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/collective_bench.hpp"
+#include "d5/level3_distributed/collectives/collective_bench.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <fstream>
 #include <set>
 
-#include "core/text/launcher.hpp"
-#include "d5/core/byte_count.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
+#include "core/process/launcher.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 #include "level3_distributed/collectives/parts/bench_ranks.hpp"
 
 namespace d5 {

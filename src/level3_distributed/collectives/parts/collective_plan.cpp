@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/collective_plan.hpp"
+#include "d5/level3_distributed/collectives/collective_plan.hpp"
 
 #include <algorithm>
 
-#include "d5/level3_distributed/communication_schedule.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
 
 namespace d5 {
 namespace {

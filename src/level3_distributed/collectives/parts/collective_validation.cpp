@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/collective_validation.hpp"
+#include "d5/level3_distributed/collectives/collective_validation.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/text/launcher.hpp"
-#include "d5/core/command_line.hpp"
-#include "d5/core/entry_words.hpp"
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/collective_kind.hpp"
-#include "d5/level3_distributed/gather_records.hpp"
+#include "core/process/launcher.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/collectives/collective_kind.hpp"
+#include "d5/level3_distributed/communicator/gather_records.hpp"
 
 namespace d5 {
 namespace {

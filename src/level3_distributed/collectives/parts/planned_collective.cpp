@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/planned_collective.hpp"
+#include "d5/level3_distributed/collectives/planned_collective.hpp"
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {

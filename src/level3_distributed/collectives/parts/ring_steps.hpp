@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "d5/level3_distributed/planned_collective.hpp"
+#include "d5/level3_distributed/collectives/planned_collective.hpp"
 
 namespace d5::detail {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "d5/core/option.hpp"
-#include "d5/level3_distributed/collective_plan.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/level3_distributed/collectives/collective_plan.hpp"
 
 namespace d5::detail {
 

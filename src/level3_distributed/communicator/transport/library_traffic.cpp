@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/library_traffic.hpp"
+#include "d5/level3_distributed/communicator/library_traffic.hpp"
 
-#include "core/text/launcher.hpp"
-#include "d5/core/error.hpp"
+#include "core/process/launcher.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/communicator/transport/loaded_part.hpp"
 
 namespace d5 {

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 

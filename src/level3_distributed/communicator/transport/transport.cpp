@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which transport there is: a plug-in's, loaded on first use, or this process alone.
-#include "d5/level3_distributed/transport.hpp"
+#include "d5/level3_distributed/communicator/transport.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "core/text/launcher.hpp"
-#include "d5/core/error.hpp"
+#include "core/process/launcher.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/communicator/transport/loaded_part.hpp"
 #include "level3_distributed/communicator/transport/single_process.hpp"
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
 
 namespace d5::detail {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
 
 namespace d5::detail {
 

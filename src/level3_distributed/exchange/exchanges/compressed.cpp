@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/compressors/gradient_compressor.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
 #include "level2_training/optimization/shared/state_parts.hpp"
 #include "level3_distributed/exchange/contraction.hpp"
 #include "level3_distributed/exchange/unsent_gradients.hpp"

@@ -2,7 +2,7 @@
 #include <memory>
 #include <utility>
 
-#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
 
 namespace d5 {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level3_distributed/communication_schedule.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
 #include "level2_training/optimization/shared/state_parts.hpp"
 #include "level3_distributed/compressors/parts/message_piece.hpp"
 #include "level3_distributed/exchange/bucket_values.hpp"

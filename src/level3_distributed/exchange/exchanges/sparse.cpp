@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level3_distributed/communication_schedule.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
-#include "d5/level3_distributed/sparse_all_reduce.hpp"
+#include "d5/level3_distributed/communicator/communication_schedule.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
+#include "d5/level3_distributed/sparse/sparse_all_reduce.hpp"
 #include "level2_training/optimization/shared/state_parts.hpp"
 #include "level3_distributed/compressors/parts/kept_fraction.hpp"
 #include "level3_distributed/exchange/unsent_gradients.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 
-#include "d5/core/registry.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "level3_distributed/graph/group_operator.hpp"
 
 namespace d5::communication_operator {

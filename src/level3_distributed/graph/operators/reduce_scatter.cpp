@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "level3_distributed/graph/group_operator.hpp"
 
 namespace d5::communication_operator {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator/operator_registry.hpp"
 #include "level3_distributed/graph/group_operator.hpp"
 
 namespace d5::communication_operator {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/partition.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/graph/partition.hpp"
 #include "level3_distributed/graph/tensor_pairs.hpp"
 #include "level3_distributed/graph/tensor_slices.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/pipeline_schedule.hpp"
+#include "d5/level3_distributed/graph/pipeline_schedule.hpp"
 
 namespace d5::pipeline_schedule {
 namespace {

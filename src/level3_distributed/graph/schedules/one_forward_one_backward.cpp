@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "d5/level3_distributed/pipeline_schedule.hpp"
+#include "d5/level3_distributed/graph/pipeline_schedule.hpp"
 
 namespace d5::pipeline_schedule {
 namespace {

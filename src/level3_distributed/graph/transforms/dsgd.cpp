@@ -2,8 +2,8 @@
 // Backpropagation averages each gradient over the ranks as soon as it has it.
 #include <fmt/format.h>
 
-#include "d5/level1_network/transform.hpp"
-#include "d5/level3_distributed/communication_group.hpp"
+#include "d5/level1_network/graph/transform.hpp"
+#include "d5/level3_distributed/graph/communication_group.hpp"
 
 namespace d5::communication_transform {
 namespace {

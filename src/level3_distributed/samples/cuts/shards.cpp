@@ -2,8 +2,8 @@
 #include <numeric>
 #include <vector>
 
-#include "d5/level2_training/subset.hpp"
-#include "d5/level3_distributed/sample_cut.hpp"
+#include "d5/level2_training/data/subset.hpp"
+#include "d5/level3_distributed/samples/sample_cut.hpp"
 #include "level3_distributed/samples/even_share.hpp"
 
 namespace d5 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "d5/level2_training/index_sampler.hpp"
-#include "d5/level3_distributed/sample_cut.hpp"
+#include "d5/level2_training/data/index_sampler.hpp"
+#include "d5/level3_distributed/samples/sample_cut.hpp"
 #include "level3_distributed/samples/even_share.hpp"
 
 namespace d5 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/sample_cut.hpp"
+#include "d5/level3_distributed/samples/sample_cut.hpp"
 
 namespace d5 {
 namespace {

@@ -3,11 +3,11 @@
 #include <thread>
 #include <vector>
 
-#include "d5/core/clock.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/core/metric.hpp"
-#include "d5/level3_distributed/communication_event.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level3_distributed/communicator/communication_event.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5 {
 namespace {

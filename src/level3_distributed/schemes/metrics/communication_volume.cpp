@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/communication_volume.hpp"
+#include "d5/level3_distributed/schemes/communication_volume.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/error.hpp"
-#include "d5/core/measurement.hpp"
-#include "d5/level3_distributed/communication_event.hpp"
-#include "d5/level3_distributed/library_traffic.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/level3_distributed/communicator/communication_event.hpp"
+#include "d5/level3_distributed/communicator/library_traffic.hpp"
 
 namespace d5 {
 

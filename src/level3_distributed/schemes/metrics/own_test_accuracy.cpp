@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "d5/core/metric.hpp"
-#include "d5/level1_network/graph_executor.hpp"
-#include "d5/level2_training/accuracy.hpp"
-#include "d5/level2_training/batch_feed.hpp"
-#include "d5/level2_training/trainer.hpp"
+#include "d5/core/measuring/metric.hpp"
+#include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level2_training/data/batch_feed.hpp"
+#include "d5/level2_training/training/accuracy.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 #include "level2_training/training/classification.hpp"
 
 namespace d5 {

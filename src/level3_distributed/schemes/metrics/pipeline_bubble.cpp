@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/trainer.hpp"
-#include "d5/level2_training/training_metric.hpp"
+#include "d5/level2_training/training/trainer.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
 #include "level3_distributed/graph/pipeline_executor.hpp"
 
 namespace d5 {

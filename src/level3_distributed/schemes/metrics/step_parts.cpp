@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "d5/core/measurement.hpp"
-#include "d5/core/trace.hpp"
-#include "d5/level2_training/training_metric.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/trace/trace.hpp"
+#include "d5/level2_training/training/training_metric.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5 {
 namespace {

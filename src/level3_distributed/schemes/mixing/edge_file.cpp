@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 
 namespace d5::detail {
 

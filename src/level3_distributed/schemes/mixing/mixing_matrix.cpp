@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/mixing_matrix.hpp"
+#include "d5/level3_distributed/schemes/mixing_matrix.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/schemes/mixing/reached_ranks.hpp"
 #include "level3_distributed/schemes/mixing/symmetric_eigenvalues.hpp"
 

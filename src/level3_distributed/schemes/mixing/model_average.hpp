@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 
 namespace d5::detail {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/mixing_matrix.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/schemes/mixing_matrix.hpp"
 
 namespace d5::detail {
 

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level1_network/execution_event.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/execution_event.hpp"
+#include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/shared/state_parts.hpp"
 #include "level2_training/optimization/vector_optimizer.hpp"
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level3_distributed/communicator_agreement.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level3_distributed/schemes/mean_model.hpp"
 
 namespace d5::detail {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "d5/level3_distributed/topology.hpp"
+#include "d5/level3_distributed/schemes/topology.hpp"
 
 namespace d5::detail {
 

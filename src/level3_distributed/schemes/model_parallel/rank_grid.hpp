@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/rank_role.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/schemes/rank_role.hpp"
 
 namespace d5::detail {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
 #include "level3_distributed/exchange/exchanged_gradients.hpp"
 
 namespace d5::detail {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
+#include "d5/level2_training/optimization/optimizer.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
 
 namespace d5::detail {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "d5/core/random.hpp"
-#include "d5/level3_distributed/memory_window.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level3_distributed/node/memory_window.hpp"
 #include "level3_distributed/schemes/mixing/add_times.hpp"
 #include "level3_distributed/schemes/mixing/own_parameters.hpp"
 #include "level3_distributed/schemes/mixing/topology_choice.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
 #include "level3_distributed/schemes/parameter_server/collected_gradients.hpp"
 #include "level3_distributed/schemes/parameter_server/served_optimizer.hpp"
 

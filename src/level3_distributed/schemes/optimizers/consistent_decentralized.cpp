@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/exchange/gradient_exchange.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level2_training/optimization/shared/state_parts.hpp"
 #include "level3_distributed/exchange/exchanged_gradients.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/schemes/mixing/add_times.hpp"
 #include "level3_distributed/schemes/mixing/neighbor_exchange.hpp"
 #include "level3_distributed/schemes/mixing/own_parameters.hpp"

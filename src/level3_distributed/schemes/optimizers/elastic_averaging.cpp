@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/collectives/collective.hpp"
 #include "level3_distributed/schemes/mixing/add_times.hpp"
 #include "level3_distributed/schemes/mixing/own_parameters.hpp"
 

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <cmath>
 
-#include "d5/core/dtype.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/kept_parameters.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/node_memory.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/dtype.hpp"
+#include "d5/level2_training/optimization/kept_parameters.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
+#include "d5/level3_distributed/node/node_memory.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"
 #include "level3_distributed/schemes/parameter_server/parameter_change.hpp"
 #include "level3_distributed/schemes/parameter_server/parameter_shards.hpp"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/level2_training/step_modifier.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level3_distributed/schemes/parameter_server/served_optimizer.hpp"
 
 namespace d5 {

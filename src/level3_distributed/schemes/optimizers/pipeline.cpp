@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level3_distributed/graph/pipeline_executor.hpp"
 #include "level3_distributed/graph/stage_balance.hpp"
 #include "level3_distributed/schemes/model_parallel/rank_grid.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/schemes/mixing/add_times.hpp"
 #include "level3_distributed/schemes/mixing/edge_file.hpp"
 #include "level3_distributed/schemes/mixing/own_parameters.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/schemes/mixing/add_times.hpp"
 #include "level3_distributed/schemes/mixing/model_average.hpp"
 #include "level3_distributed/schemes/mixing/own_parameters.hpp"

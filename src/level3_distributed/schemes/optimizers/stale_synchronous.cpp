@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/schemes/parameter_server/parameter_change.hpp"
 #include "level3_distributed/schemes/parameter_server/served_optimizer.hpp"
 

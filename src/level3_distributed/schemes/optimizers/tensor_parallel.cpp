@@ -3,12 +3,12 @@
 
 #include <map>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/step_modifier.hpp"
-#include "d5/level3_distributed/communication_group.hpp"
-#include "d5/level3_distributed/communication_operators.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/partition.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
+#include "d5/level3_distributed/graph/communication_group.hpp"
+#include "d5/level3_distributed/graph/communication_operators.hpp"
+#include "d5/level3_distributed/graph/partition.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level3_distributed/graph/running_statistics.hpp"
 #include "level3_distributed/graph/tensor_pairs.hpp"
 #include "level3_distributed/graph/tensor_slices.hpp"

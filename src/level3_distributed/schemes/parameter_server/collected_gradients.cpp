@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level3_distributed/schemes/parameter_server/collected_gradients.hpp"
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/exchange/shards.hpp"
 
 namespace d5::detail {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "d5/level2_training/gradient_source.hpp"
+#include "d5/level2_training/optimization/gradient_source.hpp"
 #include "level3_distributed/schemes/parameter_server/parameter_shards.hpp"
 #include "level3_distributed/schemes/parameter_server/server_line.hpp"
 #include "level3_distributed/schemes/parameter_server/server_ranks.hpp"

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::detail {
 

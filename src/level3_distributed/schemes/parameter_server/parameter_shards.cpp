@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level3_distributed/exchange/shards.hpp"
 
 namespace d5::detail {

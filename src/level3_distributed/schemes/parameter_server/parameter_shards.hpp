@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "d5/level1_network/network.hpp"
-#include "d5/level2_training/gradient_source.hpp"
+#include "d5/level1_network/graph/network.hpp"
+#include "d5/level2_training/optimization/gradient_source.hpp"
 
 namespace d5::detail {
 

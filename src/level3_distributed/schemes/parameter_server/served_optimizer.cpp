@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/communicator_agreement.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/communicator/communicator_agreement.hpp"
 
 namespace d5::detail {
 namespace {

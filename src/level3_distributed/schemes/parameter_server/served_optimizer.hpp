@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "d5/level2_training/kept_parameters.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level2_training/optimization/kept_parameters.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level3_distributed/schemes/parameter_server/parameter_shards.hpp"
 #include "level3_distributed/schemes/parameter_server/server_line.hpp"
 #include "level3_distributed/schemes/parameter_server/server_ranks.hpp"

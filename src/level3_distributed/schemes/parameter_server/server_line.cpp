@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 #include "level2_training/data/storage/safetensors.hpp"
 
 namespace d5::detail {

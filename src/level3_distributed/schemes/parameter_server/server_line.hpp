@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "d5/core/value.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/tensor/value.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5::detail {
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 

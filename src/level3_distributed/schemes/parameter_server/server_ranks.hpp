@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "d5/level3_distributed/rank_role.hpp"
+#include "d5/level3_distributed/schemes/rank_role.hpp"
 
 namespace d5::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/topology.hpp"
+#include "d5/level3_distributed/schemes/topology.hpp"
 
 namespace d5 {
 namespace {

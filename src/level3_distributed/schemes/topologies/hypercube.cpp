@@ -3,8 +3,8 @@
 
 #include <bit>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/topology.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/schemes/topology.hpp"
 
 namespace d5 {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <functional>
 
-#include "d5/core/error.hpp"
-#include "d5/level3_distributed/sparse_stream.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level3_distributed/sparse/sparse_stream.hpp"
 
 namespace d5 {
 namespace {

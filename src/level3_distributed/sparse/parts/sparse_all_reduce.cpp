@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/sparse_all_reduce.hpp"
+#include "d5/level3_distributed/sparse/sparse_all_reduce.hpp"
 
 namespace d5 {
 namespace sparse {

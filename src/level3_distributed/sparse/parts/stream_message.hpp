@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/sparse_stream.hpp"
+#include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/level3_distributed/sparse/sparse_stream.hpp"
 
 namespace d5::detail {
 

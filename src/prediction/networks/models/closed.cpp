@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "d5/prediction/simulated_network.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
 #include "prediction/networks/event_queue.hpp"
 #include "prediction/networks/host_places.hpp"
 

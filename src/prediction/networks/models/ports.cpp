@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "d5/prediction/simulated_network.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
 #include "prediction/networks/event_queue.hpp"
 #include "prediction/networks/fluid_share.hpp"
 #include "prediction/networks/host_places.hpp"

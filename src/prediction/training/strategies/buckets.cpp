@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/training/prediction_strategy.hpp"
 
 namespace d5::prediction_strategy {
 namespace {

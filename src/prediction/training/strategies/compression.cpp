@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/training/prediction_strategy.hpp"
 #include "prediction/training/compressor_probe.hpp"
 
 namespace d5::prediction_strategy {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "d5/prediction/operation_kind.hpp"
-#include "d5/prediction/operation_schedule.hpp"
-#include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/graph/operation_kind.hpp"
+#include "d5/prediction/graph/operation_schedule.hpp"
+#include "d5/prediction/training/prediction_strategy.hpp"
 
 namespace d5::prediction_strategy {
 namespace {

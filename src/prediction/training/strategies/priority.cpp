@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/training/prediction_strategy.hpp"
 
 namespace d5::prediction_strategy {
 namespace {

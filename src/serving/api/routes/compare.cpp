@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "d5/core/error.hpp"
-#include "d5/core/result_comparison.hpp"
-#include "d5/evaluation/stored_runs.hpp"
-#include "d5/serving/route.hpp"
-#include "d5/serving/serving_context.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/results/result_comparison.hpp"
+#include "d5/evaluation/analysis/stored_runs.hpp"
+#include "d5/serving/api/route.hpp"
+#include "d5/serving/api/serving_context.hpp"
 #include "serving/api/result_json.hpp"
 
 namespace d5::route {

@@ -2,9 +2,9 @@
 #include <array>
 #include <utility>
 
-#include "core/text/whole_number.hpp"
-#include "d5/evaluation/dataset_samples.hpp"
-#include "d5/serving/route.hpp"
+#include "core/numbers/whole_number.hpp"
+#include "d5/evaluation/manifest/dataset_samples.hpp"
+#include "d5/serving/api/route.hpp"
 #include "serving/api/catalogue.hpp"
 
 namespace d5::route {

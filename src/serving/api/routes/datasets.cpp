@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/dataset_manifest.hpp"
-#include "d5/evaluation/dataset_samples.hpp"
-#include "d5/serving/route.hpp"
+#include "d5/evaluation/manifest/dataset_manifest.hpp"
+#include "d5/evaluation/manifest/dataset_samples.hpp"
+#include "d5/serving/api/route.hpp"
 #include "serving/api/catalogue.hpp"
 
 namespace d5::route {

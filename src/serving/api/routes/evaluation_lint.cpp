@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
-#include "d5/evaluation/manifest.hpp"
-#include "d5/serving/route.hpp"
-#include "d5/serving/serving_context.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/manifest.hpp"
+#include "d5/serving/api/route.hpp"
+#include "d5/serving/api/serving_context.hpp"
 #include "serving/api/json_answer.hpp"
 
 namespace d5::route {

@@ -2,11 +2,11 @@
 #include <map>
 #include <set>
 
-#include "d5/core/framework.hpp"
-#include "d5/evaluation/framework_manifest.hpp"
-#include "d5/serving/job_queue.hpp"
-#include "d5/serving/route.hpp"
-#include "d5/serving/serving_context.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/evaluation/manifest/framework_manifest.hpp"
+#include "d5/serving/api/route.hpp"
+#include "d5/serving/api/serving_context.hpp"
+#include "d5/serving/jobs/job_queue.hpp"
 #include "serving/api/catalogue.hpp"
 
 namespace d5::route {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "d5/serving/route.hpp"
+#include "d5/serving/api/route.hpp"
 #include "d5/version.hpp"
 
 namespace d5::route {

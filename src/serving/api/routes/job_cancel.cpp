@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-#include "d5/serving/route.hpp"
-#include "d5/serving/serving_context.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/serving/api/route.hpp"
+#include "d5/serving/api/serving_context.hpp"
 #include "serving/api/job_json.hpp"
 
 namespace d5::route {

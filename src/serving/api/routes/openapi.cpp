@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/text/yaml_tree.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/carried_file.hpp"
-#include "d5/serving/route.hpp"
+#include "core/parsing/yaml_tree.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
+#include "d5/serving/api/route.hpp"
 
 namespace d5::route {
 namespace {

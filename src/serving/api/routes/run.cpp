@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/results/result_members.hpp"
-#include "d5/serving/route.hpp"
-#include "d5/serving/serving_context.hpp"
+#include "d5/serving/api/route.hpp"
+#include "d5/serving/api/serving_context.hpp"
 #include "serving/api/result_json.hpp"
 
 namespace d5::route {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/scenario.hpp"
-#include "d5/serving/route.hpp"
+#include "d5/evaluation/load/scenario.hpp"
+#include "d5/serving/api/route.hpp"
 #include "serving/api/json_answer.hpp"
 
 namespace d5::route {

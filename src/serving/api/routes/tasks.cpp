@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 
-#include "d5/evaluation/model_manifest.hpp"
-#include "d5/serving/route.hpp"
+#include "d5/evaluation/manifest/model_manifest.hpp"
+#include "d5/serving/api/route.hpp"
 #include "serving/api/catalogue.hpp"
 
 namespace d5::route {

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/carried_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/serving/route.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
+#include "d5/serving/api/route.hpp"
 
 namespace d5::route {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/process/program.hpp"
-#include "d5/serving/agent_launcher.hpp"
+#include "d5/serving/launch/agent_launcher.hpp"
 #include "serving/launch/shell_line.hpp"
 
 namespace d5::agent_launcher {

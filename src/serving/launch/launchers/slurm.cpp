@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "core/files/scratch_folder.hpp"
-#include "d5/core/atomic_file.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/option.hpp"
-#include "d5/serving/agent_launcher.hpp"
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/serving/launch/agent_launcher.hpp"
 #include "serving/launch/shell_line.hpp"
 
 namespace d5::agent_launcher {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "d5/core/entries/settings.hpp"
+
+namespace d5 {
+
+/// One option of an entry, as `d5 list KIND NAME` shows it.
+struct Option {
+  std::string name;
+  std::string type;  ///< "number", "integer", "flag", "text", or what to choose from: "keep|drop"
+  std::string initial;  ///< its value where it is not given, as text
+  std::string range;    ///< ">= 0, < 1"; empty: whatever is of the type
+  std::string help;
+  std::string placeholder = {};  ///< of its value in a help text: "N", "S", "FILE"; none of a flag
+  bool is_list = false;          ///< it takes several values, between commas
+  std::string flag = {};  ///< the program's option, where it is not called as this: "--batch"
+};
+
+/// An option in a message, as its readers give it: judge_seconds=60, or in the program
+/// --judge-seconds 60; of one that may be repeated dims={'n': 4}, and --dim n=4.
+[[nodiscard]] std::string option_word(std::string_view name, const Settings::Value& value = "");
+/// Called by the program at its start: messages name options as its command line does.
+void use_option_flags();
+
+/// Bounds of a number; all that are given hold.
+struct OptionRange {
+  std::optional<double> least = {}, above = {}, most = {}, below = {};
+  std::string unit = {};  ///< what the number counts in: "s"
+
+  /// NaN is out of every range that has a bound.
+  [[nodiscard]] bool holds(double value) const;
+};
+/// ">= 0, < 1".
+[[nodiscard]] std::string to_string(const OptionRange& range);
+
+/// What a text is, besides a text.
+struct OptionText {
+  std::string placeholder = "TEXT";
+  /// The text as it is kept; throws ValueError for one that is not taken. Empty: as it is given.
+  std::function<std::string(const std::string&)> read = {};
+};
+
+/// Another entry that an option chooses, with settings of its own: `all_reduce: ring`, or
+/// `all_reduce: {name: ring, segments: 4}`.
+struct EntryChoice {
+  std::string name;
+  Settings settings = {};
+};
+
+/// The options of a part: each is told once, with the member that holds it, whose initial value is
+/// the default. The same telling lists them, reads them from settings, and checks these; the
+/// program makes its options of it, and a record's command (`CommandLine::options`).
+///
+///     struct SgdOptions {
+///       double learning_rate = 0.01;
+///       void declare(OptionList& options) {
+///         options.add("learning_rate", learning_rate, "step along the gradient", {.least = 0});
+///       }
+///     };
+///     const auto options = read_options<SgdOptions>({{"learning_rate", 0.1}});
+class OptionList {
+ public:
+  explicit OptionList(const Settings& settings = {}) : settings_(settings) {}
+
+  /// Each returns what it told, until the next is told: `.flag = "batch"`.
+  /// Throws: OptionError for text that is not of the type, or a value out of range.
+  Option& add(std::string name, double& value, std::string help, OptionRange range = {});
+  Option& add(std::string name, int& value, std::string help, OptionRange range = {});
+  Option& add(std::string name, std::int64_t& value, std::string help, OptionRange range = {});
+  Option& add(std::string name, std::uint64_t& value, std::string help);
+  Option& add(std::string name, bool& value, std::string help);
+  Option& add(std::string name, std::string& value, std::string help, const OptionText& text = {});
+  /// Texts between commas.
+  Option& add(std::string name, std::vector<std::string>& values, std::string help,
+              const OptionText& text = {});
+  /// `words` are the enumerators' names, in their order, from 0.
+  template <class Enum>
+    requires std::is_enum_v<Enum>
+  Option& add(std::string name, Enum& value, std::string help,
+              std::initializer_list<const char*> words) {
+    value = static_cast<Enum>(
+        choose(std::move(name), static_cast<std::size_t>(value), std::move(help), words));
+    return options_.back();
+  }
+  /// `kind` is the word for what is chosen: "all-reduce".
+  Option& add(std::string name, EntryChoice& value, std::string help, std::string kind);
+  /// Numbers between commas: "0.485,0.456,0.406"; the range holds for each.
+  Option& add(std::string name, std::vector<double>& values, std::string help,
+              OptionRange range = {});
+  Option& add(std::string name, std::vector<std::int64_t>& values, std::string help,
+              OptionRange range = {});
+  /// Entries one after another: "decode,flip" where none has settings, and a recipe's list, in
+  /// which each is a name or a map with its name and its settings. `kind` is the word for one.
+  Option& add(std::string name, std::vector<EntryChoice>& values, std::string help,
+              std::string kind);
+
+  [[nodiscard]] const std::vector<Option>& options() const { return options_; }
+  /// A real number that was told, where it is kept.
+  struct Number {
+    std::string name;
+    double* value;
+    OptionRange range;
+  };
+  [[nodiscard]] const std::vector<Number>& numbers() const { return numbers_; }
+  /// Throws: NotFound for a setting that is none of the options, with the nearest one.
+  void expect_all_known() const;
+
+ private:
+  std::size_t choose(std::string name, std::size_t value, std::string help,
+                     std::span<const char* const> words);
+  Option& add_number(std::string name, const char* type, std::string initial, std::string help,
+                     const OptionRange& range);
+  void check_range(const Option& option, double value, const OptionRange& range) const;
+  template <class T, class Read>
+  Option& add_numbers(std::string name, const char* type, std::vector<T>& values, std::string help,
+                      const OptionRange& range, const Read& read);
+
+  Settings settings_;
+  std::vector<Option> options_;
+  std::vector<Number> numbers_;
+  std::vector<std::string> choices_;  // names of options that have settings below them
+};
+
+/// Options as their defaults say: those of the type, or of the `options` that are given.
+template <class Options>
+[[nodiscard]] std::vector<Option> options_of(Options options = Options()) {
+  OptionList list;
+  options.declare(list);
+  return list.options();
+}
+
+/// Throws: NotFound for a setting that is none of the options; ValueError.
+template <class Options>
+[[nodiscard]] Options read_options(const Settings& settings, Options options = Options()) {
+  OptionList list(settings);
+  options.declare(list);
+  list.expect_all_known();
+  return options;
+}
+
+/// Reads the options that several parts share, and leaves the other settings to their owner.
+/// Throws: ValueError.
+template <class Options>
+[[nodiscard]] Options read_shared_options(const Settings& settings) {
+  OptionList list(settings);
+  Options options;
+  options.declare(list);
+  return options;
+}
+
+}  // namespace d5

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/core/entries/entry.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/tensor/value.hpp"
+#include "d5/evaluation/accuracy/sample_answer.hpp"
+
+namespace d5 {
+
+/// Judges the answers of a whole data set, sample by sample. One of them judges one run.
+///
+///     auto measure = accuracy_measures().at("top1").make();
+///     for (...) answer.score = measure->judge(values, right);
+///     Measurement record = measure->record();
+class AccuracyMeasure {
+ public:
+  virtual ~AccuracyMeasure() = default;
+  /// How nearly right the answer to one sample is: 1 is right, 0 is wrong. `right` are the data
+  /// set's fields besides what the network was fed: "label".
+  /// Throws: NotFound, TypeError, ShapeError for values that it cannot judge.
+  virtual double judge(const ValueMap& answer, const ValueMap& right) = 0;
+  /// One more sample, which was not answered: wrong.
+  virtual void miss(const ValueMap& right) = 0;
+  /// What all samples so far amount to: metric, unit, samples and statistic of a record.
+  [[nodiscard]] virtual Measurement record() const = 0;
+};
+
+using AccuracyMeasureEntry = Entry<std::shared_ptr<AccuracyMeasure>()>;
+/// All by name; src/evaluation/accuracy/measures has the built-in ones.
+[[nodiscard]] Registry<AccuracyMeasureEntry>& accuracy_measures();
+
+/// An answer as text: JSON of its tensors, without those of more than `most_elements`.
+[[nodiscard]] std::string answer_text(const ValueMap& answer, std::int64_t most_elements = 1000);
+
+}  // namespace d5

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "d5/core/results/results.hpp"
+#include "d5/core/tables/text_table.hpp"
+#include "d5/evaluation/accuracy/answer_comparison.hpp"
+#include "d5/evaluation/accuracy/sample_answer.hpp"
+#include "d5/evaluation/database/evaluation_sink.hpp"
+#include "d5/evaluation/load/query_record.hpp"
+
+namespace d5 {
+
+namespace detail {
+class SqlConnection;
+}
+
+/// Which records are asked for; what is empty holds for all. A "*" in a text stands for any
+/// characters.
+struct RecordFilter {
+  std::string run = {};    ///< an id, or how it begins
+  std::string key = {};    ///< of the evaluation, or how it begins
+  std::string model = {};  ///< a subject in all versions: "lenet" is that of "lenet@1.2.0", too
+  std::string subject = {}, level = {}, framework = {}, device = {}, metric = {}, status = {};
+  std::string hostname = {};
+  std::string artefact = {};           ///< SHA-256 of one that the run used, or how it begins
+  std::string since = {}, until = {};  ///< ISO 8601, UTC: "2026-11-26" or with a time
+  std::string piece = {};              ///< the name that a run wrote it under, no pattern
+  bool operator==(const RecordFilter&) const = default;
+};
+
+/// A run, without its records.
+struct StoredRun {
+  std::string id, key, time, command, hostname, cpu;
+  std::string system;           ///< what is equal for all runs on a machine that did not change
+  std::int64_t records = 0;     ///< measurements of all pieces
+  std::int64_t not_passed = 0;  ///< of them
+  std::string title = {};       ///< what its evaluation is about; empty where it has no manifest
+};
+
+struct StoredMeasurement {
+  std::string run, piece, time, hostname;
+  Measurement record;  ///< without its samples, unless they are asked for
+  Estimate estimate;   ///< as it was written
+};
+
+/// What a run wrote under one name.
+struct StoredPiece {
+  std::string name;
+  std::string kind;  ///< "measurements", "queries", "answers", "trace"
+  std::int64_t count = 0;
+};
+
+/// A part of a list, and where the next one begins; empty: there is no more.
+template <class Item>
+struct StoredPage {
+  std::vector<Item> items;
+  std::string next = {};
+};
+
+/// Which part of a list is read: so many items from the place on that a page told as its `next`.
+struct PageAsked {
+  std::string from = {};  ///< empty: from the beginning
+  std::size_t limit = std::size_t{1} << 40;
+};
+
+/// Calls `use` with the items of each page of a list, of which one at a time is in memory:
+/// `read(asked)` is the page that a `PageAsked` asks for.
+template <class Read, class Use>
+void for_each_stored_page(const Read& read, const Use& use, std::size_t at_once) {
+  PageAsked asked{.from = {}, .limit = at_once};
+  do {
+    auto page = read(asked);
+    use(page.items);
+    asked.from = page.next;
+  } while (!asked.from.empty());
+}
+
+/// Calls `add` with each item of a list, likewise.
+///
+///     for_each_stored([&](const PageAsked& asked) { return database.queries(run, piece, asked); },
+///                     [](const QueryRecord& query) { ... });
+template <class Read, class Add>
+void for_each_stored(const Read& read, const Add& add, std::size_t at_once = 10'000) {
+  const auto add_all = [&](auto& items) {
+    for (auto& item : items) add(std::move(item));
+  };
+  for_each_stored_page(read, add_all, at_once);
+}
+
+/// The answers that a run wrote under one name.
+struct StoredAnswers {
+  std::string run;  ///< its whole id
+  std::string piece;
+};
+
+/// Results that stay: every run with its environment, its records with all samples, its queries,
+/// answers and traces. Rows are added, and never changed or removed. Format: docs/file_formats.md,
+/// "Database".
+///
+///     const auto database = EvaluationDatabase::open("results.db");
+///     database->evaluation(run);
+///     database->measurements(run.id, "piece", records);
+///     for (const auto& [run, piece, time, host, record, estimate] :
+///          database->measurements({.subject = "efficientnet-lite0@*", .metric = "latency"})) ...
+///
+/// Thread safety: one call at a time; any number of processes.
+/// Throws: IoError where it cannot be reached, is locked by another program for ten seconds, or the
+/// disk is full; FormatError where it is damaged, none of d5's, or of a newer d5; NotFound for what
+/// it has not, and a file that is not there; Unsupported for a server where d5 was built without
+/// its library.
+class EvaluationDatabase final : public EvaluationSink {
+ public:
+  static constexpr int kSchema = 3;
+  enum class Access {
+    write,  ///< a file that is not there is made
+    read,   ///< it must be there
+  };
+  struct Options {
+    Access access = Access::write;
+    double wait_seconds = 10;  ///< for another program that writes
+  };
+
+  /// `address`: the path of a file (SQLite), or "postgresql://user@host/name", as libpq reads it.
+  [[nodiscard]] static std::unique_ptr<EvaluationDatabase> open(const std::string& address,
+                                                                const Options& options);
+  [[nodiscard]] static std::unique_ptr<EvaluationDatabase> open(const std::string& address);
+  ~EvaluationDatabase() override;
+  EvaluationDatabase(const EvaluationDatabase&) = delete;
+  EvaluationDatabase& operator=(const EvaluationDatabase&) = delete;
+
+  void evaluation(const EvaluationRun& run) override;
+  void measurements(const std::string& run, const std::string& piece,
+                    std::span<const Measurement> records) override;
+  void queries(const std::string& run, const std::string& piece,
+               std::span<const QueryRecord> records) override;
+  void answers(const std::string& run, const std::string& piece,
+               std::span<const SampleAnswer> answers) override;
+  void trace(const std::string& run, const std::string& piece, const Timeline& timeline) override;
+
+  /// A whole results file as one run, whose id is that of its bytes: the same file twice is one
+  /// run. Returns the id.
+  std::string add(const Results& results, const std::string& command = {});
+
+  /// The newest first.
+  [[nodiscard]] std::vector<StoredRun> runs(const RecordFilter& filter = {}) const;
+  /// The id that begins so. Throws: NotFound if none does, or several do.
+  [[nodiscard]] std::string run_id(const std::string& beginning) const;
+  [[nodiscard]] EvaluationRun run(const std::string& id) const;
+  [[nodiscard]] std::vector<StoredPiece> pieces(const std::string& run) const;
+
+  enum class Samples { without, with };
+  /// The oldest run first, and in the order in which it wrote them.
+  [[nodiscard]] std::vector<StoredMeasurement> measurements(
+      const RecordFilter& filter, Samples samples = Samples::without) const;
+  /// All that a run measured, as its results file has it.
+  [[nodiscard]] Results results(const std::string& run) const;
+  [[nodiscard]] std::vector<QueryRecord> queries(const std::string& run,
+                                                 const std::string& piece) const;
+  [[nodiscard]] std::vector<SampleAnswer> answers(const std::string& run,
+                                                  const std::string& piece) const;
+  [[nodiscard]] Timeline trace(const std::string& run, const std::string& piece) const;
+  /// The same as a trace file has it (JSON), without reading it.
+  [[nodiscard]] std::string trace_text(const std::string& run, const std::string& piece) const;
+
+  /// The same lists, a page at a time. Throws: ValueError for a place that no page told.
+  [[nodiscard]] StoredPage<StoredRun> runs(const RecordFilter& filter, const PageAsked& page) const;
+  [[nodiscard]] StoredPage<StoredMeasurement> measurements(const RecordFilter& filter,
+                                                           Samples samples,
+                                                           const PageAsked& page) const;
+  [[nodiscard]] StoredPage<QueryRecord> queries(const std::string& run, const std::string& piece,
+                                                const PageAsked& page) const;
+  enum class Answers { all, wrong };  ///< wrong: with a score below 1/2
+  [[nodiscard]] StoredPage<SampleAnswer> answers(const std::string& run, const std::string& piece,
+                                                 Answers which, const PageAsked& page) const;
+
+  /// Calls `add` with each record of these metrics that passed, in no order, with that alone by
+  /// which a history knows it: its subject, framework, device, metric, statistic, direction and
+  /// conditions, its value and host; and with whether it stands before `place` in the list of
+  /// `measurements` (empty: none does). `add` makes no call of this database. Throws: as they do.
+  void passed_values(
+      const RecordFilter& filter, const std::vector<std::string>& metrics, const std::string& place,
+      const std::function<void(const StoredMeasurement&, bool is_before)>& add) const;
+
+  /// `compare_answers` of what two runs have kept, done where it lies: in memory are the flips
+  /// alone, the first `most_flips` of those that A has right, and as many of B's.
+  /// Throws: ValueError for a sample that is answered twice.
+  [[nodiscard]] AnswerComparison compare_answers(const StoredAnswers& a, const StoredAnswers& b,
+                                                 std::size_t most_flips) const;
+
+  /// What one SQL statement answers that reads. Throws: ValueError with what the database says.
+  [[nodiscard]] TextTable sql(const std::string& statement) const;
+  using Words = std::function<void(std::vector<std::string>)>;
+  /// The same, each row as it comes: `titles` is called once, before the first `row`. They make no
+  /// call of this database.
+  void sql(const std::string& statement, const Words& titles, const Words& row) const;
+
+  /// Writes all that another database has of a run and this one has not, piece by piece; a part of
+  /// a piece at a time is in memory. Throws: FormatError for a piece that is not as long as it
+  /// says.
+  void copy_from(const EvaluationDatabase& other, const std::string& run);
+  /// Writes all that there is of another database's run to this one, under the id `as`: at once, or
+  /// nothing of it. A run of that id which is there stays as it is. Throws: as `copy_from`.
+  void adopt(const EvaluationDatabase& other, const std::string& run, const std::string& as);
+
+ private:
+  void write(const std::function<void()>& work);
+  void copy_run(const EvaluationDatabase& other, const std::string& run, const std::string& as);
+  void copy_list(const EvaluationDatabase& other, const std::string& run, const StoredPiece& piece,
+                 const std::string& as);
+  explicit EvaluationDatabase(std::unique_ptr<detail::SqlConnection> connection);
+  std::unique_ptr<detail::SqlConnection> connection_;
+  bool adopting_ = false;  ///< within the one transaction of `adopt`
+};
+
+/// The address to use where none is given: $D5_DATABASE, or else `d5.db` in the user's data folder
+/// ($XDG_DATA_HOME/d5 or ~/.local/share/d5). Throws: IoError where there is no home.
+[[nodiscard]] std::string usual_database();
+
+}  // namespace d5

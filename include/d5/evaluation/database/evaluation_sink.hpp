@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "d5/core/results/environment.hpp"
+#include "d5/core/results/measurement.hpp"
+#include "d5/core/trace/timeline.hpp"
+
+namespace d5 {
+
+struct QueryRecord;   // d5/evaluation/load/query_record.hpp
+struct SampleAnswer;  // d5/evaluation/accuracy/sample_answer.hpp
+
+/// One run of an evaluation, or of another command that measures: when, where, of what.
+struct EvaluationRun {
+  std::string id = {};   ///< `new_run_id()`; a run that is resumed keeps it
+  std::string key = {};  ///< of the evaluation, SHA-256 of `manifest`; empty where there is none
+  std::string manifest = {};  ///< canonical JSON
+  std::string command = {};   ///< a line that runs it again
+  Environment environment = {};
+};
+
+/// An id that no other run has: 32 random hexadecimal digits.
+[[nodiscard]] std::string new_run_id();
+
+/// Where an evaluation's results go besides its results file: all queries, all answers, traces. A
+/// piece is one cell of the evaluation's matrix, by the name that `ResultJournal` knows it by.
+///
+///     sink.evaluation(run);
+///     for (piece : pieces) {
+///       sink.queries(run.id, piece, queries);
+///       sink.answers(run.id, piece, answers);
+///       sink.measurements(run.id, piece, records);  // last: what says that the piece is done
+///     }
+///
+/// What a call wrote is kept when it returns, and nothing of it if it throws. A second call for the
+/// same run, piece and kind changes nothing: whoever does not know whether a call was the last
+/// before a crash repeats it.
+///
+/// Thread safety: one call at a time. Throws: IoError, FormatError.
+class EvaluationSink {
+ public:
+  virtual ~EvaluationSink() = default;
+
+  /// Once a run, before all others.
+  virtual void evaluation(const EvaluationRun& run) = 0;
+  virtual void measurements(const std::string& run, const std::string& piece,
+                            std::span<const Measurement> records) = 0;
+  virtual void queries(const std::string& run, const std::string& piece,
+                       std::span<const QueryRecord> records) = 0;
+  virtual void answers(const std::string& run, const std::string& piece,
+                       std::span<const SampleAnswer> answers) = 0;
+  virtual void trace(const std::string& run, const std::string& piece,
+                     const Timeline& timeline) = 0;
+};
+
+}  // namespace d5

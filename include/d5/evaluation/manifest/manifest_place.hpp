@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "d5/evaluation/manifest/manifest.hpp"
+
+namespace d5 {
+
+/// A manifest that was found, and what its content is called.
+template <class Manifest>
+struct FoundManifest {
+  Manifest manifest;
+  std::string file;       ///< path
+  std::string canonical;  ///< JSON (RFC 8785)
+  std::string digest;     ///< its SHA-256
+};
+
+/// The file of the manifest that a word names: a path (with "/" or the ending .yaml, .yml or
+/// .json), NAME or NAME@VERSION of one that d5 carries: data/models/NAME.yaml, data/datasets,
+/// data/frameworks, data/systems, data/evaluations.
+/// Throws: NotFound with the nearest names; ValueError for a model's network, which has none.
+[[nodiscard]] std::string manifest_file(const std::string& kind, const std::string& word);
+/// Names of those that d5 carries, in their order.
+[[nodiscard]] std::vector<std::string> carried_manifests(const std::string& kind);
+/// Whether a word is a path.
+[[nodiscard]] bool is_manifest_path(const std::string& word);
+
+namespace detail {
+/// The content of `file`. Throws: IoError.
+std::string read_manifest_file(const std::string& file);
+/// Throws: ValueError if `word` is NAME@VERSION and `reference` another.
+void expect_reference(const std::string& word, const std::string& reference,
+                      const std::string& file);
+/// Throws: ValueError if `reference` stood for another content here before; a pre-release may.
+void expect_unchanged(const std::string& kind, const std::string& reference,
+                      const std::string& version, const std::string& digest,
+                      const std::string& file);
+/// What a text says. A server is asked for the same again and again: what was read lately is kept
+/// by its text. Thread safety: any number of threads. Throws: FormatError.
+template <class Manifest>
+[[nodiscard]] FoundManifest<Manifest> read_once(const std::string& text, const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::string, FoundManifest<Manifest>> kept;
+  constexpr std::size_t kMost = 64;
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto found = kept.find(text); found != kept.end()) return found->second;
+  }
+  FoundManifest<Manifest> read;
+  read.manifest = parse_manifest<Manifest>(text, file);
+  read.canonical = canonical_json(read.manifest);
+  read.digest = canonical_digest_of(read.canonical);
+  const std::scoped_lock lock(mutex);
+  if (kept.size() >= kMost) kept.clear();
+  kept.emplace(text, read);
+  return read;
+}
+}  // namespace detail
+
+/// Finds and reads a manifest, and holds its name and version to the content that they had on this
+/// machine before.
+///
+///     const auto model = find_manifest<ModelManifest>("efficientnet-lite0");
+///
+/// Throws: NotFound, IoError, FormatError; ValueError for another version than was asked for, and
+/// for a version whose content changed, with both digests.
+template <class Manifest>
+[[nodiscard]] FoundManifest<Manifest> find_manifest(const std::string& word) {
+  const std::string file = manifest_file(Manifest::kKind, word);
+  auto found = detail::read_once<Manifest>(detail::read_manifest_file(file), file);
+  found.file = file;
+  detail::expect_reference(word, found.manifest.reference(), found.file);
+  detail::expect_unchanged(Manifest::kKind, found.manifest.reference(), found.manifest.version,
+                           found.digest, found.file);
+  return found;
+}
+
+}  // namespace d5

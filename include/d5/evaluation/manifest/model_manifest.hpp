@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "d5/evaluation/manifest/manifest.hpp"
+#include "d5/evaluation/manifest/manifest_identity.hpp"
+
+namespace d5 {
+
+/// A file that a manifest names, and what it must be.
+struct ManifestAsset {
+  std::string name;                    ///< "efficientnet-lite0.onnx"
+  std::vector<std::string> urls = {};  ///< tried in order: https, http; file in one of one's own
+  std::int64_t bytes = 0;
+  std::string sha256;
+  std::string made_by = {};  ///< the command that makes it, where it lies nowhere
+
+  void declare(ManifestFields& fields);
+};
+
+/// One input of a model, and the way there from what a data set holds.
+struct ModelInput {
+  std::string name;             ///< of the network's input
+  std::string field = "image";  ///< of the data set
+  std::string modality = "image";
+  std::string type = "float32";
+  std::vector<std::int64_t> shape = {};  ///< of one sample; 0: any
+  std::vector<EntryChoice> steps = {};   ///< of `sample_steps()`, in order
+
+  void declare(ManifestFields& fields);
+};
+
+/// One output of a model.
+struct ModelOutput {
+  std::string name;  ///< of the network's output
+  std::string modality = "scores";
+  std::string type = "float32";
+
+  void declare(ManifestFields& fields);
+};
+
+/// How accurate a model is, as somebody says.
+struct AccuracyClaim {
+  std::string dataset;  ///< NAME@VERSION
+  std::string measure;  ///< of `accuracy_measures()`
+  double value = 0;
+  double tolerance = 0;  ///< so much less is no miss
+  std::string source;    ///< who says so, and how it was measured
+
+  void declare(ManifestFields& fields);
+};
+
+/// A model as it is used.
+struct ModelManifest : ManifestIdentity {
+  static constexpr const char* kKind = "model";
+  std::string task;     ///< "image classification"
+  std::string licence;  ///< SPDX expression
+  std::string source = {};
+  std::string format = "onnx";
+  /// Which versions of a framework will do, by its name; others are not restricted.
+  std::map<std::string, std::string> frameworks = {};
+  std::vector<ManifestAsset> assets = {};  ///< the first is the network
+  std::vector<ModelInput> inputs = {};
+  std::vector<ModelOutput> outputs = {};
+  std::vector<EntryChoice> answer = {};  ///< of `answer_steps()`: from outputs to an answer
+  std::vector<AccuracyClaim> accuracy = {};
+
+  void declare(ManifestFields& fields);
+};
+
+}  // namespace d5

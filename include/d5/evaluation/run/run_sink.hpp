@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "d5/evaluation/database/evaluation_sink.hpp"
+
+namespace d5 {
+
+/// One run of an evaluation, for `EvaluateOptions::sink`. The sink behind it hears of the run once
+/// there is something of it, so that one that is resumed when all is done leaves no second.
+///
+///     RunSink run(*database, {.key = fixed.key, ...}, how.out, how.resume);
+///     how.sink = &run;
+///     how.run = run.id();
+///     evaluate(fixed, how);
+///     run.end();
+///
+/// A run that is resumed keeps its id, which stands beside the results file's journal as long as
+/// that is there. Thread safety: one call at a time. Throws: as the sink behind it; IoError.
+class RunSink final : public EvaluationSink {
+ public:
+  /// `sink` outlives it. `out` is the run's results file, or empty; `run` gets its id here.
+  RunSink(EvaluationSink& sink, EvaluationRun run, const std::string& out, bool resume);
+
+  [[nodiscard]] const std::string& id() const { return run_.id; }
+  /// Whether the sink has heard of the run.
+  [[nodiscard]] bool has_begun() const { return has_begun_; }
+  /// After the last piece: once the results file has all of it, no run goes on from it.
+  void end();
+
+  void evaluation(const EvaluationRun& run) override { sink_.evaluation(run); }
+  void measurements(const std::string& run, const std::string& piece,
+                    std::span<const Measurement> records) override {
+    begun().measurements(run, piece, records);
+  }
+  void queries(const std::string& run, const std::string& piece,
+               std::span<const QueryRecord> records) override {
+    begun().queries(run, piece, records);
+  }
+  void answers(const std::string& run, const std::string& piece,
+               std::span<const SampleAnswer> answers) override {
+    begun().answers(run, piece, answers);
+  }
+  void trace(const std::string& run, const std::string& piece, const Timeline& timeline) override {
+    begun().trace(run, piece, timeline);
+  }
+
+ private:
+  EvaluationSink& begun();
+
+  EvaluationSink& sink_;
+  EvaluationRun run_;
+  std::string journal_;  ///< empty: nothing is resumed
+  bool has_begun_ = false;
+};
+
+}  // namespace d5

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// How threads without work wait: d5's in thread_pool.hpp, those of OpenMP runtimes here.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <mutex>
+
+#include "core/thread_pool/thread_pool.hpp"
+#include "d5/core/clocks/clock.hpp"
+#include "d5/core/thread_pool/waiting.hpp"
+
+namespace d5 {
+namespace {
+
+/// GCC's runtime reckons with 100 turns in a microsecond; it spins 300,000 turns by itself.
+constexpr const char* kVariable = "GOMP_SPINCOUNT";
+constexpr const char* kTurns = "10000";
+
+/// Whether a runtime is in this process already: it has read its variables.
+bool runtime_is_loaded() {
+  void* runtime = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (runtime) dlclose(runtime);
+  return runtime != nullptr;
+}
+
+std::string decide() {
+  for (const char* variable : {"OMP_WAIT_POLICY", kVariable}) {
+    if (const char* chosen = std::getenv(variable)) return fmt::format("{}={}", variable, chosen);
+  }
+  if (runtime_is_loaded()) return "as its runtime chose, which was loaded before d5";
+  setenv(kVariable, kTurns, 0);
+  return fmt::format("{}={}, set by d5", kVariable, kTurns);
+}
+
+}  // namespace
+
+std::string bound_waiting() {
+  static std::once_flag once;
+  static std::string openmp;
+  std::call_once(once, [] { openmp = decide(); });
+  return fmt::format("d5: spins {:.1g} ms, then sleeps; OpenMP: {}", detail::kSpinSeconds * 1e3,
+                     openmp);
+}
+
+void outwait_spinning() {
+  constexpr double kSeconds = 0.02;
+  const double begin = now_seconds();
+  while (now_seconds() - begin < kSeconds) continue;
+}
+
+}  // namespace d5

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/run/asked_line.hpp"
+
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/results/results.hpp"
+
+namespace d5::detail {
+
+EvaluationManifest asked_of(const EvaluationManifest& manifest, std::size_t model,
+                            const std::string& framework) {
+  EvaluationManifest asked = manifest;
+  asked.models = {manifest.models[model]};
+  asked.frameworks = {framework};
+  if (asked.threads == 0) asked.threads = threads();
+  return asked;
+}
+
+CommandLine asked_line(const std::string& command, const EvaluationManifest& asked) {
+  EvaluationManifest usual;
+  usual.frameworks.clear();  // said in any case, as the size of batch is
+  usual.batches.clear();
+  return CommandLine(command).word(asked.models.front()).options(asked, usual);
+}
+
+void add_serving(const EvaluationManifest& manifest, WorkPiece& piece) {
+  if (manifest.instances > 1) {
+    piece.record.conditions["instances"] = identity(manifest.instances);
+  }
+  if (manifest.longest_wait > 0) {
+    piece.record.conditions["longest wait"] = identity(manifest.longest_wait, "s");
+  }
+}
+
+}  // namespace d5::detail

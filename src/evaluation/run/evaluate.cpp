@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/run/evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/scenario.hpp"
+#include "evaluation/run/isolated_pieces.hpp"
+#include "evaluation/run/model_pieces.hpp"
+#include "evaluation/run/system_choice.hpp"
+
+namespace d5 {
+namespace {
+
+/// Whether nothing of a framework runs, which could end the process, or not end at all.
+bool runs_nothing(const FixedFramework& framework) {
+  return framework.word == "null" || framework.word.starts_with("null:");
+}
+
+/// Whether it takes as long as its system does. A schedule, and a time, go on after an interrupt
+/// where LoadGen keeps them, which a process of its own ends.
+bool takes_no_time(const EvaluationManifest& manifest) {
+  return manifest.seconds == 0 && std::ranges::none_of(manifest.scenarios, [](const auto& one) {
+           return scenarios().at(one.name).make(one.settings)->overlaps();
+         });
+}
+
+}  // namespace
+
+std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
+                                       const EvaluateOptions& options) {
+  const bool libraries =
+      std::ranges::any_of(evaluation.manifest.trace_levels, detail::is_of_libraries);
+  if (libraries && options.isolation.most_seconds <= 0) {
+    throw ValueError(
+        fmt::format("trace levels library and system are of a process of its own; give isolation a "
+                    "time ({}), or use framework",
+                    option_word("isolate", "S")));
+  }
+  const bool is_harmless = std::ranges::all_of(evaluation.frameworks, runs_nothing) &&
+                           takes_no_time(evaluation.manifest);
+  const bool isolated = options.isolation.most_seconds > 0 && (libraries || !is_harmless);
+  std::vector<WorkPiece> pieces;
+  const detail::SystemChoice system = detail::choose_system(evaluation.systems);
+  const Conditions told = detail::told_of(system, options);
+  for (std::size_t m = 0; m < evaluation.models.size(); ++m) {
+    for (const FixedFramework& framework : evaluation.frameworks) {
+      auto those = isolated ? detail::isolated_pieces(evaluation, m, framework, told, options)
+                            : detail::ModelPieces(evaluation, m, framework, told, options).all();
+      std::ranges::move(those, std::back_inserter(pieces));
+    }
+  }
+  if (!evaluation.systems.empty() && !system.system) {
+    detail::skip_all(system.why_not, options, pieces);
+  }
+  return pieces;
+}
+
+Results evaluate(const EvaluationManifest& manifest, const EvaluateOptions& options) {
+  return evaluate(fix_evaluation(manifest), options);
+}
+
+Results evaluate(const FixedEvaluation& evaluation, const EvaluateOptions& options) {
+  return run_work(evaluation_work(evaluation, options), {.how = "evaluation " + evaluation.key,
+                                                         .out = options.out,
+                                                         .resume = options.resume,
+                                                         .interrupt = options.interrupt})
+      .results;
+}
+
+}  // namespace d5

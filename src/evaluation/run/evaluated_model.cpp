@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/run/evaluated_model.hpp"
+
+#include <fmt/format.h>
+
+#include "core/files/sha256.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/evaluation/manifest/dataset_samples.hpp"
+#include "d5/evaluation/manifest/semantic_version.hpp"
+#include "d5/evaluation/run/model_assets.hpp"
+#include "d5/level1_network/source/model_source.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Throws: ValueError for a plug-in that is another; Unsupported for a version that will not do.
+void expect_told(const FrameworkManifest& told) {
+  if (!told.plugin.empty()) {
+    const std::string digest = sha256(read_file(told.plugin));
+    if (!told.plugin_sha256.empty() && digest != told.plugin_sha256) {
+      throw ValueError(fmt::format("{}: plug-in '{}' has SHA-256 {}, but {} is told",
+                                   told.reference(), printable(told.plugin), digest,
+                                   told.plugin_sha256));
+    }
+    (void)framework(told.plugin);
+  }
+  if (told.requires_version.empty()) return;
+  const std::string version = predictor_version(told.word);
+  if (VersionRange::parse(told.requires_version).holds(SemanticVersion::of_framework(version)))
+    return;
+  throw Unsupported(fmt::format("{} wants {} {}, but here is {}", told.reference(), told.word,
+                                told.requires_version, version.empty() ? "none" : version));
+}
+
+}  // namespace
+
+EvaluatedModel::EvaluatedModel(const FixedEvaluation& evaluation, std::size_t model,
+                               const FixedFramework& framework, Interrupt interrupt)
+    : evaluation_(evaluation),
+      model_(evaluation.models[model]),
+      dataset_(evaluation.datasets[model]),
+      framework_(framework),
+      interrupt_(std::move(interrupt)) {}
+
+const ModelAssets& EvaluatedModel::assets() {
+  if (!assets_) assets_ = find_assets(model_, interrupt_);
+  return *assets_;
+}
+
+void EvaluatedModel::expect_openable() {
+  (void)assets();
+  if (!agrees_) expect_agreement(model_.manifest, open_model(assets_->network));
+  agrees_ = true;
+  if (framework_.told) expect_told(framework_.told->manifest);
+  expect_framework(model_.manifest, word());
+}
+
+ModelPipeline& EvaluatedModel::pipeline() {
+  if (pipeline_) return *pipeline_;
+  std::vector<PipelineInput> inputs;
+  for (const ModelInput& input : model_.manifest.inputs) {
+    inputs.push_back({.name = input.name, .field = input.field, .steps = input.steps});
+  }
+  auto samples = open_samples(dataset_.manifest, evaluation_.manifest.split, interrupt_);
+  pipeline_ = std::make_unique<ModelPipeline>(std::move(samples), std::move(inputs),
+                                              model_.manifest.answer, dataset_.manifest.labels);
+  return *pipeline_;
+}
+
+std::shared_ptr<Predictor> EvaluatedModel::predictor(std::int64_t batch) {
+  expect_openable();
+  if (!predictor_ || batch != batch_) {
+    predictor_.reset();  // before the next takes its memory
+    ColdStart cold_start;
+    predictor_ = open_predictor(
+        word(), *assets_,
+        {.threads = static_cast<int>(evaluation_.manifest.threads), .largest_batch = batch},
+        &cold_start);
+    cold_start_ = cold_start;
+    batch_ = batch;
+  }
+  return predictor_;
+}
+
+std::shared_ptr<Predictor> EvaluatedModel::open_beside(std::int64_t batch) {
+  expect_openable();
+  ColdStart cold_start;
+  auto predictor = open_predictor(word(), *assets_, {.largest_batch = batch}, &cold_start);
+  if (!cold_start_) cold_start_ = cold_start;
+  return predictor;
+}
+
+std::optional<ColdStart> EvaluatedModel::take_cold_start() {
+  return std::exchange(cold_start_, std::nullopt);
+}
+
+Measurement EvaluatedModel::record() const {
+  Measurement record;
+  record.level = "evaluation";
+  record.subject = model_.manifest.reference();
+  record.framework = word();
+  record.conditions = told;
+  record.conditions["dataset"] = identity(dataset_.manifest.reference());
+  if (!evaluation_.manifest.split.empty()) {
+    record.conditions["split"] = identity(evaluation_.manifest.split);
+  }
+  record.conditions["threads"] = identity(threads());
+  if (predictor_) record.framework_version = predictor_version(word());
+  record.artefacts.push_back(
+      {.name = "evaluation", .version = evaluation_.manifest.version, .sha256 = evaluation_.key});
+  record.artefacts.push_back(
+      {.name = model_.manifest.name, .version = model_.manifest.version, .sha256 = model_.digest});
+  for (const ManifestAsset& asset : model_.manifest.assets) {
+    record.artefacts.push_back({.name = asset.name, .version = {}, .sha256 = asset.sha256});
+  }
+  record.artefacts.push_back({.name = dataset_.manifest.name,
+                              .version = dataset_.manifest.version,
+                              .sha256 = dataset_.digest});
+  return record;
+}
+
+Measurement measured_of(const Measurement& record, Measurement measured) {
+  measured.subject = record.subject;
+  measured.level = record.level;
+  measured.framework = record.framework;
+  measured.framework_version = record.framework_version;
+  measured.artefacts = record.artefacts;
+  for (const auto& [name, text] : record.conditions) measured.conditions[name] = text;
+  return measured;
+}
+
+}  // namespace d5::detail

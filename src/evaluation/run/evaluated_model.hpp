@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "d5/evaluation/pipeline/model_pipeline.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
+
+namespace d5::detail {
+
+/// One model in one framework while it is evaluated: what its pieces share. Opened by the first
+/// that asks, and opened again for another batch.
+class EvaluatedModel {
+ public:
+  EvaluatedModel(const FixedEvaluation& evaluation, std::size_t model,
+                 const FixedFramework& framework, Interrupt interrupt);
+
+  [[nodiscard]] const ModelManifest& manifest() const { return model_.manifest; }
+  [[nodiscard]] const DatasetManifest& dataset() const { return dataset_.manifest; }
+  [[nodiscard]] const std::string& word() const { return framework_.word; }
+
+  /// Its files, fetched where they are not here. Throws: NotFound, IoError.
+  const ModelAssets& assets();
+
+  /// Its samples and its way in and out. Throws: what finding and opening throw.
+  [[nodiscard]] ModelPipeline& pipeline();
+  [[nodiscard]] std::shared_ptr<Predictor> predictor(std::int64_t batch);
+  /// Another one beside it, for the thread that calls.
+  [[nodiscard]] std::shared_ptr<Predictor> open_beside(std::int64_t batch);
+  /// Of the predictor that is open; once.
+  [[nodiscard]] std::optional<ColdStart> take_cold_start();
+  void close() { predictor_.reset(); }
+
+  /// A record of this model, without metric.
+  [[nodiscard]] Measurement record() const;
+
+  /// What all its records say: of the system, and of its price.
+  Conditions told = {};
+  /// What is wrong with its answers, as far as they were judged: a claim that it missed.
+  std::string fault = {};
+
+ private:
+  /// What all calls that open ask first.
+  void expect_openable();
+
+  const FixedEvaluation& evaluation_;
+  const FoundManifest<ModelManifest>& model_;
+  const FoundManifest<DatasetManifest>& dataset_;
+  const FixedFramework& framework_;
+  Interrupt interrupt_;
+  std::optional<ModelAssets> assets_;
+  std::unique_ptr<ModelPipeline> pipeline_;
+  std::shared_ptr<Predictor> predictor_;
+  bool agrees_ = false;
+  std::int64_t batch_ = 0;
+  std::optional<ColdStart> cold_start_;
+};
+
+/// `measured` as a number of what `record` tells: of that model, framework and data set.
+[[nodiscard]] Measurement measured_of(const Measurement& record, Measurement measured);
+
+}  // namespace d5::detail

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/run/evaluation_lock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/files/sha256.hpp"
+#include "core/parsing/json_depth.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/version.hpp"
+
+namespace d5 {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kLockSchema = 1;
+
+/// The digest of a framework's plug-in; empty for one that is linked in.
+std::string plugin_digest(const std::string& name) {
+  for (const FrameworkInfo& info : frameworks()) {
+    if (info.name == name && !info.path.empty()) return detail::sha256(read_file(info.path));
+  }
+  return {};
+}
+
+/// What the words of predictors stand for here, by framework.
+json locked_frameworks(const std::vector<FixedFramework>& frameworks) {
+  json all = json::object();
+  for (const auto& [word, told] : frameworks) {
+    if (find_predictor(word)) continue;
+    for (const std::string& name : ExecutorWord(word).frameworks()) {
+      if (name == "auto") continue;
+      all[name] = {{"version", version_of(name)}, {"plugin", plugin_digest(name)}};
+    }
+  }
+  return all;
+}
+
+json lock_json(const FixedEvaluation& evaluation) {
+  json models = json::object(), datasets = json::object();
+  for (const auto& model : evaluation.models) {
+    json assets = json::object();
+    for (const auto& asset : model.manifest.assets) assets[asset.name] = asset.sha256;
+    models[model.manifest.reference()] = {{"sha256", model.digest}, {"assets", assets}};
+  }
+  for (const auto& dataset : evaluation.datasets) {
+    datasets[dataset.manifest.reference()] = dataset.digest;
+  }
+  return {{"format", "d5 evaluation lock"},
+          {"schema", kLockSchema},
+          {"key", evaluation.key},
+          {"d5", D5_VERSION},
+          {"evaluation", json::parse(canonical_json(evaluation.manifest))},
+          {"models", std::move(models)},
+          {"datasets", std::move(datasets)},
+          {"frameworks", locked_frameworks(evaluation.frameworks)}};
+}
+
+/// "frameworks/torch/version: 2.12.0, but 2.13.0 was locked", a line each.
+std::string differences(const json& now, const json& locked) {
+  const json a = now.flatten(), b = locked.flatten();
+  std::string text;
+  const auto tell = [&](const std::string& name, const json* is, const json* was) {
+    const auto shown = [](const json* value) {
+      return value ? printable(value->is_string() ? value->get<std::string>() : value->dump())
+                   : "nothing";
+    };
+    text += fmt::format("\n  {}: {}, but {} was locked", printable(name.substr(1)), shown(is),
+                        shown(was));
+  };
+  for (const auto& [name, value] : a.items()) {
+    const auto was = b.find(name);
+    if (was == b.end() || *was != value) tell(name, &value, was == b.end() ? nullptr : &*was);
+  }
+  for (const auto& [name, value] : b.items()) {
+    if (!a.contains(name)) tell(name, nullptr, &value);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string evaluation_lock(const FixedEvaluation& evaluation) {
+  return lock_json(evaluation).dump(2) + "\n";
+}
+
+FixedEvaluation locked_evaluation(const std::string& file) {
+  const std::string text = read_file(file, std::size_t{64} << 20);
+  detail::expect_shallow_json(text, "'" + printable(file) + "'");
+  json locked;
+  try {
+    locked = json::parse(text);
+  } catch (const json::exception& error) {
+    throw FormatError(fmt::format("'{}' is no lock: {}", printable(file), error.what()));
+  }
+  const bool is_lock = locked.is_object() && locked.value("format", json()) == "d5 evaluation lock";
+  if (!is_lock || locked.value("schema", json()) != kLockSchema || !locked.contains("evaluation")) {
+    throw FormatError(fmt::format("'{}' is no lock of schema {}; 'd5 eval lock' writes one",
+                                  printable(file), kLockSchema));
+  }
+  const auto manifest = parse_manifest<EvaluationManifest>(locked["evaluation"].dump(), file);
+  FixedEvaluation evaluation = fix_evaluation(manifest);
+  const std::string drift = differences(lock_json(evaluation), locked);
+  if (drift.empty()) return evaluation;
+  throw ValueError(fmt::format("'{}' holds another state:{}", printable(file), drift));
+}
+
+}  // namespace d5

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/parsing/json_depth.hpp"
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/manifest/canonical_json.hpp"
+#include "d5/evaluation/run/evaluate.hpp"
+
+namespace d5 {
+namespace {
+
+using nlohmann::json;
+
+/// The data set that a model is judged on: what the evaluation says, or else its first claim.
+std::string dataset_word(const EvaluationManifest& manifest, const ModelManifest& model) {
+  if (!manifest.dataset.empty()) return manifest.dataset;
+  if (!model.accuracy.empty()) return model.accuracy.front().dataset;
+  throw ValueError(fmt::format("{} claims no accuracy on any data set; say which one to use",
+                               model.reference()));
+}
+
+/// Whether a framework's word names a manifest: its file, NAME@VERSION, or one that d5 carries.
+bool names_manifest(const std::string& word) {
+  if (word.find('@') != std::string::npos) return true;
+  const bool is_file =
+      std::ranges::any_of(std::initializer_list<const char*>{".yaml", ".yml", ".json"},
+                          [&](const char* end) { return word.ends_with(end); });
+  return is_file || std::ranges::count(carried_manifests("framework"), word) > 0;
+}
+
+FixedFramework told_framework(FoundManifest<FrameworkManifest> told) {
+  EntryChoice choice = entry_of_words("framework", told.manifest.word);
+  for (const auto& [name, value] : told.manifest.options) choice.settings.set(name, value);
+  return {.word = to_words(choice), .told = std::move(told)};
+}
+
+template <class Manifest>
+json contents_of(const std::vector<FoundManifest<Manifest>>& found) {
+  json all = json::array();
+  for (const auto& one : found) all.push_back(json::parse(one.canonical));
+  return all;
+}
+
+/// Writes what all of it says, and the key of that.
+void fix(FixedEvaluation& fixed) {
+  json all{{"evaluation", json::parse(canonical_json(fixed.manifest))},
+           {"models", contents_of(fixed.models)},
+           {"datasets", json::array()}};
+  for (const auto& dataset : fixed.datasets) {
+    all["datasets"].push_back(
+        {{"reference", dataset.manifest.reference()}, {"sha256", dataset.digest}});
+  }
+  // Where a manifest lies is not what it says.
+  json& told = all["evaluation"];
+  for (const char* name : {"models", "dataset", "systems"}) told.erase(name);
+  told["frameworks"] = json::array();
+  for (const FixedFramework& framework : fixed.frameworks) {
+    told["frameworks"].push_back(framework.word);
+    if (framework.told) all["frameworks"].push_back(json::parse(framework.told->canonical));
+  }
+  if (!fixed.systems.empty()) all["systems"] = contents_of(fixed.systems);
+  fixed.canonical = canonical_json(all.dump(), "evaluation " + fixed.manifest.reference());
+  fixed.key = canonical_digest_of(fixed.canonical);
+}
+
+template <class Manifest>
+FoundManifest<Manifest> found_in(const json& content, const std::string& file) {
+  auto found = detail::read_once<Manifest>(content.dump(), file);
+  found.file = file;
+  return found;
+}
+
+FoundManifest<DatasetManifest> dataset_in(const json& told) {
+  const std::string reference = told.at("reference");
+  auto found = find_manifest<DatasetManifest>(reference);
+  if (found.digest == told.at("sha256")) return found;
+  throw ValueError(fmt::format("data set {} is another here: SHA-256 {}, but {} is asked for",
+                               printable(reference), found.digest,
+                               printable(told.at("sha256").get<std::string>())));
+}
+
+json parsed(const std::string& text) {
+  detail::expect_shallow_json(text, "an evaluation");
+  json all = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return all.is_object() ? all : json::object();
+}
+
+}  // namespace
+
+FixedEvaluation fix_evaluation(const EvaluationManifest& manifest) {
+  FixedEvaluation fixed;
+  fixed.manifest = manifest;
+  for (const std::string& word : manifest.models) {
+    fixed.models.push_back(find_manifest<ModelManifest>(word));
+    const std::string dataset = dataset_word(manifest, fixed.models.back().manifest);
+    fixed.datasets.push_back(find_manifest<DatasetManifest>(dataset));
+  }
+  for (const std::string& word : manifest.frameworks) {
+    if (!names_manifest(word)) {
+      fixed.frameworks.push_back({.word = word});
+    } else {
+      fixed.frameworks.push_back(told_framework(find_manifest<FrameworkManifest>(word)));
+    }
+  }
+  for (const std::string& word : manifest.systems) {
+    fixed.systems.push_back(find_manifest<SystemManifest>(word));
+  }
+  fix(fixed);
+  return fixed;
+}
+
+bool is_fixed_evaluation(const std::string& text) {
+  const json all = parsed(text);
+  return all.contains("evaluation") && all.contains("models") && all.contains("datasets") &&
+         !all.contains("kind") && !all.contains("format");
+}
+
+FixedEvaluation fixed_evaluation_from(const std::string& canonical, const std::string& file) {
+  if (!is_fixed_evaluation(canonical)) {
+    throw FormatError(fmt::format("'{}' is no evaluation with all that it names", printable(file)));
+  }
+  FixedEvaluation fixed;
+  try {
+    json all = parsed(canonical);
+    json& told = all.at("evaluation");
+    for (const json& content : all.at("models")) {
+      fixed.models.push_back(found_in<ModelManifest>(content, file));
+      told["models"].push_back(fixed.models.back().manifest.reference());
+    }
+    for (const json& content : all.at("datasets")) fixed.datasets.push_back(dataset_in(content));
+    for (const json& content : all.value("systems", json::array())) {
+      fixed.systems.push_back(found_in<SystemManifest>(content, file));
+    }
+    fixed.manifest = parse_manifest<EvaluationManifest>(told.dump(), file);
+    for (const std::string& word : fixed.manifest.frameworks) fixed.frameworks.push_back({word});
+    for (const json& content : all.value("frameworks", json::array())) {
+      FixedFramework one = told_framework(found_in<FrameworkManifest>(content, file));
+      const auto place = std::ranges::find(fixed.frameworks, one.word, &FixedFramework::word);
+      if (place != fixed.frameworks.end()) *place = std::move(one);
+    }
+  } catch (const json::exception& error) {
+    throw FormatError(fmt::format("'{}': {}", printable(file), error.what()));
+  }
+  if (fixed.models.empty() || fixed.models.size() != fixed.datasets.size()) {
+    throw FormatError(fmt::format("'{}' has {} models and {} data sets, expected one a model",
+                                  printable(file), fixed.models.size(), fixed.datasets.size()));
+  }
+  fix(fixed);
+  return fixed;
+}
+
+}  // namespace d5

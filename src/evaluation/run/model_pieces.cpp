@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/run/model_pieces.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "d5/core/entries/entry_words.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "evaluation/run/accuracy_run.hpp"
+#include "evaluation/run/asked_line.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Each scenario with each batch, repetition and level of trace. Levels are compared with each
+/// other: they take turns, in an order that is drawn for each.
+std::vector<Cell> cells_of(const EvaluationManifest& manifest) {
+  std::vector<Cell> cells;
+  std::vector<std::int64_t> order(manifest.trace_levels.size());
+  for (const EntryChoice& scenario : manifest.scenarios) {
+    for (const std::int64_t batch : manifest.batches) {
+      RandomStream random(std::uint64_t(manifest.seed), stream_of("trace levels"));
+      for (std::int64_t i = 0; i < manifest.repetitions; ++i) {
+        std::iota(order.begin(), order.end(), 0);
+        if (i > 0) random.shuffle(order);  // the first as it was asked
+        for (const std::int64_t level : order) {
+          cells.push_back({scenario, batch, i, manifest.trace_levels[std::size_t(level)]});
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+}  // namespace
+
+ModelPieces::ModelPieces(const FixedEvaluation& evaluation, std::size_t model,
+                         const FixedFramework& framework, Conditions told,
+                         const EvaluateOptions& options)
+    : manifest_(evaluation.manifest),
+      options_(options),
+      samples_(std::int64_t(evaluation.datasets[model].manifest.samples.size())),
+      model_(std::make_shared<EvaluatedModel>(evaluation, model, framework, options.interrupt)),
+      who_(model_->manifest().reference() + " " + framework.word),
+      asked_(asked_of(manifest_, model, framework.word)) {
+  model_->told = std::move(told);
+}
+
+std::vector<WorkPiece> ModelPieces::all() const {
+  std::vector<WorkPiece> pieces;
+  if (manifest_.accuracy) pieces.push_back(accuracy());
+  for (const Cell& one : cells_of(manifest_)) pieces.push_back(cell(one));
+  return pieces;
+}
+
+WorkPiece ModelPieces::accuracy() const {
+  const std::int64_t batch = manifest_.batches.front();
+  WorkPiece piece = piece_called("accuracy", "top1");
+  piece.samples = std::max<std::int64_t>(samples_, 1);
+  EvaluationManifest asked;  // nothing of scenarios
+  asked.models = asked_.models;
+  asked.frameworks = asked_.frameworks;
+  asked.dataset = asked_.dataset;
+  asked.split = asked_.split;
+  asked.batches = {batch};
+  asked.threads = asked_.threads;
+  asked.stage_threads = asked_.stage_threads;
+  piece.record.command = asked_line("eval run", asked).append(options_.command_options).text();
+  piece.run = [&manifest = manifest_, &options = options_, model = model_, batch,
+               line = piece.record.command,
+               name = piece.name](const std::function<void()>& sampled) {
+    auto run = run_accuracy(*model, {.batch = batch,
+                                     .stage_threads = static_cast<int>(manifest.stage_threads),
+                                     .sampled = sampled,
+                                     .interrupt = options.interrupt});
+    if (options.steps) add_step_records(model->record(), run.pipeline, run.records);
+    for (Measurement& one : run.records) one.command = line;
+    if (options.sink) {
+      options.sink->answers(options.run, name, run.answers);
+      options.sink->measurements(options.run, name, run.records);
+    }
+    return run.records;
+  };
+  return piece;
+}
+
+WorkPiece ModelPieces::cell(const Cell& cell) const {
+  const std::string scenario = to_words(cell.scenario);
+  WorkPiece piece = piece_called(fmt::format("{} batch {}", scenario, cell.batch), "latency");
+  piece.record.unit = "s";
+  piece.record.quantity = Quantity::time;
+  piece.record.conditions["scenario"] = identity(scenario);
+  piece.record.conditions["batch"] = identity(cell.batch);
+  EvaluationManifest asked = asked_;
+  asked.scenarios = {cell.scenario};
+  asked.batches = {cell.batch};
+  asked.trace_levels = {cell.trace_level};
+  asked.repetitions = 1;
+  asked.seed += cell.repetition;
+  piece.record.command = asked_line("eval run", asked).append(options_.command_options).text();
+  add_serving(manifest_, piece);
+  if (cell.trace_level != "none") {
+    piece.record.conditions["trace level"] = identity(cell.trace_level);
+    piece.name += " trace " + cell.trace_level;
+  }
+  if (manifest_.repetitions > 1) {
+    piece.record.conditions["repetition"] = setting(cell.repetition + 1);
+    piece.name += fmt::format(" repetition {}", cell.repetition + 1);
+  }
+  // As many as its queries, which all cost a predict, as accuracy's samples do.
+  const auto made = scenarios().at(cell.scenario.name).make(cell.scenario.settings);
+  piece.samples = length_of(*made, manifest_).queries;
+  piece.run = [&manifest = manifest_, &options = options_, model = model_, cell,
+               record = piece.record, name = piece.name,
+               count = piece.samples](const std::function<void()>& sampled) {
+    auto records = run_cell(*model, manifest, cell, record, options, name);
+    if (options.sink) options.sink->measurements(options.run, name, records);
+    for (std::int64_t i = 0; i < count; ++i) sampled();
+    return records;
+  };
+  return piece;
+}
+
+WorkPiece ModelPieces::piece_called(const std::string& name, const std::string& metric) const {
+  WorkPiece piece;
+  piece.record = model_->record();
+  piece.record.metric = metric;
+  piece.name = who_ + " " + name;
+  return piece;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/measuring/work_list.hpp"
+#include "evaluation/run/cell_run.hpp"
+#include "evaluation/run/evaluated_model.hpp"
+
+namespace d5::detail {
+
+/// The pieces of work of one model in one framework. `evaluation` and `options` outlive them.
+class ModelPieces {
+ public:
+  ModelPieces(const FixedEvaluation& evaluation, std::size_t model, const FixedFramework& framework,
+              Conditions told, const EvaluateOptions& options);
+
+  /// Its accuracy, if the evaluation asks for it, and each cell.
+  [[nodiscard]] std::vector<WorkPiece> all() const;
+  [[nodiscard]] EvaluatedModel& model() const { return *model_; }
+
+  [[nodiscard]] WorkPiece accuracy() const;
+  [[nodiscard]] WorkPiece cell(const Cell& cell) const;
+
+ private:
+  [[nodiscard]] WorkPiece piece_called(const std::string& name, const std::string& metric) const;
+
+  const EvaluationManifest& manifest_;
+  const EvaluateOptions& options_;
+  std::int64_t samples_;
+  std::shared_ptr<EvaluatedModel> model_;
+  std::string who_;
+  EvaluationManifest asked_;  ///< of this model in this framework
+};
+
+}  // namespace d5::detail

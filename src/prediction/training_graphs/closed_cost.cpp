@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/training_graphs/closed_cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
+
+namespace d5 {
+namespace {
+
+/// Messages one after the other, and the bytes in all of them.
+struct Rounds {
+  double messages = 0, bytes = 0;
+};
+struct ClosedForm {
+  const char *kind, *algorithm;
+  Rounds (*rounds)(double bytes, std::int64_t ranks);
+};
+
+double log2_up(std::int64_t ranks) {
+  return static_cast<double>(std::bit_width(static_cast<std::uint64_t>(ranks) - 1));
+}
+double others(std::int64_t ranks) { return static_cast<double>(ranks - 1); }
+double share_of_others(std::int64_t ranks) { return others(ranks) / static_cast<double>(ranks); }
+
+Rounds all_reduce_ring(double bytes, std::int64_t ranks) {
+  return {2 * others(ranks), 2 * share_of_others(ranks) * bytes};
+}
+Rounds rabenseifner(double bytes, std::int64_t ranks) {
+  return {2 * log2_up(ranks), 2 * share_of_others(ranks) * bytes};
+}
+Rounds recursive_doubling(double bytes, std::int64_t ranks) {
+  const bool is_power = std::has_single_bit(static_cast<std::uint64_t>(ranks));
+  const double rounds = is_power ? log2_up(ranks) : log2_up(ranks) - 1 + 2;
+  return {rounds, rounds * bytes};
+}
+Rounds all_reduce_tree(double bytes, std::int64_t ranks) {
+  return {2 * log2_up(ranks), 2 * log2_up(ranks) * bytes};
+}
+Rounds scatter(double bytes, std::int64_t ranks) {
+  return {others(ranks), share_of_others(ranks) * bytes};
+}
+Rounds gather_ring(double bytes, std::int64_t ranks) {
+  return {others(ranks), others(ranks) * bytes};
+}
+Rounds gather_at_once(double bytes, std::int64_t ranks) { return {1, others(ranks) * bytes}; }
+Rounds gather_doubling(double bytes, std::int64_t ranks) {
+  return {log2_up(ranks), others(ranks) * bytes};
+}
+Rounds broadcast_tree(double bytes, std::int64_t ranks) {
+  return {log2_up(ranks), log2_up(ranks) * bytes};
+}
+Rounds through_server(double bytes, std::int64_t ranks) {
+  return {1, static_cast<double>(ranks) * bytes};
+}
+Rounds one_message(double bytes, std::int64_t) { return {1, bytes}; }
+
+constexpr ClosedForm kClosedForms[] = {
+    {"all_reduce", "ring", all_reduce_ring},
+    {"all_reduce", "segmented_ring", all_reduce_ring},
+    {"all_reduce", "rabenseifner", rabenseifner},
+    {"all_reduce", "recursive_doubling", recursive_doubling},
+    {"all_reduce", "binomial_tree", all_reduce_tree},
+    {"all_reduce", "mpi", all_reduce_tree},
+    {"reduce_scatter", "ring", scatter},
+    {"reduce_scatter", "pairwise", scatter},
+    {"all_gather", "ring", gather_ring},
+    {"all_gather", "recursive_doubling", gather_doubling},
+    {"all_gather", "bruck", gather_doubling},
+    {"all_gather", "mpi", gather_at_once},
+    {"broadcast", "binomial", broadcast_tree},
+    {"push", "", through_server},
+    {"pull", "", through_server},
+    {"send", "", one_message},
+    {"receive", "", one_message},
+};
+
+Rounds rounds_of(const std::string& kind, const CostRule& rule) {
+  const std::string meant = kind == "negotiation" ? "all_reduce" : kind;
+  std::vector<std::string> known;
+  for (const ClosedForm& row : kClosedForms) {
+    if (meant != row.kind) continue;
+    if (rule.algorithm == row.algorithm || row.algorithm[0] == '\0') {
+      return row.rounds(rule.bytes, rule.ranks);
+    }
+    known.emplace_back(row.algorithm);
+  }
+  throw_unknown_name(fmt::format("closed form of {} by", kind), rule.algorithm, known);
+}
+
+}  // namespace
+
+double closed_seconds(const std::string& kind, const CostRule& rule,
+                      const NetworkDescription& network) {
+  if (rule.ranks == 1) return 0;
+  const auto [messages, bytes] = rounds_of(kind, rule);
+  const NetworkSegment each = network.segment_of(bytes / messages);
+  return messages * (each.latency + 2 * network.overhead.value) + bytes / each.bandwidth;
+}
+
+double copy_seconds(double bytes, const NetworkDescription& network) {
+  return network.copy_bandwidth.value > 0 ? bytes / network.copy_bandwidth.value : 0;
+}
+
+CostModel closed_cost(const NetworkDescription& network) {
+  return [network](const Operation& operation) {
+    return operation.kind == "copy" ? copy_seconds(operation.rule->bytes, network)
+                                    : closed_seconds(operation.kind, *operation.rule, network);
+  };
+}
+
+}  // namespace d5
