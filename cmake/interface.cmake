@@ -1,4 +1,4 @@
-# d5/core/interface.hpp: a checksum of the public headers, so that a plug-in that was built against
+# d5/core/entries/interface.hpp: a checksum of the public headers, so that a plug-in that was built against
 # others is refused. Written at build time, and anew only where a header changed.
 if(CMAKE_SCRIPT_MODE_FILE)  # cmake -DINCLUDE=<folder> -DOUTPUT=<header> -P interface.cmake
   file(GLOB_RECURSE headers ${INCLUDE}/d5/*)
@@ -18,13 +18,13 @@ if(CMAKE_SCRIPT_MODE_FILE)  # cmake -DINCLUDE=<folder> -DOUTPUT=<header> -P inte
   return()
 endif()
 
-set(interface ${PROJECT_BINARY_DIR}/generated/d5/core/interface.hpp)
+set(interface ${PROJECT_BINARY_DIR}/generated/d5/core/entries/interface.hpp)
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/d5/*)
 add_custom_command(OUTPUT ${interface}
   COMMAND ${CMAKE_COMMAND} -DINCLUDE=${PROJECT_SOURCE_DIR}/include -DOUTPUT=${interface}
           -P ${CMAKE_CURRENT_LIST_FILE}
-  DEPENDS ${headers} ${CMAKE_CURRENT_LIST_FILE} COMMENT "Writing d5/core/interface.hpp" VERBATIM)
+  DEPENDS ${headers} ${CMAKE_CURRENT_LIST_FILE} COMMENT "Writing d5/core/entries/interface.hpp" VERBATIM)
 add_custom_target(d5_interface DEPENDS ${interface})
 add_dependencies(d5_core d5_interface)  # and whoever links it
 target_include_directories(d5_core PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
-install(FILES ${interface} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/d5/core)
+install(FILES ${interface} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/d5/core/entries)

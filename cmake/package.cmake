@@ -10,7 +10,7 @@ endif()
 install(TARGETS ${libraries} d5_d5 EXPORT d5Targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${namelink}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/d5 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+install(DIRECTORY include/d5 ${d5_forwarding}/d5 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         REGEX "/(${d5_other_folders})$" EXCLUDE)
 install(FILES ${d5_buildings_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/d5)
 install(DIRECTORY data recipes DESTINATION ${d5_share})

@@ -26,7 +26,7 @@ ROOMS = [room.name for room in sorted(INCLUDE.iterdir()) if room.is_dir() and ro
 
 
 def headers():
-    return {f"{room}/{file.stem}": file.read_text() for room in ROOMS for file in sorted((INCLUDE / room).glob("*.hpp"))}
+    return {f"{room}/{file.stem}": file.read_text() for room in ROOMS for file in sorted((INCLUDE / room).rglob("*.hpp"))}
 
 
 def without_comments(text):

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "d5/core/measuring/metric.hpp"
+#include "d5/core/tensor.hpp"  // as it was before rooms
 #include "d5/d5.hpp"
 
 int main() {

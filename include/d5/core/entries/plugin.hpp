@@ -2,7 +2,7 @@
 #pragma once
 
 #include "d5/core/entries/framework.hpp"
-#include "d5/core/interface.hpp"
+#include "d5/core/entries/interface.hpp"
 #include "d5/version.hpp"
 
 namespace d5 {
