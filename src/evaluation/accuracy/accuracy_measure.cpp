@@ -5,16 +5,6 @@
 
 namespace d5 {
 
-// Generated: one call a file of the folder.
-namespace accuracy_measure {
-void register_all(Registry<AccuracyMeasureEntry>& registry);
-}
-
-Registry<AccuracyMeasureEntry>& accuracy_measures() {
-  static Registry<AccuracyMeasureEntry> registry("accuracy", accuracy_measure::register_all);
-  return registry;
-}
-
 std::string answer_text(const ValueMap& answer, std::int64_t most_elements) {
   nlohmann::json object = nlohmann::json::object();
   const auto put = [&]<class T>(const std::string& name, const Tensor& tensor, T) {

@@ -8,15 +8,6 @@
 
 namespace d5 {
 
-namespace analysis {
-void register_all(Registry<AnalysisEntry>& registry);
-}
-
-Registry<AnalysisEntry>& analyses() {
-  static Registry<AnalysisEntry> registry("analysis", analysis::register_all);
-  return registry;
-}
-
 std::vector<Plot> analysis_plots(std::span<const AnalysedRun> given) {
   // A report draws the records of a profile itself (`plots_of`).
   std::vector<AnalysedRun> runs(given.begin(), given.end());

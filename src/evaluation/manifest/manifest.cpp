@@ -70,16 +70,6 @@ std::string to_string(const ManifestFault& fault, const std::string& file) {
                      printable_message(fault.what));
 }
 
-// Generated: one call a file of the folder.
-namespace manifest_kind {
-void register_all(Registry<ManifestKind>& registry);
-}
-
-Registry<ManifestKind>& manifest_kinds() {
-  static Registry<ManifestKind> registry("kind of manifest", manifest_kind::register_all);
-  return registry;
-}
-
 std::vector<ManifestFault> lint_manifest(const std::string& text, const std::string& file,
                                          ManifestOrigin origin) {
   const YamlNode root = detail::parse_yaml(text, file, kManifestLimits);

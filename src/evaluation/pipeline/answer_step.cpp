@@ -7,16 +7,6 @@
 
 namespace d5 {
 
-// Generated: one call a file of the folder.
-namespace answer_step {
-void register_all(Registry<AnswerStepEntry>& registry);
-}
-
-Registry<AnswerStepEntry>& answer_steps() {
-  static Registry<AnswerStepEntry> registry("answer step", answer_step::register_all);
-  return registry;
-}
-
 const Tensor& value_for(const ValueMap& values, const std::string& name, const std::string& step) {
   std::string known;
   for (const auto& [given, value] : values) {

@@ -86,16 +86,6 @@ ValueMap warm_up_inputs(const ModelAssets& assets, const PredictorOptions& optio
 
 }  // namespace
 
-// Generated: one call a file of the folder.
-namespace predictor {
-void register_all(Registry<PredictorEntry>& registry);
-}
-
-Registry<PredictorEntry>& predictors() {
-  static Registry<PredictorEntry> registry("predictor", predictor::register_all);
-  return registry;
-}
-
 const PredictorEntry* find_predictor(const std::string& word) {
   return predictors().find(head_of(word));
 }

@@ -14,10 +14,6 @@
 
 namespace d5 {
 
-namespace transform {
-void register_all(Registry<TransformEntry>& registry);  // generated
-}
-
 namespace {
 
 void expect_no_gradient(const onnx::Graph& graph) {
@@ -44,11 +40,6 @@ std::vector<std::shared_ptr<Transform>> made(const TransformChain& chain,
 }
 
 }  // namespace
-
-Registry<TransformEntry>& transforms() {
-  static Registry<TransformEntry> registry("transform", transform::register_all);
-  return registry;
-}
 
 TransformChain transform_chain(const std::vector<std::string>& words) {
   TransformChain chain;

@@ -3,10 +3,6 @@
 
 namespace d5 {
 
-namespace model {
-void register_all(Registry<ModelEntry>& registry);  // generated
-}
-
 void ModelOptions::declare(OptionList& options) {
   options.add("seed", seed, "of the initial weights");
   options.add("with_loss", with_loss, "adds input \"label\" (int64) and scalar output \"loss\"");
@@ -16,11 +12,6 @@ void ModelOptions::declare(OptionList& options) {
 void ClassifierOptions::declare(OptionList& options) {
   ModelOptions::declare(options);
   options.add("classes", classes, "what it tells apart; 0: the model's own number", {.least = 0});
-}
-
-Registry<ModelEntry>& models() {
-  static Registry<ModelEntry> registry("network", model::register_all);
-  return registry;
 }
 
 }  // namespace d5

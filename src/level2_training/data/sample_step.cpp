@@ -19,14 +19,4 @@ void SampleView::throw_wrong_type(DType asked) const {
   throw TypeError(fmt::format("a sample's tensor is {}, not {}", name_of(dtype), name_of(asked)));
 }
 
-// Generated: one call a file of the folder.
-namespace sample_step {
-void register_all(Registry<SampleStepEntry>& registry);
-}
-
-Registry<SampleStepEntry>& sample_steps() {
-  static Registry<SampleStepEntry> registry("step", sample_step::register_all);
-  return registry;
-}
-
 }  // namespace d5

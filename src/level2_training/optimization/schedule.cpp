@@ -11,11 +11,6 @@
 
 namespace d5 {
 
-// Generated: one call a file of the folder.
-namespace schedule {
-void register_all(Registry<ScheduleEntry>& registry);
-}
-
 namespace {
 
 struct TimeOptions {
@@ -72,11 +67,6 @@ class ScheduledNumber final : public StepModifier {
 };
 
 }  // namespace
-
-Registry<ScheduleEntry>& schedules() {
-  static Registry<ScheduleEntry> registry("schedule", schedule::register_all);
-  return registry;
-}
 
 std::shared_ptr<StepModifier> scheduled(const std::string& hyper_parameter,
                                         const EntryChoice& schedule) {

@@ -11,16 +11,6 @@
 
 namespace d5 {
 
-// Generated: one call a file of the folder.
-namespace step_modifier {
-void register_all(Registry<StepModifierEntry>& registry);
-}
-
-Registry<StepModifierEntry>& step_modifiers() {
-  static Registry<StepModifierEntry> registry("step modifier", step_modifier::register_all);
-  return registry;
-}
-
 void ModifierOptions::declare(OptionList& options) {
   options.add("modifiers", modifiers, "of every step, one after another", "step modifier");
 }

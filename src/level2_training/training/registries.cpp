@@ -11,25 +11,8 @@
 namespace d5 {
 
 // Generated: one call a file of the folder.
-namespace dataset {
-void register_all(Registry<DatasetEntry>& registry);
-}
-namespace container {
-void register_all(Registry<ContainerEntry>& registry);
-}
-namespace sampler {
-void register_all(Registry<SamplerEntry>& registry);
-}
-namespace optimizer {
-void register_all(Registry<OptimizerEntry>& registry);
-}
 namespace training_metric {
 void register_all(Registry<MetricEntry>& registry);
-}
-
-Registry<DatasetEntry>& datasets() {
-  static Registry<DatasetEntry> registry("dataset", dataset::register_all);
-  return registry;
 }
 
 DatasetPair open_dataset(std::string_view name, const Settings& settings,
@@ -38,21 +21,6 @@ DatasetPair open_dataset(std::string_view name, const Settings& settings,
   Settings own = settings;
   const auto steps = detail::take_options<StepOptions>(own);
   return with_steps(entry.make(interrupt, own), steps);
-}
-
-Registry<ContainerEntry>& containers() {
-  static Registry<ContainerEntry> registry("container", container::register_all);
-  return registry;
-}
-
-Registry<SamplerEntry>& samplers() {
-  static Registry<SamplerEntry> registry("sampler", sampler::register_all);
-  return registry;
-}
-
-Registry<OptimizerEntry>& optimizers() {
-  static Registry<OptimizerEntry> registry("optimizer", optimizer::register_all);
-  return registry;
 }
 
 const OptimizerEntry& find_optimizer(std::string_view name) {

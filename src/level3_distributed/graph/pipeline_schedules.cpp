@@ -7,9 +7,6 @@
 #include "d5/level3_distributed/graph/pipeline_schedule.hpp"
 
 namespace d5 {
-namespace pipeline_schedule {
-void register_all(Registry<PipelineScheduleEntry>& registry);  // generated
-}
 
 namespace {
 
@@ -93,12 +90,6 @@ class ScheduleTrial {
 };
 
 }  // namespace
-
-Registry<PipelineScheduleEntry>& pipeline_schedules() {
-  static Registry<PipelineScheduleEntry> registry("pipeline schedule",
-                                                  pipeline_schedule::register_all);
-  return registry;
-}
 
 PipelineTrial try_schedule(const PipelineSchedule& schedule, int stages, int micro_batches) {
   if (stages < 1 || micro_batches < 1) {

@@ -8,9 +8,6 @@
 #include "d5/level3_distributed/communicator/communicator_agreement.hpp"
 
 namespace d5 {
-namespace distributed_optimizer {
-void register_all(Registry<DistributedOptimizerEntry>& registry);
-}
 
 DistributedOptimizer::DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                                            std::shared_ptr<Communicator> communicator)
@@ -30,12 +27,6 @@ Communicator& DistributedOptimizer::workers() {
   if (workers_) return *workers_;
   throw ValueError(
       fmt::format("rank {} is no worker of this scheme: it does not train", communicator_->rank()));
-}
-
-Registry<DistributedOptimizerEntry>& distributed_optimizers() {
-  static Registry<DistributedOptimizerEntry> registry("distributed optimizer",
-                                                      distributed_optimizer::register_all);
-  return registry;
 }
 
 const DistributedOptimizerEntry& find_scheme(std::string_view name) {

@@ -10,16 +10,6 @@
 
 namespace d5 {
 
-namespace simulated_network {
-void register_all(Registry<SimulatedNetworkEntry>& registry);  // generated
-}  // namespace simulated_network
-
-Registry<SimulatedNetworkEntry>& simulated_networks() {
-  static Registry<SimulatedNetworkEntry> registry("simulated network",
-                                                  simulated_network::register_all);
-  return registry;
-}
-
 const SimulatedNetworkEntry& find_simulated_network(std::string_view name) {
   if (const auto* own = simulated_networks().find(name)) return *own;
   const auto known = frameworks();

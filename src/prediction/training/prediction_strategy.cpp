@@ -3,16 +3,6 @@
 
 namespace d5 {
 
-namespace prediction_strategy {
-void register_all(Registry<PredictionStrategyEntry>& registry);  // generated
-}  // namespace prediction_strategy
-
-Registry<PredictionStrategyEntry>& prediction_strategies() {
-  static Registry<PredictionStrategyEntry> registry("prediction strategy",
-                                                    prediction_strategy::register_all);
-  return registry;
-}
-
 void apply_strategies(std::span<const EntryChoice> chain, PlannedTraining& plan) {
   for (const EntryChoice& choice : chain) {
     prediction_strategies().at(choice.name).make(choice.settings)->apply(plan);

@@ -94,16 +94,6 @@ class SteppedSampler final : public Sampler {
 
 }  // namespace
 
-// Generated: one call a file of the folder.
-namespace batch_step {
-void register_all(Registry<BatchStepEntry>& registry);
-}
-
-Registry<BatchStepEntry>& batch_steps() {
-  static Registry<BatchStepEntry> registry("batch step", batch_step::register_all);
-  return registry;
-}
-
 void BatchStepOptions::declare(OptionList& options) {
   options.add("batch_steps", batch_steps, "of training batches, one after another", "batch step");
 }

@@ -11,11 +11,6 @@
 
 namespace d5 {
 
-// Generated: one call a file of the folder.
-namespace loss {
-void register_all(Registry<LossEntry>& registry);
-}
-
 namespace {
 
 constexpr int kOldestOpset = 15;  // whose operators losses are written in
@@ -70,11 +65,6 @@ void add_target(Network& network, const std::string& name, const LossEnds& ends)
 }
 
 }  // namespace
-
-Registry<LossEntry>& losses() {
-  static Registry<LossEntry> registry("loss", loss::register_all);
-  return registry;
-}
 
 void append_loss(Network& network, const std::string& name, LossEnds ends,
                  const Settings& settings) {

@@ -2,15 +2,6 @@
 #include "d5/level3_distributed/compressors/gradient_compressor.hpp"
 
 namespace d5 {
-namespace compressor {
-void register_all(Registry<GradientCompressorEntry>& registry);
-}
-
-Registry<GradientCompressorEntry>& gradient_compressors() {
-  static Registry<GradientCompressorEntry> registry("gradient compressor",
-                                                    compressor::register_all);
-  return registry;
-}
 
 RandomStream compression_stream(std::uint64_t seed, const CompressionPlace& place, int rank) {
   // Ranks have 16 bits: no MPI job of this library has more.
