@@ -5,12 +5,14 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/results/environment.hpp"
-#include "d5/evaluation/manifest/system_fit.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
+#include "evaluation/manifest/system_fit.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 
 namespace d5 {
 namespace {
+
+using detail::why_unfit;
 
 using Catch::Contains;
 

@@ -43,7 +43,6 @@
 #include "d5/core/results/kept_runs.hpp"
 #include "d5/core/results/measurement.hpp"
 #include "d5/core/results/pivot.hpp"
-#include "d5/core/results/ratio_sentence.hpp"
 #include "d5/core/results/ratio_summary.hpp"
 #include "d5/core/results/result_comparison.hpp"
 #include "d5/core/results/result_journal.hpp"

@@ -34,7 +34,6 @@
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/manifest/model_manifest.hpp"
 #include "d5/evaluation/manifest/semantic_version.hpp"
-#include "d5/evaluation/manifest/system_fit.hpp"
 #include "d5/evaluation/manifest/system_manifest.hpp"
 #include "d5/evaluation/pipeline/answer_step.hpp"
 #include "d5/evaluation/pipeline/model_pipeline.hpp"

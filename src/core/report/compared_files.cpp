@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
+#include "core/results/ratio_sentence.hpp"
 #include "core/tables/column_layout.hpp"
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
-#include "d5/core/results/ratio_sentence.hpp"
 #include "d5/core/tables/wrapped_text.hpp"
 
 namespace d5 {
@@ -95,8 +95,8 @@ std::string sentence_of(const ComparedFiles& files) {
     ratios.push_back({pair.ratio, pair.interval, mistrusted});
   }
   if (ratios.empty()) return "";
-  return ratio_sentence(name_of_file(files, "A", &ResultDifference::a),
-                        name_of_file(files, "B", &ResultDifference::b), ratios, "pairs") +
+  return detail::ratio_sentence(name_of_file(files, "A", &ResultDifference::a),
+                                name_of_file(files, "B", &ResultDifference::b), ratios, "pairs") +
          ", by " + printable(metric);
 }
 

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "core/report/result_blocks.hpp"
+#include "core/results/ratio_sentence.hpp"
 #include "core/results/written_record.hpp"
 #include "core/tables/column_layout.hpp"
 #include "d5/core/report/report.hpp"
 #include "d5/core/results/case_summary.hpp"
-#include "d5/core/results/ratio_sentence.hpp"
 #include "d5/core/tables/wrapped_text.hpp"
 
 namespace d5 {
@@ -48,7 +48,7 @@ struct ResultPrinter::State {
     for (const TextTable& table : tables) text += "\n" + table.to_text(format, screen.width);
     if (const std::string note = note_on_means(tables); !note.empty())
       text += "\n" + wrapped(note, screen.width);
-    const auto sentences = ratio_sentences(results.measurements);
+    const auto sentences = detail::ratio_sentences(results.measurements);
     if (!sentences.empty()) text += "\n";
     for (const std::string& sentence : sentences) {
       text += wrapped(sentence, screen.width);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/results/ratio_sentence.hpp"
+#include "core/results/ratio_sentence.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/statistics/geometric_mean.hpp"
 
-namespace d5 {
+namespace d5::detail {
 namespace {
 
 Estimate joint_ratio(std::span<const JudgedRatio> ratios) {
@@ -131,4 +131,4 @@ std::vector<std::string> ratio_sentences(const std::vector<Measurement>& measure
   return sentences;
 }
 
-}  // namespace d5
+}  // namespace d5::detail

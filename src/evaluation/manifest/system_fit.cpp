@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/manifest/system_fit.hpp"
+#include "evaluation/manifest/system_fit.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/results/results.hpp"
 
-namespace d5 {
+namespace d5::detail {
 namespace {
 
 double bounded(double value, double limit) { return limit > 0 ? std::min(value, limit) : value; }
@@ -46,4 +46,4 @@ std::string why_unfit(const SystemManifest& system, const Environment& machine,
   return reasons;
 }
 
-}  // namespace d5
+}  // namespace d5::detail

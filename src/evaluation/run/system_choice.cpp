@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/results/environment.hpp"
-#include "d5/evaluation/manifest/system_fit.hpp"
+#include "evaluation/manifest/system_fit.hpp"
 
 namespace d5::detail {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/results/ratio_sentence.hpp"
+#include "core/results/ratio_sentence.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>
@@ -8,6 +8,9 @@
 
 namespace d5 {
 namespace {
+
+using detail::ratio_sentence;
+using detail::ratio_sentences;
 
 /// A ratio of thirty samples that are all `value`, but for one on each side.
 Measurement ratio_of(double value, const std::string& framework, const std::string& base) {

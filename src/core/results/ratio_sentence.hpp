@@ -9,7 +9,7 @@
 #include "d5/core/results/measurement.hpp"
 #include "d5/core/results/ratio_summary.hpp"
 
-namespace d5 {
+namespace d5::detail {
 
 /// What `ratios`, times of `second` over those of `first`, say, without the end of a sentence:
 ///
@@ -35,4 +35,4 @@ namespace d5 {
 [[nodiscard]] std::vector<std::string> ratio_sentences(
     const std::vector<Measurement>& measurements);
 
-}  // namespace d5
+}  // namespace d5::detail
