@@ -7,7 +7,22 @@
 
 namespace d5::detail {
 
-void OverlappedExchange::lay_out(Network& network) {
+ExchangedGradients::ExchangedGradients(std::shared_ptr<GradientSource> inner,
+                                       std::shared_ptr<Communicator> ranks,
+                                       std::shared_ptr<GradientExchange> exchange,
+                                       const BucketSizes& sizes)
+    : GradientDecorator(std::move(inner)),
+      ranks_(std::move(ranks)),
+      exchange_(std::move(exchange)),
+      sizes_(sizes) {
+  executor().events().add({std::shared_ptr<void>(), this});  // the destructor ends it
+}
+
+ExchangedGradients::~ExchangedGradients() { executor().events().remove(this); }
+
+void ExchangedGradients::lay_out() {
+  Network& network = executor().network();
+  if (revision_ == network.revision()) return;
   buckets_ = cut_into_buckets(network.parameters(), sizes_);
   bucket_of_.assign(network.parameters().size(), 0);
   for (const GradientBucket& bucket : buckets_) {
@@ -17,52 +32,34 @@ void OverlappedExchange::lay_out(Network& network) {
   revision_ = network.revision();
 }
 
-void OverlappedExchange::begin(Network& network, double weight, bool all) {
+std::vector<ParameterRange> ExchangedGradients::own() {
+  lay_out();
+  std::vector<ParameterRange> own;
+  for (const GradientBucket& bucket : buckets_) own.push_back(exchange_->own(bucket));
+  return own;
+}
+
+void ExchangedGradients::begin(double weight, bool all) {
   requests_.clear();
-  if (revision_ != network.revision()) lay_out(network);
-  missing_.resize(buckets_.size());
-  for (const GradientBucket& bucket : buckets_) missing_[bucket.index] = bucket.end - bucket.begin;
-  ++step_.number;
-  step_.weight = weight;
-  step_.all = all;
-  started_ = 0;
+  lay_out();
+  missing_.clear();
+  for (const GradientBucket& bucket : buckets_) missing_.push_back(bucket.end - bucket.begin);
+  step_ = {.number = step_.number + 1, .weight = weight, .all = all};
   active_ = true;
 }
 
-void OverlappedExchange::gradient_ready(Parameter&, std::size_t index, Stream&) {
+void ExchangedGradients::gradient_ready(Parameter&, std::size_t index, Stream&) {
   if (!active_) return;
   // Exchanges take the host's memory, where a gradient is final at once: no stream to wait for.
   --missing_[bucket_of_[index]];
-  while (started_ < buckets_.size() && missing_[started_] == 0) start_next();
+  while (requests_.size() < buckets_.size() && missing_[requests_.size()] == 0) start_next();
   // Nothing else moves those under way on while this thread computes.
   for (auto& request : requests_) (void)request->done();
 }
 
-void OverlappedExchange::start_next() {
-  requests_.push_back(exchange_->start(buckets_[started_++], step_));
+void ExchangedGradients::start_next() {
+  requests_.push_back(exchange_->start(buckets_[requests_.size()], step_));
 }
-
-void OverlappedExchange::start_rest() {
-  while (started_ < buckets_.size()) start_next();
-  active_ = false;
-}
-
-ParameterRange OverlappedExchange::finish(std::size_t i) {
-  requests_[i]->wait();
-  return exchange_->own(buckets_[i]);
-}
-
-ExchangedGradients::ExchangedGradients(std::shared_ptr<GradientSource> inner,
-                                       std::shared_ptr<Communicator> ranks,
-                                       std::shared_ptr<GradientExchange> exchange,
-                                       const BucketSizes& sizes)
-    : GradientDecorator(std::move(inner)),
-      ranks_(std::move(ranks)),
-      exchange_(std::make_shared<OverlappedExchange>(std::move(exchange), sizes)) {
-  executor().events().add(exchange_);
-}
-
-ExchangedGradients::~ExchangedGradients() { executor().events().remove(exchange_.get()); }
 
 const ValueMap& ExchangedGradients::run(const Batch& batch, const GradientRun& how) {
   if (how.write == GradientRun::Write::add) {
@@ -75,24 +72,27 @@ const ValueMap& ExchangedGradients::run(const Batch& batch, const GradientRun& h
   double later =
       loss_weight().share(ranks_, batch);  // what backpropagation has not multiplied by already
   if (inner().takes_factor()) mine.factor *= std::exchange(later, 1);
-  if (overlaps) exchange_->begin(executor().network(), later, how.all);
+  if (overlaps) begin(later, how.all);
   const ValueMap& outputs = inner().run(batch, mine);
   if (executor().ended_early()) {
     throw Unsupported("an observer ended the run early, but other ranks wait for its gradients");
   }
-  if (!overlaps) exchange_->begin(executor().network(), later, how.all);
-  exchange_->start_rest();
+  if (!overlaps) begin(later, how.all);
+  while (requests_.size() < buckets_.size()) start_next();  // the loss depends on none of these
+  active_ = false;
   return outputs;
 }
 
-ParameterRange ExchangedGradients::finish(std::size_t part) {
-  const ParameterRange mine = exchange_->finish(part);
-  finished_ = (part == 0 ? 0 : finished_) + mine.end - mine.begin;
-  return mine;
+ParameterRange ExchangedGradients::finish(std::size_t bucket) {
+  requests_[bucket]->wait();
+  return exchange_->own(buckets_[bucket]);
 }
 
 bool ExchangedGradients::in_shares() {
-  if (!in_shares_) in_shares_ = ranks_.any(finished_ < executor().network().parameters().size());
+  if (in_shares_) return *in_shares_;
+  std::size_t parameters = 0;
+  for (const ParameterRange& range : own()) parameters += range.end - range.begin;
+  in_shares_ = ranks_.any(parameters < bucket_of_.size());
   return *in_shares_;
 }
 

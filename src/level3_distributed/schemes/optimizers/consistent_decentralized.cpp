@@ -47,16 +47,19 @@ class ConsistentDecentralized final : public DistributedOptimizer {
     for (Parameter& parameter : executor().network().parameters()) {
       communicator().broadcast(parameter.value, 0);
     }
-    const BucketSizes sizes{static_cast<std::size_t>(options.bucket_bytes),
-                            static_cast<std::size_t>(options.first_bucket_bytes),
-                            static_cast<std::size_t>(options.last_bucket_bytes)};
+    const BucketSizes sizes{.least = std::size_t(options.bucket_bytes),
+                            .first = std::size_t(options.first_bucket_bytes),
+                            .last = std::size_t(options.last_bucket_bytes)};
+    const auto own = std::make_shared<std::vector<ParameterRange>>();  // by bucket
     local().add_gradient_layer(ThreeStepOptimizer::GradientLayer::exchanged,
-                               [ranks = shared_communicator(), exchange = exchange_,
-                                sizes](std::shared_ptr<GradientSource> inner) {
-                                 return std::make_shared<detail::ExchangedGradients>(
+                               [=, ranks = shared_communicator(),
+                                exchange = exchange_](std::shared_ptr<GradientSource> inner) {
+                                 auto source = std::make_shared<detail::ExchangedGradients>(
                                      std::move(inner), ranks, exchange, sizes);
+                                 *own = source->own();
+                                 return source;
                                });
-    share_updates(sizes);
+    share_updates(*own);
   }
 
   static bool resumes_on_other_ranks(const Options& options) {
@@ -86,19 +89,12 @@ class ConsistentDecentralized final : public DistributedOptimizer {
 
  private:
   /// Where a rank updates less than all.
-  void share_updates(const BucketSizes& sizes) {
-    Network& network = executor().network();
-    const auto buckets = cut_into_buckets(network.parameters(), sizes);
-    exchange_->lay_out(network, buckets);
-    std::vector<ParameterRange> own;
+  void share_updates(const std::vector<ParameterRange>& own) {
     std::size_t parameters = 0;
-    for (const GradientBucket& bucket : buckets) {
-      own.push_back(exchange_->own(bucket));
-      parameters += own.back().end - own.back().begin;
-    }
-    if (!local().agreement().any(parameters < network.parameters().size())) return;
+    for (const ParameterRange& range : own) parameters += range.end - range.begin;
+    if (!local().agreement().any(parameters < executor().network().parameters().size())) return;
     local().update_own(
-        std::move(own),
+        own,
         {.start = [exchange = exchange_](std::size_t bucket) { exchange->start_values(bucket); },
          .finish = [exchange = exchange_] { exchange->finish_values(); }});
   }
