@@ -70,8 +70,6 @@ class DataParallel final : public DistributedOptimizer {
 
   static bool resumes_on_other_ranks(const Options&) { return true; }
 
-  const ValueMap& step(const Batch& batch) override { return local().step(batch); }
-
   Conditions conditions() const override {
     Conditions result{{"backend", identity(backend_)}};
     const std::string chosen = all_reduce_->chosen();

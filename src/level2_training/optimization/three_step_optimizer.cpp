@@ -28,11 +28,6 @@ RankAgreement& Optimizer::agreement() {
   return alone;
 }
 
-LossWeight& Optimizer::loss_weight() {
-  if (!loss_weight_) loss_weight_ = std::make_shared<LossWeight>(executor().network(), loss());
-  return *loss_weight_;
-}
-
 void ThreeStepOptimizer::set_loss_weight(std::shared_ptr<LossWeight> weight) {
   own_gradients_->set_loss_weight(std::move(weight));
 }

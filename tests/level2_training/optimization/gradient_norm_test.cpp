@@ -115,13 +115,11 @@ TEST_CASE("a step whose gradients overflow has an infinite norm, and the next it
 TEST_CASE("nobody reads the gradients of an optimizer that does not tell them") {
   struct Silent final : Optimizer {
     const ValueMap& step(const Batch&) override { return outputs; }
-    GraphExecutor& executor() override { return *runs; }
-    const std::string& loss() const override { return name; }
+    GradientSource& gradients() override { return source; }
     ValueMap state() const override { return {}; }
     void restore(const ValueMap&) override {}
     HyperParameters& hyper_parameters() override { return numbers; }
-    std::shared_ptr<GraphExecutor> runs = make_executor(test::points_network());
-    std::string name = "loss";
+    LocalGradients source{make_executor(test::points_network()), "loss"};
     ValueMap outputs;
     HyperParameters numbers;
   } silent;

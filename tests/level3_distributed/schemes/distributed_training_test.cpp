@@ -209,7 +209,6 @@ TEST_CASE("a scheme that draws does so by the training's seed, or by its own") {
         : DistributedOptimizer(std::move(optimizer), std::move(ranks)) {
       seen.push_back(options.seed);
     }
-    const ValueMap& step(const Batch& batch) override { return local().step(batch); }
     [[nodiscard]] bool is_consistent() const override { return false; }
   };
   if (world()->size() == 1) return;

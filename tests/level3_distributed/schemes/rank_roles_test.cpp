@@ -30,7 +30,6 @@ class Served final : public DistributedOptimizer {
     return {RankRole::Kind::worker, rank, ranks - 1};
   }
 
-  const ValueMap& step(const Batch& batch) override { return local().step(batch); }
   bool is_consistent() const override { return false; }
 
   void run(Trainer& trainer, const Interrupt& interrupt) override {
@@ -55,7 +54,6 @@ class Apart final : public DistributedOptimizer {
  public:
   Apart(std::shared_ptr<ThreeStepOptimizer> optimizer, const std::shared_ptr<Communicator>& ranks)
       : DistributedOptimizer(std::move(optimizer), ranks), mean_(executor().network(), *ranks) {}
-  const ValueMap& step(const Batch& batch) override { return local().step(batch); }
   bool is_consistent() const override { return false; }
   void begin_test() override { mean_.lend(); }
   void end_test() override { mean_.take_back(); }

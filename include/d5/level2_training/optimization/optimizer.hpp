@@ -31,8 +31,12 @@ class Optimizer {
   /// Runs the network forward and backward on `batch` and updates its parameters. Returns the
   /// network's outputs, the loss among them; valid until the next run.
   virtual const ValueMap& step(const Batch& batch) = 0;
-  [[nodiscard]] virtual GraphExecutor& executor() = 0;
-  [[nodiscard]] virtual const std::string& loss() const = 0;
+  /// Where its gradients come from.
+  [[nodiscard]] virtual GradientSource& gradients() = 0;
+  [[nodiscard]] GraphExecutor& executor() { return gradients().executor(); }
+  [[nodiscard]] const std::string& loss() { return gradients().loss(); }
+  /// What of a batch the loss counts.
+  [[nodiscard]] LossWeight& loss_weight() { return gradients().loss_weight(); }
   /// Everything that resuming needs besides the parameters: moments, step counts; empty where there
   /// is nothing.
   [[nodiscard]] virtual ValueMap state() const = 0;
@@ -47,8 +51,6 @@ class Optimizer {
   /// Called after each test run, on every rank, with the mean loss of what this rank had in it, and
   /// how much of what the loss counts that was (`loss_weight`); it may be nothing.
   virtual void tested(double loss, double weight) { (void)loss, (void)weight; }
-  /// What of a batch the loss counts.
-  [[nodiscard]] virtual LossWeight& loss_weight();
   /// What the ranks that train with this one answer as one.
   [[nodiscard]] virtual RankAgreement& agreement();
   /// Has `reader`, in place of an earlier one, called for each part of the gradients that a step is
@@ -57,10 +59,7 @@ class Optimizer {
   virtual void read_gradients(GradientReader reader);
   /// After a step: whether each rank was told a part that no other was; together they are all. A
   /// collective.
-  [[nodiscard]] virtual bool tells_shares() { return false; }
-
- private:
-  std::shared_ptr<LossWeight> loss_weight_;  // made when it is asked for
+  [[nodiscard]] bool tells_shares() { return gradients().in_shares(); }
 };
 
 /// Tests with the parameters that an optimizer lends, until the end of its scope.
@@ -160,15 +159,13 @@ class ThreeStepOptimizer : public Optimizer {
   void update(std::size_t index, const Tensor& gradient);
   void end_step();
 
-  [[nodiscard]] GraphExecutor& executor() override { return gradients_->executor(); }
-  [[nodiscard]] const std::string& loss() const override { return gradients_->loss(); }
+  [[nodiscard]] GradientSource& gradients() final { return *gradients_; }
   [[nodiscard]] ValueMap state() const final;
   void restore(const ValueMap& state) final;
   [[nodiscard]] HyperParameters& hyper_parameters() override { return hyper_parameters_; }
   void begin_test() final;
   void end_test() final;
   void tested(double loss, double weight) final;
-  [[nodiscard]] LossWeight& loss_weight() final { return gradients_->loss_weight(); }
   /// As `LocalGradients::set_loss_weight`.
   void set_loss_weight(std::shared_ptr<LossWeight> weight);
   /// How much this rank's loss and gradient of a batch count in those of all ranks
@@ -178,10 +175,7 @@ class ThreeStepOptimizer : public Optimizer {
   /// A distributed scheme's, instead of a rank's alone. Throws: ValueError for null.
   void set_agreement(std::shared_ptr<RankAgreement> agreement);
   void read_gradients(GradientReader reader) final { reader_ = std::move(reader); }
-  [[nodiscard]] bool tells_shares() final { return gradients_->in_shares(); }
 
-  /// Where gradients come from.
-  [[nodiscard]] GradientSource& gradients() { return *gradients_; }
   /// The parameters whose gradients are final on this rank, in their order: for who wants all.
   [[nodiscard]] const std::vector<ParameterRange>& final_gradients() const { return final_; }
   /// The Euclidean norm of all final gradients together, without the step's factor, for whoever

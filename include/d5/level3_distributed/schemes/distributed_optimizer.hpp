@@ -18,9 +18,12 @@
 
 namespace d5 {
 
-/// Makes a three-step optimizer distributed: it holds the optimizer and speaks through a
-/// communicator, over which the optimizer's ranks agree (`CommunicatorAgreement`) unless the scheme
-/// gives it another agreement.
+/// How ranks train together, around the optimizer in three steps that updates this rank's
+/// parameters. A scheme hooks into that one's step (`add_gradient_layer`, `update_own`), or makes a
+/// step of its own of that one's parts; what it leaves alone is that one's.
+///
+/// Its ranks agree over the communicator (`CommunicatorAgreement`), unless it gives the optimizer
+/// another agreement.
 class DistributedOptimizer : public Optimizer {
  public:
   DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
@@ -41,28 +44,25 @@ class DistributedOptimizer : public Optimizer {
   /// Whether all workers have the same parameters after every step. Of others test runs are made
   /// with the mean.
   [[nodiscard]] virtual bool is_consistent() const { return true; }
-  [[nodiscard]] GraphExecutor& executor() override { return optimizer_->executor(); }
-  [[nodiscard]] const std::string& loss() const override { return optimizer_->loss(); }
-  [[nodiscard]] ValueMap state() const override { return optimizer_->state(); }
-  void restore(const ValueMap& state) override { optimizer_->restore(state); }
-  [[nodiscard]] HyperParameters& hyper_parameters() override {
-    return optimizer_->hyper_parameters();
-  }
-  void begin_test() override { optimizer_->begin_test(); }
-  void end_test() override { optimizer_->end_test(); }
-  void tested(double loss, double weight) override { optimizer_->tested(loss, weight); }
-  [[nodiscard]] LossWeight& loss_weight() override { return optimizer_->loss_weight(); }
-  [[nodiscard]] RankAgreement& agreement() override { return optimizer_->agreement(); }
-  void read_gradients(GradientReader reader) override {
-    optimizer_->read_gradients(std::move(reader));
-  }
-  [[nodiscard]] bool tells_shares() override { return optimizer_->tells_shares(); }
   /// What a record of this training says besides the options: what they left open.
   [[nodiscard]] virtual Conditions conditions() const { return {}; }
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
   /// Those that train, this rank among them. Throws: ValueError at one that does not.
   [[nodiscard]] Communicator& workers();
   [[nodiscard]] ThreeStepOptimizer& local() { return *optimizer_; }
+
+  const ValueMap& step(const Batch& batch) override { return optimizer_->step(batch); }
+  [[nodiscard]] GradientSource& gradients() final { return optimizer_->gradients(); }
+  [[nodiscard]] ValueMap state() const override { return optimizer_->state(); }
+  void restore(const ValueMap& state) override { optimizer_->restore(state); }
+  [[nodiscard]] HyperParameters& hyper_parameters() final { return optimizer_->hyper_parameters(); }
+  void begin_test() override { optimizer_->begin_test(); }
+  void end_test() override { optimizer_->end_test(); }
+  void tested(double loss, double weight) override { optimizer_->tested(loss, weight); }
+  [[nodiscard]] RankAgreement& agreement() override { return optimizer_->agreement(); }
+  void read_gradients(GradientReader reader) override {
+    optimizer_->read_gradients(std::move(reader));
+  }
 
  protected:
   [[nodiscard]] const std::shared_ptr<Communicator>& shared_communicator() const {

@@ -66,8 +66,6 @@ class ConsistentDecentralized final : public DistributedOptimizer {
     return options.exchange.name == "dense";
   }
 
-  const ValueMap& step(const Batch& batch) override { return local().step(batch); }
-
   Conditions conditions() const override {
     const std::string chosen = all_reduce_->chosen();
     if (chosen.empty()) return {};

@@ -94,7 +94,6 @@ class Pipeline final : public DistributedOptimizer {
   }
 
   bool is_consistent() const override { return grid_.parts() == 1; }
-  const ValueMap& step(const Batch& batch) override { return local().step(batch); }
 
   ValueMap state() const override {
     ValueMap state = DistributedOptimizer::state();

@@ -81,7 +81,6 @@ class TensorParallel final : public DistributedOptimizer {
   }
 
   bool is_consistent() const override { return grid_.parts() == 1; }
-  const ValueMap& step(const Batch& batch) override { return local().step(batch); }
 
   void join(Network& whole) override {
     if (grid_.parts() == 1) return;
