@@ -37,13 +37,19 @@ std::string default_in_python(const Option& option) {
 Settings declared_settings(const Options& keywords, const std::string& who,
                            const std::vector<Option>& declared) {
   py::kwargs given;
+  std::vector<std::string> emptied;
   for (const auto& [name, value] : keywords) {
-    if (std::ranges::find(declared, name.cast<std::string>(), &Option::name) == declared.end()) {
-      throw py::reference_cast_error();  // as for any call that no signature takes
+    const auto option = std::ranges::find(declared, name.cast<std::string>(), &Option::name);
+    if (option == declared.end()) throw py::reference_cast_error();  // as for any wrong call
+    if (value.is_none()) continue;
+    given[name] = value;
+    if (option->is_list && py::isinstance<py::sequence>(value) && py::len(value) == 0) {
+      emptied.push_back(option->name);
     }
-    if (!value.is_none()) given[name] = value;
   }
-  return to_settings(given).owned_by(who);
+  Settings settings = to_settings(given).owned_by(who);
+  for (const std::string& name : emptied) settings.set(name, "");
+  return settings;
 }
 
 void tell_keywords(const py::module_& m, const char* function, const std::vector<Option>& declared,
@@ -58,8 +64,8 @@ void tell_keywords(const py::module_& m, const char* function, const std::vector
   // pybind11 keeps the text for the interpreter, and frees it with the function.
   auto* definition = reinterpret_cast<PyCFunctionObject*>(m.attr(function).ptr())->m_ml;
   std::string text = definition->ml_doc;
-  const std::string untold = "**kwargs: typing.Any";
-  text.replace(text.find(untold), untold.size(), told);
+  const std::string any = "**kwargs: typing.Any";
+  text.replace(text.find(any), any.size(), told);
   std::free(const_cast<char*>(definition->ml_doc));
   definition->ml_doc = strdup(text.c_str());
 }

@@ -68,7 +68,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"net run lenet --place Conb=reference", "did you mean Conv"},
       {"net show lenet --steps --place node:fc=reference", "did you mean node:fc1"},
       {"net show lenet --place Conv=reference", "--steps"},
-      {"net check lenet --numeric 0", "--numeric"},
+      {"net check lenet --numeric -1", "--numeric"},
       {"op check 'Rellu 2x3'", "did you mean Relu"},
       {"op check 'Relu 2xx3'", "column 8"},
       {"op check 'Relu 2' --device gpu", "gpu"},

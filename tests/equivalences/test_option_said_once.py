@@ -7,6 +7,7 @@ import re
 
 import d5 as module
 import pytest
+from test_run_and_its_command import key_of
 
 CASE = "Relu 4"
 VALUES = {"N": 7, "S": 0.25}
@@ -55,6 +56,27 @@ def test_a_value_in_commands_of_program_and_python(d5):
         for record in program:
             assert said in record["command"], name
         assert {m["command"] for m in program} == {m.command for m in python}, name
+
+
+def defaults_in_help(d5, *command, heading):
+    """What the help says that holds where an option is not given."""
+    block = d5(*command, "--help").stdout.split(f"{heading}:\n")[1].split("\n\n")[0]
+    options = re.split(r"^ +(?=--)", block, flags=re.M)
+    found = [re.match(r"(--[a-z-]+) .*\(default\s+(\S+)\)", option, re.S) for option in options]
+    return [word for match in found if match for word in match.groups()]
+
+
+@pytest.mark.parametrize("words, heading, count", (
+    (("op", "bench", CASE, "--pass", "forward"), "Measuring", 5),
+    (("net", "check", "lenet"), "Checking", 3),
+    (("train", "mnist-lenet-quick", "--set", "training.epochs=1", "--set", "training.most_batches=3"), "Under mpirun", 2),
+))
+def test_defaults_in_the_help_are_those_that_hold(d5, words, heading, count):
+    defaults = defaults_in_help(d5, *words[:1 if words[0] == "train" else 2], heading=heading)
+    assert len(defaults) == 2 * count, defaults
+    left_out, given = (d5.records(*words, *more, status=(0, 1)) for more in ((), defaults))
+    assert [r["command"] for r in given] == [r["command"] for r in left_out]
+    assert [key_of(r) for r in given] == [key_of(r) for r in left_out]
 
 
 def test_a_refusal_names_option_and_keyword(d5):

@@ -3,7 +3,7 @@
 """Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files, no
 static initialisers, format.
 
-usage: check_house.py SOURCE_DIR {arrow,umbrellas,before,headers,names,units,initialisers,conditions,readme,links,format} [COMPILER FLAGS... or BUILD_DIR]
+usage: check_house.py SOURCE_DIR {arrow,umbrellas,before,headers,names,units,initialisers,conditions,options,readme,links,format} [COMPILER FLAGS... or BUILD_DIR]
 Prints each breach as file:line: message; exit status 1 if there is any, 4 if a tool is not installed.
 """
 
@@ -305,11 +305,26 @@ def conditions(root: pathlib.Path) -> Iterator[str]:
                 yield f"{file}:{text.count(chr(10), 0, match.start()) + 1}: a list of conditions ({', '.join(known)}): ask their roles"
 
 
+def options(root: pathlib.Path) -> Iterator[str]:
+    """Messages of the library name options by `option_word`: a flag is the program's. Commands, in quotes, have flags."""
+    literal = r'"((?:[^"\\\n]|\\.)*)"'
+    of_others = {"oversubscribe", "shm-size", "gres", "version", "sparse"}  # mpirun's, docker's, sbatch's, tar's
+    for file in sources(root / "src", ".cpp", ".hpp"):
+        text = re.sub(r"^\s*///?.*$", "", file.read_text(), flags=re.M)
+        for match in re.finditer(rf"{literal}(?:\s+{literal})*", text):
+            words = "".join(re.findall(literal, match.group(0)))
+            words = re.sub(r"['`](?:mpirun|d5) [^'`]*['`]", "", words)
+            flags = re.findall(r"(?<![\w-])--([a-z][a-z-]+)", words)
+            is_command_line = words.lstrip().startswith("--")
+            if not is_command_line and any(flag not in of_others for flag in flags):
+                yield f"{file}:1: a message says --{flags[0]}: use option_word ({words[:60]})"
+
+
 def main() -> int:
     root, check, *rest = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
     checks: dict[str, Callable[[pathlib.Path], Iterator[str]]] = {
         "arrow": arrow, "umbrellas": umbrellas, "before": before, "names": names, "initialisers": initialisers,
-        "conditions": conditions,
+        "conditions": conditions, "options": options,
         "readme": readme, "links": links, "format": formatted, "headers": lambda r: headers(r, rest),
         "units": lambda _: units(pathlib.Path(rest[0]))}
     breaches = list(checks[check](root))

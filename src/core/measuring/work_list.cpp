@@ -115,7 +115,15 @@ bool WorkRun::go_on(const std::vector<std::string>& names) {
 }
 
 void WorkRun::plan() {
-  for (const auto& one : pieces_) keep(records_of(one, [&] { return one.plan(); }));
+  for (const auto& one : pieces_) {
+    keep(records_of(one, [&] {
+      if (one.plan) return one.plan();
+      Measurement planned = one.record;
+      planned.status = Status::skipped;
+      planned.reason = "planned, not run";
+      return std::vector{planned};
+    }));
+  }
 }
 
 WorkDone WorkRun::finish() {

@@ -278,8 +278,8 @@ void NetworkCheckOptions::declare(OptionList& options) {
               "data and a program that shows it; cut short, the same command goes on",
               {.placeholder = "FOLDER"});
   options.add("slower", slower,
-              "nodes count for --reduce that take X times as long as in --against, whatever they "
-              "answer; as steady as the machine",
+              "leave nodes that take X times as long as in the framework that they are held "
+              "against, whatever they answer; as steady as the machine; 0: nodes that differ",
               {.least = 0, .unit = "x"});
   options.add("numeric", numeric,
               "gradients against finite differences in float64, too, of N elements of each "

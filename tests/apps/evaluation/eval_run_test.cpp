@@ -56,7 +56,7 @@ TEST_CASE("an evaluation is printed with accuracy, latency and cost, and its loc
 TEST_CASE("what is said replaces the manifest, also where it says what is usual") {
   const ToyEvaluation toy;
   const std::string run = "eval run " + matrix_of(toy) + " --dry-run --format json";
-  CHECK_THAT(run_d5(run).out, Contains("sleep:output=means"));
+  CHECK_THAT(run_d5(run).out, Contains("sleep:output=means") && Contains("planned, not run"));
   const auto replaced =
       run_d5(run + " --framework reference --seed 0 --batch 2 --scenario batched");
   INFO(replaced.err);
