@@ -20,7 +20,6 @@ namespace d5 {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "d5 machine peak";
 constexpr double kSeconds = 0.5;  // of each of the three, at least
@@ -90,13 +89,14 @@ std::string machine_words() {
 fs::path cache_file() { return detail::measured_file("peak", machine_words()); }
 
 void keep(const MachinePeak& peak) {
-  const Json json = {{"format", kFormat},
-                     {"machine", machine_words()},
-                     {"float32_flop_rate", peak.float32_flop_rate},
-                     {"float64_flop_rate", peak.float64_flop_rate},
-                     {"byte_rate", peak.byte_rate}};
-  detail::keep_measured(cache_file(),
-                        json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const nlohmann::ordered_json json = {{"format", kFormat},
+                                       {"machine", machine_words()},
+                                       {"float32_flop_rate", peak.float32_flop_rate},
+                                       {"float64_flop_rate", peak.float64_flop_rate},
+                                       {"byte_rate", peak.byte_rate}};
+  detail::keep_measured(
+      cache_file(),
+      json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace
@@ -111,12 +111,12 @@ MachinePeak machine_peak() {
   std::error_code ignored;
   if (file.empty() || !fs::is_regular_file(file, ignored)) return {};
   try {  // one that is damaged is none
-    const Json json = Json::parse(read_file(file.string(), 1 << 16));
+    const auto json = nlohmann::ordered_json::parse(read_file(file.string(), 1 << 16));
     if (json.at("format") != kFormat || json.at("machine") != machine_words()) return {};
     return {.float32_flop_rate = json.at("float32_flop_rate"),
             .float64_flop_rate = json.at("float64_flop_rate"),
             .byte_rate = json.at("byte_rate")};
-  } catch (const Json::exception&) {
+  } catch (const nlohmann::ordered_json::exception&) {
     return {};
   } catch (const IoError&) {
     return {};
