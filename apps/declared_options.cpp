@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string_view>
 
 #include "d5/core/errors/error.hpp"
 #include "d5/core/measuring/command_line.hpp"
@@ -28,7 +29,9 @@ CLI::Validator taken_by(const TakeOption& take, const Option& option) {
         } catch (const OptionError& error) {
           return error.fault();
         } catch (const ValueError& error) {
-          return std::string(error.what());
+          const std::string who = fmt::format("settings: option {}: ", option.name);
+          const std::string_view what = error.what();
+          return std::string(what.substr(what.starts_with(who) ? who.size() : 0));
         }
       },
       "");

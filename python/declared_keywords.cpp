@@ -12,7 +12,7 @@ namespace d5::python {
 namespace {
 
 /// As pybind11 writes types of arguments.
-std::string type_in_python(const std::string& type) {
+std::string type_in_python(const Option& option) {
   const std::string integer = "typing.SupportsInt | typing.SupportsIndex";
   const std::string number = "typing.SupportsFloat | typing.SupportsIndex";
   const auto list = [](const std::string& one) {
@@ -21,8 +21,9 @@ std::string type_in_python(const std::string& type) {
   static const std::map<std::string, std::string> types{
       {"integer", integer},        {"number", number},        {"flag", "bool"},
       {"integers", list(integer)}, {"numbers", list(number)}, {"texts", list("str")}};
-  const auto place = types.find(type);
-  return place == types.end() ? "str" : place->second;
+  const auto place = types.find(option.type);
+  if (place != types.end()) return place->second;
+  return option.is_list ? list("str") : "str";
 }
 
 std::string default_in_python(const Option& option) {
@@ -58,7 +59,7 @@ void tell_keywords(const py::module_& m, const char* function, const std::vector
   for (const Option& option : declared) {
     const bool is_none = untold == Untold::as_file_says;
     told += fmt::format("{}{}: {}{} = {}", told.empty() ? "" : ", ", option.name,
-                        type_in_python(option.type), is_none ? " | None" : "",
+                        type_in_python(option), is_none ? " | None" : "",
                         is_none ? "None" : default_in_python(option));
   }
   // pybind11 keeps the text for the interpreter, and frees it with the function.

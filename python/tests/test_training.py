@@ -212,7 +212,7 @@ def test_a_benchmark_is_a_sentence():
     assert {row.statistic for row in rows if row.metric == "latency_p90"} == {"p90"}
     assert {row.conditions["answers"] for row in rows} == {"right"}
     rows = d5.bench_network("lenet", frameworks=["torch"], samples=3, unjudged=True)
-    assert {row.conditions["judge"] for row in rows} == {"none: --unjudged"}
+    assert {row.conditions["judge"] for row in rows} == {"none: unjudged"}
     rows = d5.bench("Relu 2x3", frameworks=["torch"], samples=3, judge_seconds=5)
     assert {row.conditions["answers"] for row in rows if row.metric == "time"} == {"right"}
 

@@ -151,7 +151,7 @@ TEST_CASE("words that say no wire, time, fault or number are refused with what w
       {"--fault kill", "rank=1"},
       {"--fault kill:rank=1,step=0", "step from 1"},
       {"--fault burn:rank=1,step=1", "kill, hang, delay or nan"},
-      {"--check-ranks 0", "a whole number of 1"},
+      {"--check-ranks -1", "an integer >= 0"},
   }));
   const auto run = run_d5(job.train("no.json") + " " + option);
   INFO(option << ": " << run.err);

@@ -98,3 +98,8 @@ def test_fields_of_an_evaluation(d5):
     keywords = {*EVALUATION, "scenarios", "batches", "trace_levels", "accuracy", "frameworks", "seed", "threads"}
     for function in ("evaluate", "evaluation_lock"):
         assert keywords <= told_by_signature(getattr(module._d5, function)), function
+        assert "scenarios: collections.abc.Sequence[str] | None = None" in inspect.getdoc(getattr(module._d5, function))
+    with pytest.raises(module.ValueError, match="d5.evaluate: option trace_levels: 'modl' given, expected none or"):
+        module.evaluate("mine.yaml", trace_levels=["modl"])
+    refused = d5("eval", "run", "mine.yaml", "--trace-level", "modl", status=2).stderr
+    assert "error: --trace-level: 'modl' given, expected none or" in refused

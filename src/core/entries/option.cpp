@@ -68,6 +68,17 @@ namespace {
 
 constexpr const char* kEntryPlaceholder = "NAME[:KEY=VALUE]...";
 
+/// Throws: ValueError, which says who, for a text that is not taken.
+std::string as_kept(const OptionText& text, const std::string& given, const std::string& place,
+                    const std::string& name) {
+  if (!text.read) return given;
+  try {
+    return text.read(given);
+  } catch (const ValueError& error) {
+    throw ValueError(fmt::format("{}: option {}: {}", place, name, error.what()));
+  }
+}
+
 std::vector<std::string> between_commas(const std::string& text) {
   std::vector<std::string> words;
   for (const auto word : std::views::split(text, ',')) words.emplace_back(word.begin(), word.end());
@@ -141,7 +152,8 @@ Option& OptionList::add(std::string name, std::string& value, std::string help,
   Option& option =
       options_.emplace_back(std::move(name), "text", value, "", std::move(help), text.placeholder);
   value = settings_.text(option.name, value);
-  if (text.read && settings_.has(option.name)) value = text.read(value);
+  if (settings_.has(option.name))
+    value = as_kept(text, value, settings_.place_of(option.name), option.name);
   return option;
 }
 
@@ -153,7 +165,7 @@ Option& OptionList::add(std::string name, std::vector<std::string>& values, std:
   if (!settings_.has(option.name)) return option;
   values = between_commas(settings_.text(option.name, ""));
   for (std::string& value : values) {
-    if (text.read) value = text.read(value);
+    value = as_kept(text, value, settings_.place_of(option.name), option.name);
   }
   return option;
 }

@@ -33,7 +33,7 @@ struct RunOptions {
     options.add("exact", exact, "to the bit");
     options.add("name", name, "its name",
                 {.placeholder = "NAME", .read = [](const std::string& text) {
-                   if (text == "none") throw ValueError("it needs a name");
+                   if (text == "none") throw ValueError("settings: option name: it needs a name");
                    return text + "!";
                  }});
     options.add("words", words, "several");
@@ -116,7 +116,8 @@ TEST_CASE("a refused value says what was given and expected, with and without it
   CHECK(fault({{"loud", "perhaps"}}) == "'perhaps' given, expected true or false");
   CHECK(fault({{"sizes", "1,0"}}) == "'0' given, expected an integer >= 1");
   CHECK(fault({{"order", "sorted"}}) == "'sorted' given, expected drawn or given");
-  CHECK_THROWS_WITH(read_options<RunOptions>({{"name", "none"}}), "it needs a name");
+  CHECK_THROWS_WITH(read_options<RunOptions>({{"name", "none"}}),
+                    "settings: option name: it needs a name");
 }
 
 TEST_CASE("one option more of measuring is in its list, its check and its command") {

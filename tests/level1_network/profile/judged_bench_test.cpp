@@ -112,7 +112,7 @@ TEST_CASE("unjudged, every row says so") {
   const auto records = bench(model_in(folder), {"planted:wrong", "reference"}, 1, true);
   for (const auto& record : records) {
     CHECK(record.conditions.at("answers") == "not judged");
-    CHECK(record.conditions.at("judge") == "none: --unjudged");
+    CHECK(record.conditions.at("judge") == "none: unjudged");
     CHECK(record.status != Status::failed);
     CHECK_THAT(record.command, Contains("--unjudged"));
   }

@@ -119,6 +119,6 @@ TEST_CASE("batches that are wrong, or become it under the clock, have no time th
   }
   for (const Measurement& record : bench_misplaced(0, true)) {
     CHECK(record.status != Status::failed);
-    CHECK(record.conditions.at("judge") == "none: --unjudged");
+    CHECK(record.conditions.at("judge") == "none: unjudged");
   }
 }

@@ -9,7 +9,9 @@
 namespace d5::detail {
 
 /// The regular files of a tar archive in memory, one after another: ustar, pax, GNU's long names
-/// and sizes. Links, folders and devices are passed over. Nothing is unpacked.
+/// and sizes. Links, folders and devices are passed over. Nothing is unpacked, and each member's
+/// place is told: samples are read there in any order. libarchive, with which whole archives are
+/// unpacked (`files_in_archive`), does not tell where the data of a member lies.
 /// Source: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Extended Header"; GNU tar manual,
 /// "Basic Tar Format".
 class TarReader {
