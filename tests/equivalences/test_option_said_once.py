@@ -100,6 +100,6 @@ def test_fields_of_an_evaluation(d5):
         assert keywords <= told_by_signature(getattr(module._d5, function)), function
         assert "scenarios: collections.abc.Sequence[str] | None = None" in inspect.getdoc(getattr(module._d5, function))
     with pytest.raises(module.ValueError, match="d5.evaluate: option trace_levels: 'modl' given, expected none or"):
-        module.evaluate("mine.yaml", trace_levels=["modl"])
+        module.evaluate("efficientnet-lite0", trace_levels=["modl"])
     refused = d5("eval", "run", "mine.yaml", "--trace-level", "modl", status=2).stderr
     assert "error: --trace-level: 'modl' given, expected none or" in refused

@@ -78,6 +78,16 @@ TEST_CASE("a cell's command has all that its numbers depend on") {
              Contains("--scenario closed_loop --batch 2 --queries 5 --instances 2 --longest-wait "
                       "0.001 --stage-threads 2 --threads 1 --seed 5 --no-accuracy"));
   CHECK_THAT(records.back().command, Contains("--seed 6"));  // the second repetition's
+  // Run again, it is the same case.
+  const std::string line = records.back().command, again = toy / "again.json";
+  REQUIRE(run_d5(line.substr(std::string("d5 ").size()) + " --quiet --out " + again).status == 0);
+  const auto same = d5::read_results(again).measurements;
+  REQUIRE_FALSE(same.empty());
+  for (const auto& record : same) CHECK(record.command == line);
+  for (const auto& [name, condition] : records.back().conditions) {
+    INFO(name);
+    if (condition.role == d5::Role::identity) CHECK(same.back().conditions.at(name) == condition);
+  }
 }
 
 TEST_CASE("a crash, or no answer in time, is a failed row of the program") {
