@@ -35,7 +35,7 @@ def test_a_network_is_checked_and_run_in_one_call():
     assert row.status == "skipped" and "judges itself" in row.reason
     rows = d5.check_network("resnet-18", transforms=["fold-batch-norm"])
     assert {row.status for row in rows} == {"passed"}
-    with pytest.raises(d5.ValueError, match="by-node"):
+    with pytest.raises(d5.ValueError, match="by_node"):
         d5.check_network("lenet", by_node=True, backward=True)
     outputs = d5.run_network("Relu 2x2", {"input0": np.array([[-1, 2], [3, -4]], np.float32)})
     (answer,) = outputs.values()
