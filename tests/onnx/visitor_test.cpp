@@ -67,7 +67,7 @@ TEST_CASE("a translation names all nodes that it lacks before it begins") {
   CHECK_THROWS_AS(visitor.translate(graph_with_branches(), "numpy"), Unsupported);
   CHECK_THROWS_WITH(visitor.translate(graph_with_branches(), "numpy"),
                     "numpy has no translation for: If 'y', Add 't' (2 nodes); write a custom "
-                    "operator for it, or mix: --framework numpy+reference");
+                    "operator for it, or mix: frameworks=['numpy+reference']");
   CHECK(seen == 0);
   visitor.on<nodes::If>([&](const nodes::If&) { ++seen; });
   visitor.on<nodes::Add>([&](const nodes::Add&) { ++seen; });

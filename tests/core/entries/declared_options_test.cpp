@@ -33,7 +33,7 @@ struct RunOptions {
     options.add("exact", exact, "to the bit");
     options.add("name", name, "its name",
                 {.placeholder = "NAME", .read = [](const std::string& text) {
-                   if (text == "none") throw ValueError("settings: option name: it needs a name");
+                   if (text == "none") throw ValueError("it needs a name");
                    return text + "!";
                  }});
     options.add("words", words, "several");
