@@ -39,8 +39,9 @@ void EvaluationManifest::declare_run(ManifestFields& fields) {
   fields.add("split", split, "the split of the data set; all samples if left out");
   fields.add("scenarios", scenarios, "scenarios: how queries come ('d5 list scenarios')",
              ::d5::scenarios(), {.flag = "scenario"});
-  fields.add("batches", batches, "sizes of batch: samples that are computed together",
-             {.range = {.least = 1, .most = 65536}, .flag = "batch"});
+  FieldRule batch{.range = {.least = 1, .most = 65536}};
+  batch.flag = "batch";
+  fields.add("batches", batches, "sizes of batch: samples that are computed together", batch);
   fields.add("queries", queries,
              "the least number of queries of a scenario; 0: as its verdict needs",
              {.range = {.least = 0}});

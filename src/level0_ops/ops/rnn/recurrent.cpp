@@ -9,7 +9,6 @@
 #include "level0_ops/kernels/recurrent/recurrent_operator.hpp"
 
 namespace d5::detail {
-namespace {
 
 ///     h' = f(W x + R h + b)
 template <class A>
@@ -98,7 +97,6 @@ struct GruCell : CellBase<A> {
   }
 };
 
-}  // namespace
 }  // namespace d5::detail
 
 namespace d5::ops {
