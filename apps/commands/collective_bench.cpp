@@ -11,7 +11,6 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/rank_options.hpp"
-#include "apps/value_checks.hpp"
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/numbers/byte_count.hpp"
