@@ -19,6 +19,7 @@
 #include "d5/level1_network/validation/numeric_gradients.hpp"
 #include "level1_network/source/input_drawing.hpp"
 #include "level1_network/validation/moved_outputs.hpp"
+#include "level1_network/validation/network_check_options.hpp"
 #include "level1_network/validation/network_sides.hpp"
 #include "level1_network/validation/reduced_folder.hpp"
 #include "level1_network/validation/value_check.hpp"
@@ -30,11 +31,6 @@ Settings check_wishes(const std::string& word, const NetworkCheckOptions& option
   Settings wishes = run_wishes(word, options.sizes, options.execution);
   wishes.set("with_loss", true);
   return wishes;
-}
-
-/// Whether there is something to hold answers against: a folder's own, on its own inputs.
-bool expects_outputs(const std::string& model, const NetworkCheckOptions& options) {
-  return is_test_folder(model) && options.inputs.empty();
 }
 
 /// One that judges itself has passed nothing. What says nothing on these inputs is kept.
@@ -187,7 +183,7 @@ std::vector<Measurement> results_in(const std::string& model, const std::string&
   try {
     if (!options.reduce.empty()) return reduced(model, word, options);
     if (options.by_node) return node_by_node(model, word, options);
-    if (!expects_outputs(model, options)) return against_reference(model, word, options);
+    if (!detail::expects_outputs(model, options)) return against_reference(model, word, options);
     return test_folder(model, execution_in(word, options), options.tolerance, options.interrupt,
                        options.transforms);
   } catch (const Unsupported&) {
@@ -231,7 +227,7 @@ void check_in(const std::string& model, const std::string& word, const NetworkCh
 
 void plan_in(const std::string& model, const std::string& word,
              const NetworkCheckOptions& options) {
-  if (expects_outputs(model, options)) {
+  if (detail::expects_outputs(model, options)) {
     return plan_folder(model, execution_in(word, options), options.transforms);
   }
   const auto executor = open_executor(
@@ -242,72 +238,7 @@ void plan_in(const std::string& model, const std::string& word,
   with_advice(fed, [&] { executor->plan(fed.values, loss_of(network)); });
 }
 
-void expect_reducible(const NetworkCheckOptions& options) {
-  const std::string reduce = option_word("reduce");
-  if (options.by_node || options.numeric > 0) {
-    throw ValueError(fmt::format("{} goes by whole networks; leave out {} and {}", reduce,
-                                 option_word("by_node"), option_word("numeric")));
-  }
-  if (options.tolerance) {
-    throw ValueError(reduce + " looks for what rounding does not explain; leave out the tolerance");
-  }
-  if (options.backward && options.slower > 0) {
-    throw ValueError(fmt::format("{} is of forward; leave out {}", option_word("slower"),
-                                 option_word("backward")));
-  }
-  if (executor_words(options.frameworks).size() != 1) {
-    throw ValueError(reduce + " is for one framework at a time; name it with " +
-                     option_word("framework"));
-  }
-  expect_own_folder(options.reduce);
-}
-
 }  // namespace
-
-void NetworkCheckOptions::declare(OptionList& options) {
-  options.add("against", against,
-              "the framework that models are held against; test folders bring what is expected",
-              {.placeholder = "FRAMEWORK"});
-  options.add("backward", backward,
-              "gradients of parameters also where a network has no output 'loss': those of the "
-              "outputs times random numbers");
-  options.add("by_node", by_node,
-              "which node differs: its error with all before it, and alone on right values");
-  options.add("reduce", reduce,
-              "cut the network down to the few nodes that differ, and leave them in a folder with "
-              "data and a program that shows it; cut short, the same command goes on",
-              {.placeholder = "FOLDER"});
-  options.add("slower", slower,
-              "leave nodes that take X times as long as in the framework that they are held "
-              "against, whatever they answer; as steady as the machine; 0: nodes that differ",
-              {.least = 0, .unit = "x"});
-  options.add("numeric", numeric,
-              "gradients against finite differences in float64, too, of N elements of each "
-              "parameter; 0: none",
-              {.least = 0});
-}
-
-void expect_checkable(const std::string& model, const NetworkCheckOptions& options) {
-  if (options.backward && options.by_node) {
-    throw ValueError(fmt::format("{} compares what nodes answer forward; leave out {}",
-                                 option_word("by_node"), option_word("backward")));
-  }
-  if (!options.reduce.empty()) expect_reducible(options);
-  if (options.slower > 0 && options.reduce.empty()) {
-    throw ValueError(fmt::format("{} is what {} looks for; name its folder, too",
-                                 option_word("slower"), option_word("reduce")));
-  }
-  if (options.backward && kept_by(options.transforms) != Keeps::gradients) {
-    throw ValueError(option_word("backward") +
-                     ": a transform of the chain keeps no gradients ('d5 list transforms')");
-  }
-  if (!expects_outputs(model, options)) return;
-  refuse_sizes(options.sizes, model);
-  if (options.backward) {
-    throw ValueError(fmt::format("{}: test folder '{}' expects no gradients; name its model.onnx",
-                                 option_word("backward"), printable(model)));
-  }
-}
 
 std::vector<Measurement> check_network(const std::string& model,
                                        const NetworkCheckOptions& options) {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a check: what they are called, and which go together.
+#include "level1_network/validation/network_check_options.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
+#include "level1_network/validation/reduced_folder.hpp"
+
+namespace d5 {
+namespace {
+
+void expect_reducible(const NetworkCheckOptions& options) {
+  const std::string reduce = option_word("reduce");
+  if (options.by_node || options.numeric > 0) {
+    throw ValueError(fmt::format("{} goes by whole networks; leave out {} and {}", reduce,
+                                 option_word("by_node"), option_word("numeric")));
+  }
+  if (options.tolerance) {
+    throw ValueError(reduce + " looks for what rounding does not explain; leave out the tolerance");
+  }
+  if (options.backward && options.slower > 0) {
+    throw ValueError(fmt::format("{} is of forward; leave out {}", option_word("slower"),
+                                 option_word("backward")));
+  }
+  if (executor_words(options.frameworks).size() != 1) {
+    throw ValueError(reduce + " is for one framework at a time; name it with " +
+                     option_word("framework"));
+  }
+  expect_own_folder(options.reduce);
+}
+
+}  // namespace
+
+bool detail::expects_outputs(const std::string& model, const NetworkCheckOptions& options) {
+  return is_test_folder(model) && options.inputs.empty();
+}
+
+void NetworkCheckOptions::declare(OptionList& options) {
+  options.add("against", against,
+              "the framework that models are held against; test folders bring what is expected",
+              {.placeholder = "FRAMEWORK"});
+  options.add("backward", backward,
+              "gradients of parameters also where a network has no output 'loss': those of the "
+              "outputs times random numbers");
+  options.add("by_node", by_node,
+              "which node differs: its error with all before it, and alone on right values");
+  options.add("reduce", reduce,
+              "cut the network down to the few nodes that differ, and leave them in a folder with "
+              "data and a program that shows it; cut short, the same command goes on",
+              {.placeholder = "FOLDER"});
+  options.add("slower", slower,
+              "leave nodes that take X times as long as in the framework that they are held "
+              "against, whatever they answer; as steady as the machine; 0: nodes that differ",
+              {.least = 0, .unit = "x"});
+  options.add("numeric", numeric,
+              "gradients against finite differences in float64, too, of N elements of each "
+              "parameter; 0: none",
+              {.least = 0});
+}
+
+void expect_checkable(const std::string& model, const NetworkCheckOptions& options) {
+  if (options.backward && options.by_node) {
+    throw ValueError(fmt::format("{} compares what nodes answer forward; leave out {}",
+                                 option_word("by_node"), option_word("backward")));
+  }
+  if (!options.reduce.empty()) expect_reducible(options);
+  if (options.slower > 0 && options.reduce.empty()) {
+    throw ValueError(fmt::format("{} is what {} looks for; name its folder, too",
+                                 option_word("slower"), option_word("reduce")));
+  }
+  if (options.backward && kept_by(options.transforms) != Keeps::gradients) {
+    throw ValueError(option_word("backward") +
+                     ": a transform of the chain keeps no gradients ('d5 list transforms')");
+  }
+  if (!detail::expects_outputs(model, options)) return;
+  refuse_sizes(options.sizes, model);
+  if (options.backward) {
+    throw ValueError(fmt::format("{}: test folder '{}' expects no gradients; name its model.onnx",
+                                 option_word("backward"), printable(model)));
+  }
+}
+
+}  // namespace d5
