@@ -2,11 +2,13 @@
 #include "declared_keywords.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <ranges>
 
 namespace d5::python {
 namespace {
@@ -27,10 +29,16 @@ std::string type_in_python(const Option& option) {
 }
 
 std::string default_in_python(const Option& option) {
-  if (option.type == "flag") return option.initial == "true" ? "True" : "False";
-  if (option.is_list) return "[" + option.initial + "]";
-  const bool is_number = option.type == "integer" || option.type == "number";
-  return is_number ? option.initial : "'" + option.initial + "'";
+  const std::string& text = option.initial;
+  if (option.type == "flag") return text == "true" ? "True" : "False";
+  if (option.type == "integer" || option.type == "number") return text;
+  if (option.type == "integers" || option.type == "numbers") return "[" + text + "]";
+  if (!option.is_list) return "'" + text + "'";
+  std::vector<std::string> words;
+  for (const auto word : std::views::split(text, ',')) {
+    words.push_back("'" + std::string(word.begin(), word.end()) + "'");
+  }
+  return fmt::format("[{}]", fmt::join(words, ", "));
 }
 
 }  // namespace

@@ -23,7 +23,6 @@
 namespace d5::app {
 namespace {
 
-const OptionText kEntry{.placeholder = "NAME:KEY=VALUE..."}, kTime{.placeholder = "TIME"};
 constexpr std::int64_t kProfiledSteps = 30;  // fewer are mistrusted
 
 /// A launch's part of a time that is for all of them.
@@ -44,6 +43,7 @@ std::string profiled_batches(const PredictOptions& options) {
 }  // namespace
 
 void PredictOptions::declare(OptionList& options) {
+  const OptionText entry{.placeholder = "NAME:KEY=VALUE..."}, time{.placeholder = "TIME"};
   options.add("batch", batch, "samples in the batch of a rank; with --strong of all together",
               {.least = 1, .most = 1'000'000});
   options.add("strong", strong, "all ranks share the batch");
@@ -57,14 +57,14 @@ void PredictOptions::declare(OptionList& options) {
               "delays messages as it would",
               {.placeholder = "LATENCY,BANDWIDTH"});
   options
-      .add("scheme", scheme, "a scheme and its options ('d5 list distributed-optimizers')", kEntry)
+      .add("scheme", scheme, "a scheme and its options ('d5 list distributed-optimizers')", entry)
       .flag = "distributed";
-  options.add("optimizer", optimizer, "the optimizer ('d5 list optimizers')", kEntry);
+  options.add("optimizer", optimizer, "the optimizer ('d5 list optimizers')", entry);
   options.add("steps", steps, "steps that are profiled, and measured, in all launches",
               {.least = 2, .most = 1'000'000});
   options.add("least_time", least_time,
               "more steps than --steps, 500 at most in a launch, where those take less together",
-              kTime);
+              time);
   options.add("measure", measure,
               "so many ranks of this machine: predicted from as many copies and their network, "
               "then measured",
@@ -81,10 +81,10 @@ void PredictOptions::declare(OptionList& options) {
   options.add("step_budget", step_budget,
               "time for each profile, and for measuring each number of ranks; where it is over, "
               "there are fewer steps",
-              kTime);
+              time);
   options
       .add("engine", engine, "the model of the network's time ('d5 list simulated-networks')",
-           kEntry)
+           entry)
       .flag = "model";
   options.add("keep", keep,
               "a folder in which profiles and networks of this machine stay, and from which they "

@@ -82,15 +82,10 @@ Measurements peaks_of_evaluation(const Manifest& what, const std::string& object
   return Measurements(done.results.measurements);
 }
 
-/// What is said of the evaluation, which a search has no part in.
-std::vector<Option> options_of_evaluation() {
+/// The fields of an evaluation, but its scenarios (a peak is of one), and the search's options.
+std::vector<Option> options_of_both() {
   std::vector<Option> options = options_of<EvaluationManifest>();
   std::erase_if(options, [](const Option& option) { return option.name == "scenarios"; });
-  return options;
-}
-
-std::vector<Option> options_of_both() {
-  std::vector<Option> options = options_of_evaluation();
   for (const Option& option : options_of<PeakOptions>()) options.push_back(option);
   return options;
 }

@@ -68,7 +68,7 @@ void expect_same(const std::string& how, const std::string& before, const std::s
   if (before == how) return;
   throw ValueError(
       fmt::format("'{}' was begun with '{}', and this is '{}'; give the same options on the same "
-                  "machine, or measure anew without {}",
+                  "machine, or measure again without {}",
                   printable(path), printable(before), printable(how), option_word("resume")));
 }
 
@@ -139,7 +139,7 @@ void ResultJournal::resume_results_file(const std::string& how) {
   if (!results.run) {
     throw ValueError(
         fmt::format("'{0}' does not tell of which cases its records are, and {1} cannot go on from "
-                    "it; choose another {2}, or measure anew without {1}",
+                    "it; choose another {2}, or measure again without {1}",
                     printable(path_), option_word("resume"), option_word("out")));
   }
   expect_same(how, results.run->how, path_);

@@ -52,7 +52,7 @@ class ExchangedGradients final : public GradientDecorator, public ExecutionEvent
   std::vector<std::size_t> bucket_of_;  // by parameter
   std::optional<bool> in_shares_;       // the exchange's nature, when it was asked for
 
-  // Of the run under way.
+  // The run under way.
   ExchangeStep step_ = {.number = -1};
   bool active_ = false;                             // not in runs that are no step of training
   std::vector<std::size_t> missing_;                // by bucket: gradients that are not final yet

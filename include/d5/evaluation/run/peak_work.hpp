@@ -21,8 +21,8 @@ struct LatencyObjective {
 
 struct PeakWorkOptions {
   EntryChoice scenario = {"poisson"};  ///< one with an option "rate"
-  /// Of the search; its `run` has the objective. How long a rate is tried, at least, and the seed,
-  /// the evaluation's manifest says where it says so (`seconds`, `queries`, `seed`).
+  /// The search; its `run` has the objective. The evaluation's `seconds`, `queries` and `seed`
+  /// stand before those of `run` where they are not 0.
   PeakOptions search = {};
   std::string command_options = {};  ///< at the end of every record's command
 };

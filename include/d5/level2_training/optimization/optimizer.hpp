@@ -31,7 +31,7 @@ class Optimizer {
   /// Runs the network forward and backward on `batch` and updates its parameters. Returns the
   /// network's outputs, the loss among them; valid until the next run.
   virtual const ValueMap& step(const Batch& batch) = 0;
-  /// Where its gradients come from.
+  /// The source of its gradients.
   [[nodiscard]] virtual GradientSource& gradients() = 0;
   [[nodiscard]] GraphExecutor& executor() { return gradients().executor(); }
   [[nodiscard]] const std::string& loss() { return gradients().loss(); }
