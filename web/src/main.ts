@@ -30,6 +30,7 @@ async function show(): Promise<void> {
   leave.abort();
   leave = new AbortController();
   const { signal } = leave;
+  let shownHash = location.hash;
   const { view, path, parameters, query } = where();
   const isOther = path !== shownPath;
   shownPath = path;
@@ -51,13 +52,14 @@ async function show(): Promise<void> {
     query,
     signal,
     remember(chosen) {
-      if (signal.aborted) return;
+      if (signal.aborted || location.hash !== shownHash) return; // the reader has left; `hashchange` comes later
       for (const [key, value] of Object.entries(chosen)) {
         if (value) query.set(key, value);
         else query.delete(key);
       }
       const text = query.toString();
       history.replaceState(null, '', `#${path || '/'}${text ? `?${text}` : ''}`);
+      shownHash = location.hash;
     },
     again: () => void show(),
   };

@@ -164,6 +164,20 @@ test('models that the server answers with are shown, the ready ones first, other
   await page.context().close();
 });
 
+test('a view that is left at once does not take the address back', async () => {
+  const page = await tab('/');
+  await page.evaluate(() => {
+    location.hash = '#/runs'; // its event comes after what follows
+    const search = document.querySelector('#search');
+    search.value = 'lenet';
+    search.dispatchEvent(new Event('input'));
+  });
+  await settled(page, '/runs');
+  assert.match(page.url(), /#\/runs/);
+  quiet();
+  await page.context().close();
+});
+
 test('a name that holds a script stays a text', async () => {
   const page = await tab('/');
   await page.getByText(kHostile).first().waitFor();
