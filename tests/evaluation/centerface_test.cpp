@@ -77,8 +77,11 @@ TEST_CASE("CenterFace finds the faces that its package finds") {
       samples, {{.name = "image", .field = "image", .steps = model.inputs[0].steps}}, model.answer);
   const auto predictor = open_predictor("torch", {.model = "centerface", .network = network});
   for (const auto& [sample, faces, best] : kSeen) {
-    const ValueMap inputs = way.prepare(sample);
-    const ValueMap answer = way.answer(predictor->predict(inputs), 0);
+    PipelineItem item{.sample = sample};
+    way.prepare(item);
+    ModelPipeline::predict(*predictor, std::vector{&item});
+    way.answer(item);
+    const ValueMap& answer = item.answer;
     INFO("sample " << sample);
     const Tensor& boxes = answer.at("boxes").tensor();
     REQUIRE(boxes.shape()[0] == std::int64_t(faces));

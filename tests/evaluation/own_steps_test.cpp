@@ -67,15 +67,20 @@ TEST_CASE("a function of one's own is a step, and costs no more than its sample"
                                         {"shape", "2x1"},
                                         {"seconds", 8.0}}}}}},
                           {});
-  const ValueMap four = way.prepare(4);
+  const auto prepared = [&](std::int64_t sample) {
+    PipelineItem item{.sample = sample};
+    way.prepare(item);
+    return item.inputs;
+  };
+  const ValueMap four = prepared(4);
   const Tensor& x = four.at("x").tensor();
   CHECK(x.shape() == Shape{1, 2, 1});
   CHECK(x.data<double>()[0] == 12);
   CHECK(x.data<double>()[1] == 13.5);
-  CHECK_THROWS_WITH(way.prepare(1), Catch::Contains("ValueError: one"));
-  CHECK_THROWS_WITH(way.prepare(2), Catch::Contains("its process ended"));
-  CHECK_THROWS_WITH(way.prepare(3), Catch::Contains("2x1"));  // what it said that it returns
-  CHECK(way.prepare(5).at("x").tensor().data<double>()[0] == 15);
+  CHECK_THROWS_WITH(prepared(1), Catch::Contains("ValueError: one"));
+  CHECK_THROWS_WITH(prepared(2), Catch::Contains("its process ended"));
+  CHECK_THROWS_WITH(prepared(3), Catch::Contains("2x1"));  // what it said that it returns
+  CHECK(prepared(5).at("x").tensor().data<double>()[0] == 15);
 }
 
 TEST_CASE("a call of Python's that hangs is ended") {
@@ -89,7 +94,8 @@ TEST_CASE("a call of Python's that hangs is ended") {
         .field = "pair",
         .steps = {{"python", {{"function", folder / "mine.py::wait"}, {"seconds", 0.5}}}}}},
       {});
-  CHECK_THROWS_WITH(way.prepare(0), Catch::Contains("no answer within 0.5 s"));
+  PipelineItem item;
+  CHECK_THROWS_WITH(way.prepare(item), Catch::Contains("no answer within 0.5 s"));
 }
 
 TEST_CASE("what names no function is refused") {

@@ -7,11 +7,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/evaluation/accuracy/accuracy_measure.hpp"
 #include "d5/evaluation/load/scenario.hpp"
 #include "d5/level2_training/data/sample_step.hpp"
 #include "evaluation/run/pipeline_system.hpp"
@@ -118,6 +120,23 @@ TEST_CASE("a served model's answers are those of one that is asked alone") {
                                             .longest_wait = batch > 1 ? 0.001 : 0},
                                  .stage_threads = stage_threads});
   CHECK(answers_of(server) == expected);
+}
+
+TEST_CASE("what is judged is what is timed: a pipeline answers as a system does") {
+  auto way = numbers_watched();
+  Doubled doubled;
+  detail::PipelineSystem alone(way, std::make_shared<Doubled>(), 4);
+  const auto expected = answers_of(alone);
+  Pipeline judged(way.stages_before(2),
+                  [&](std::span<PipelineItem*> items) { ModelPipeline::predict(doubled, items); },
+                  way.stages_after(1), {.batch = 4});
+  std::vector<std::int64_t> samples(40);
+  std::iota(samples.begin(), samples.end(), 0);
+  std::map<std::int64_t, std::string> answers;
+  (void)judged.run(samples, [&](PipelineItem& item) {
+    answers[item.sample] = item.fault.empty() ? answer_text(item.answer) : "";
+  });
+  CHECK(answers == expected);
 }
 
 TEST_CASE("instances predict at once, and samples are prepared meanwhile") {

@@ -17,6 +17,7 @@
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/manifest/model_manifest.hpp"
 #include "d5/evaluation/pipeline/model_pipeline.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
 #include "tests/evaluation/few_threads.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
 
@@ -152,12 +153,14 @@ TEST_CASE("a pipeline without threads, batch or queue is refused") {
   CHECK_THROWS_AS(Pipeline({}, nothing, {}, {.queue = 0}), ValueError);
 }
 
-TEST_CASE("a model's stages give what preparing by hand gives, to the bit") {
+TEST_CASE("a model's stages give what one thread and a chain of steps give, to the bit") {
   const testing::ToyEvaluation toy;
   const auto model = find_manifest<ModelManifest>(toy.model()).manifest;
   const auto data = find_manifest<DatasetManifest>(toy / "colours.yaml").manifest;
-  ModelPipeline way(open_samples(data), {{.name = "image", .steps = model.inputs[0].steps}},
-                    model.answer);
+  const auto samples = open_samples(data);
+  const auto& steps = model.inputs[0].steps;
+  const ModelPipeline way(samples, {{.name = "image", .steps = steps}}, model.answer);
+  const TransformedDataset by_hand(samples, steps);
   const int threads = GENERATE(1, 3);
   Pipeline pipeline(way.stages_before(threads),
                     [](std::span<PipelineItem*> items) {
@@ -170,10 +173,14 @@ TEST_CASE("a model's stages give what preparing by hand gives, to the bit") {
   (void)pipeline.run(numbers(way.size()), [&](PipelineItem& item) {
     REQUIRE(item.fault == "");
     const Tensor& got = item.inputs.at("image").tensor();
-    const ValueMap prepared = way.prepare(next++);
-    const Tensor& expected = prepared.at("image").tensor();
-    REQUIRE(got.desc() == expected.desc());
-    CHECK(std::memcmp(got.raw(), expected.raw(), got.bytes()) == 0);
+    PipelineItem alone{.sample = next++};
+    way.prepare(alone);
+    std::vector<Tensor> chained = empty_batch(by_hand, 1);
+    by_hand.read({&item.sample, 1}, {}, chained);
+    for (const Tensor& expected : {alone.inputs.at("image").tensor(), chained[0]}) {
+      REQUIRE(got.desc() == expected.desc());
+      CHECK(std::memcmp(got.raw(), expected.raw(), got.bytes()) == 0);
+    }
     CHECK(item.fields.at("label").tensor().item<std::int64_t>() == item.sample % 3);
     CHECK(item.answer.at("classes").tensor().data<std::int64_t>()[0] == 1);
   });

@@ -10,6 +10,8 @@
 #include <shared_mutex>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
+#include "d5/level2_training/data/transformed_dataset.hpp"
 #include "evaluation/pipeline/class_words.hpp"
 #include "evaluation/pipeline/network_answer.hpp"
 #include "evaluation/pipeline/step_stage.hpp"
@@ -26,15 +28,36 @@ std::size_t field_called(const Dataset& samples, const std::string& name) {
   throw_unknown_name("field of data set " + samples.name(), name, known);
 }
 
-/// One row of an output, as a tensor of its own shape.
-Tensor row_of(const Tensor& tensor, std::int64_t row, const std::string& name) {
-  if (tensor.shape().rank() == 0 || row >= tensor.shape()[0]) {
-    throw ShapeError(fmt::format("pipeline: output '{}' is {}, expected a row {} of the batch",
-                                 printable(name), to_string(tensor.desc()), row));
+Shape without_batch(const Shape& shape) {
+  return Shape(std::vector<std::int64_t>(shape.dims().begin() + 1, shape.dims().end()));
+}
+
+/// One tensor whose rows are those of the items.
+Tensor batched(std::span<PipelineItem* const> items, const std::string& input) {
+  const Tensor& one = items[0]->inputs.at(input).tensor();
+  if (items.size() == 1) return one;
+  auto dims = one.shape().dims();
+  std::vector<std::int64_t> sizes(dims.begin(), dims.end());
+  sizes[0] = static_cast<std::int64_t>(items.size());
+  Tensor all = Tensor::empty(one.dtype(), Shape(sizes));
+  auto* out = static_cast<std::byte*>(all.raw());
+  for (const PipelineItem* item : items) {
+    const Tensor& tensor = item->inputs.at(input).tensor();
+    if (tensor.dtype() != one.dtype() || tensor.shape() != one.shape()) {
+      throw ShapeError(
+          fmt::format("pipeline: input '{}' is {} of one sample and {} of another; "
+                      "samples of a batch must be alike",
+                      printable(input), to_string(one.desc()), to_string(tensor.desc())));
+    }
+    std::memcpy(out, tensor.raw(), tensor.bytes());
+    out += tensor.bytes();
   }
-  const auto dims = tensor.shape().dims();
-  const Shape shape(std::vector<std::int64_t>(dims.begin() + 1, dims.end()));
-  return tensor.slice(row, row + 1).reshaped(shape).copy();
+  return all;
+}
+
+std::vector<StreamStage> on_threads(std::vector<StreamStage> stages, int threads) {
+  for (StreamStage& stage : stages) stage.threads = threads;
+  return stages;
 }
 
 }  // namespace
@@ -100,160 +123,116 @@ ModelPipeline::ModelPipeline(std::shared_ptr<const Dataset> samples,
     : samples_(std::move(samples)),
       held_(std::make_shared<HeldSamples>(samples_)),
       inputs_(std::move(inputs)) {
-  for (const PipelineInput& input : inputs_) {
-    fields_.push_back(field_called(*samples_, input.field));
-    transformed_.push_back(std::make_unique<TransformedDataset>(held_, input.steps, input.field));
-  }
-  for (const EntryChoice& choice : answer) {
-    auto step = answer_steps().at(choice.name).make(choice.settings);
-    answer_.push_back({choice.name, std::move(step)});
-  }
-  if (!labels.empty()) answer_.push_back({"labels", detail::class_words(std::move(labels))});
+  before_.push_back({.name = "read", .run = [this](PipelineItem& item) { read(item); }});
+  for (const PipelineInput& input : inputs_) add_input(input);
+  // The first dimension is the batch's. The steps' descriptions are held against what came.
+  before_.back().run = [this, run = before_.back().run](PipelineItem& item) {
+    run(item);
+    shape_inputs(item);
+  };
+  const auto add_answer = [&](const std::string& name, std::shared_ptr<const AnswerStep> step) {
+    after_.push_back({.name = name, .run = [step = std::move(step)](PipelineItem& item) {
+                        step->run(item.answer);
+                      }});
+  };
+  for (const auto& [name, settings] : answer)
+    add_answer(name, answer_steps().at(name).make(settings));
+  if (!labels.empty()) add_answer("labels", detail::class_words(std::move(labels)));
 }
 
 ModelPipeline::~ModelPipeline() = default;
 
-TensorDesc ModelPipeline::prepared_desc(std::size_t input) const {
-  return transformed_.at(input)->fields()[fields_[input]].desc;
+void ModelPipeline::add_input(const PipelineInput& input) {
+  const std::size_t field = field_called(*samples_, input.field);
+  const TransformedDataset described(held_, input.steps, input.field);
+  prepared_.push_back(described.fields()[field].desc);
+  const std::string before = inputs_.size() > 1 ? input.name + "." : "";
+  for (const auto& step : detail::step_stages(input.steps)) {
+    before_.push_back(
+        {.name = before + step->name(), .run = [this, step, name = input.name](PipelineItem& item) {
+           Value& value = item.inputs.at(name);
+           try {
+             value = step->run(std::move(value.tensor()), item.sample, {});
+           } catch (const FormatError& error) {
+             throw FormatError(fmt::format("sample {} ('{}'), {}", item.sample,
+                                           printable(held_->sample_name(item.sample)),
+                                           error.what()));
+           }
+         }});
+  }
 }
+
+TensorDesc ModelPipeline::prepared_desc(std::size_t input) const { return prepared_.at(input); }
 
 void ModelPipeline::load(std::span<const std::int64_t> samples) { held_->hold(samples); }
 
 void ModelPipeline::unload() { held_->forget(); }
 
-ValueMap ModelPipeline::prepare(std::int64_t sample) const {
-  ValueMap result;
+void ModelPipeline::prepare(PipelineItem& item) const {
+  for (const StreamStage& stage : before_) stage.run(item);
+}
+
+void ModelPipeline::read(PipelineItem& item) const {
+  std::vector<Tensor> sample = empty_batch(*held_, 1);
+  held_->read({&item.sample, 1}, {}, sample);
+  for (std::size_t f = 0; f < sample.size(); ++f) {
+    item.fields[samples_->fields()[f].name] = sample[f].reshaped(without_batch(sample[f].shape()));
+  }
+  for (const PipelineInput& input : inputs_) {  // a step may change its own in place
+    item.inputs[input.name] = item.fields.at(input.field).tensor().copy();
+  }
+}
+
+void ModelPipeline::shape_inputs(PipelineItem& item) const {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    std::vector<Tensor> read = empty_batch(*transformed_[i], 1);
-    transformed_[i]->read({&sample, 1}, {}, read);
-    result[inputs_[i].name] = std::move(read[fields_[i]]);
-  }
-  return result;
-}
-
-ValueMap ModelPipeline::right(std::int64_t sample) const {
-  std::vector<Tensor> read = empty_batch(*held_, 1);
-  held_->read({&sample, 1}, {}, read);
-  ValueMap result;
-  for (std::size_t f = 0; f < read.size(); ++f) {
-    if (std::ranges::find(fields_, f) != fields_.end()) continue;
-    result[samples_->fields()[f].name] = row_of(read[f], 0, samples_->fields()[f].name);
-  }
-  return result;
-}
-
-ValueMap ModelPipeline::batch(std::span<const ValueMap> prepared) {
-  if (prepared.empty()) throw ValueError("pipeline: a batch of no samples");
-  if (prepared.size() == 1) return prepared[0];
-  ValueMap result;
-  for (const auto& [name, first] : prepared[0]) {
-    const Tensor& one = first.tensor();
-    auto dims = one.shape().dims();
-    std::vector<std::int64_t> sizes(dims.begin(), dims.end());
-    sizes[0] = static_cast<std::int64_t>(prepared.size());
-    Tensor all = Tensor::empty(one.dtype(), Shape(sizes));
-    auto* out = static_cast<std::byte*>(all.raw());
-    for (const ValueMap& sample : prepared) {
-      const Tensor& tensor = sample.at(name).tensor();
-      if (tensor.dtype() != one.dtype() || tensor.shape() != one.shape()) {
-        throw ShapeError(
-            fmt::format("pipeline: input '{}' is {} of one sample and {} of another; "
-                        "samples of a batch must be alike",
-                        printable(name), to_string(one.desc()), to_string(tensor.desc())));
-      }
-      std::memcpy(out, tensor.raw(), tensor.bytes());
-      out += tensor.bytes();
+    Value& value = item.inputs.at(inputs_[i].name);
+    const Tensor& tensor = value.tensor();
+    const TensorDesc& described = prepared_[i];
+    const auto dims = tensor.shape().dims();
+    bool fits = tensor.dtype() == described.dtype && dims.size() == described.shape.rank();
+    for (std::size_t d = 0; fits && d < dims.size(); ++d) {
+      fits = described.shape[d] == kUnknownDim || described.shape[d] == dims[d];
     }
-    result[name] = std::move(all);
+    if (!fits) {
+      throw ContractError(fmt::format("pipeline: steps of input '{}' gave {}, but described {}",
+                                      printable(inputs_[i].name), to_string(tensor.desc()),
+                                      to_string(described)));
+    }
+    std::vector<std::int64_t> sizes{1};
+    sizes.insert(sizes.end(), dims.begin(), dims.end());
+    value = tensor.reshaped(Shape(std::move(sizes)));
   }
-  return result;
 }
 
-ValueMap ModelPipeline::answer(const ValueMap& outputs, std::int64_t row) const {
-  ValueMap values;
-  for (const auto& [name, value] : outputs) values[name] = row_of(value.tensor(), row, name);
-  detail::expect_numbers(values);
-  for (const NamedStep& step : answer_) step.step->run(values);
-  return values;
+ValueMap ModelPipeline::batch(std::span<PipelineItem* const> items) {
+  if (items.empty()) throw ValueError("pipeline: a batch of no samples");
+  ValueMap inputs;
+  for (const auto& [name, value] : items[0]->inputs) inputs[name] = batched(items, name);
+  return inputs;
+}
+
+void ModelPipeline::predict(Predictor& predictor, std::span<PipelineItem* const> items) {
+  const ValueMap& outputs = predictor.predict(batch(items));
+  detail::expect_batch(outputs, std::int64_t(items.size()));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    for (const auto& [name, value] : outputs) {  // copied: the predictor's own is the next batch's
+      const Tensor row = value.tensor().slice(std::int64_t(i), std::int64_t(i) + 1);
+      items[i]->answer[name] = row.reshaped(without_batch(row.shape())).copy();
+    }
+    items[i]->attempt([&] { detail::expect_numbers(items[i]->answer); });
+  }
+}
+
+void ModelPipeline::answer(PipelineItem& item) const {
+  for (const StreamStage& stage : after_) stage.run(item);
 }
 
 std::vector<StreamStage> ModelPipeline::stages_before(int threads) const {
-  std::vector<StreamStage> stages;
-  stages.push_back({"read", threads, [this](PipelineItem& item) {
-                      std::vector<Tensor> read = empty_batch(*held_, 1);
-                      held_->read({&item.sample, 1}, {}, read);
-                      for (std::size_t f = 0; f < read.size(); ++f) {
-                        const auto& name = samples_->fields()[f].name;
-                        item.fields[name] = row_of(read[f], 0, name);
-                      }
-                      for (const auto& input : inputs_) {  // a step may change its own in place
-                        item.inputs[input.name] = item.fields.at(input.field).tensor().copy();
-                      }
-                    }});
-  for (const PipelineInput& input : inputs_) {
-    const std::string before = inputs_.size() > 1 ? input.name + "." : "";
-    for (const auto& step : detail::step_stages(input.steps)) {
-      stages.push_back(
-          {before + step->name(), threads, [step, name = input.name](PipelineItem& item) {
-             Value& value = item.inputs.at(name);
-             value = step->run(std::move(value.tensor()), item.sample, {});
-           }});
-    }
-  }
-  // The first dimension is the batch's. The steps' descriptions are held against what came.
-  auto [name, count, run] = std::move(stages.back());
-  stages.back() = {name, count, [this, run](PipelineItem& item) {
-                     run(item);
-                     for (std::size_t i = 0; i < inputs_.size(); ++i) shape_input(i, item);
-                   }};
-  return stages;
-}
-
-void ModelPipeline::shape_input(std::size_t i, PipelineItem& item) const {
-  Value& value = item.inputs.at(inputs_[i].name);
-  const Tensor& tensor = value.tensor();
-  const TensorDesc told = prepared_desc(i);
-  const auto dims = tensor.shape().dims();
-  bool fits = tensor.dtype() == told.dtype && dims.size() == told.shape.rank();
-  for (std::size_t d = 0; fits && d < dims.size(); ++d) {
-    fits = told.shape[d] == kUnknownDim || told.shape[d] == dims[d];
-  }
-  if (!fits) {
-    throw ContractError(fmt::format("pipeline: steps of input '{}' gave {}, but described {}",
-                                    printable(inputs_[i].name), to_string(tensor.desc()),
-                                    to_string(told)));
-  }
-  std::vector<std::int64_t> sizes{1};
-  sizes.insert(sizes.end(), dims.begin(), dims.end());
-  value = tensor.reshaped(Shape(std::move(sizes)));
+  return on_threads(before_, threads);
 }
 
 std::vector<StreamStage> ModelPipeline::stages_after(int threads) const {
-  std::vector<StreamStage> stages;
-  for (const NamedStep& step : answer_) {
-    stages.push_back(
-        {step.name, threads, [step = step.step](PipelineItem& item) { step->run(item.answer); }});
-  }
-  return stages;
-}
-
-Pipeline::Predict ModelPipeline::predict_with(Predictor& predictor) {
-  return [&predictor](std::span<PipelineItem*> items) {
-    std::vector<ValueMap> prepared;
-    for (const PipelineItem* item : items) prepared.push_back(item->inputs);
-    const ValueMap& outputs = predictor.predict(batch(prepared));
-    detail::expect_batch(outputs, std::int64_t(items.size()));
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      for (const auto& [name, value] : outputs) {
-        items[i]->answer[name] = row_of(value.tensor(), std::int64_t(i), name);
-      }
-      try {
-        detail::expect_numbers(items[i]->answer);
-      } catch (const NumericError& error) {  // of this sample alone
-        items[i]->fault = error.what();
-      }
-    }
-  };
+  return on_threads(after_, threads);
 }
 
 }  // namespace d5

@@ -22,17 +22,6 @@ namespace {
 
 using Queue = detail::OrderedQueue<PipelineItem>;
 
-/// `work` on an item that has no fault yet; what it throws is its fault.
-template <class Work>
-void guarded(PipelineItem& item, const Work& work) {
-  if (!item.fault.empty()) return;
-  try {
-    work();
-  } catch (const std::exception& error) {
-    item.fault = error.what();
-  }
-}
-
 /// One run: queue q lies before place q, of stages, predict among them, and of who hears answers.
 class PipelineRun {
  public:
@@ -102,7 +91,7 @@ class PipelineRun {
     while (auto taken = queues_[s]->take(mine.waited_for_input)) {
       auto& [number, item] = *taken;
       const double begin = now_seconds();
-      guarded(item, [&] {
+      item.attempt([&] {
         Span span("evaluation", own.name);
         span.argument("sample", item.sample);
         own.run(item);

@@ -74,7 +74,7 @@ Tensor StepStage::run(Tensor in, std::int64_t sample, const Draw& draw) const {
   try {
     step_->run(run);
   } catch (const Error& error) {
-    throw FormatError(fmt::format("sample {}, step {}: {}", sample, name_, error.what()));
+    throw FormatError(fmt::format("step {}: {}", name_, error.what()));
   }
   Tensor result = run.take();
   if (!result.defined()) {

@@ -2,15 +2,11 @@
 #include "evaluation/run/pipeline_server.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "core/thread_pool/new_thread.hpp"
 #include "d5/core/machine/thread_share.hpp"
 #include "d5/core/trace/trace.hpp"
-#include "d5/evaluation/accuracy/accuracy_measure.hpp"
-#include "evaluation/load/system_counters.hpp"
-#include "evaluation/pipeline/network_answer.hpp"
 
 namespace d5::detail {
 
@@ -40,7 +36,9 @@ PipelineServer::PipelineServer(ModelPipeline& pipeline, std::string name, OpenPr
 
 PipelineServer::~PipelineServer() {
   end();
-  for (const Query& query : waiting_) fail(query, 0, "it was closed");
+  for (const Query& query : waiting_) {
+    complete({{.id = query.id, .status = Status::failed, .reason = "it was closed"}});
+  }
 }
 
 void PipelineServer::end() {
@@ -99,19 +97,9 @@ void PipelineServer::prepare() {
 }
 
 void PipelineServer::prepare_one(const Query& query) {
-  Task task{.query = query, .begun = Trace::now_ns()};
-  std::string fault;
-  try {
-    Span span("evaluation", "prepare");
-    span.argument("query", query.id);
-    span.argument("sample", query.sample);
-    task.prepared = pipeline_.prepare(query.sample);
-  } catch (const std::exception& error) {
-    fault = error.what();
-  } catch (...) {
-    fault = "something that is no exception";
-  }
-  if (fault.empty()) {
+  AnsweredQuery task(query);
+  task.prepare(pipeline_);
+  if (task.item.fault.empty()) {
     {
       const std::lock_guard lock(mutex_);
       tasks_.emplace(query.id, std::move(task));
@@ -124,7 +112,7 @@ void PipelineServer::prepare_one(const Query& query) {
     --prepared_;
   }
   asked_.notify_one();
-  fail(query, task.begun, fault);
+  complete({task.result()});
 }
 
 /// The line's samples are the ids of tasks, and its answers empty.
@@ -140,37 +128,20 @@ AnswerBatch PipelineServer::open_instance(int instance) {
 void PipelineServer::predict(Predictor& predictor, std::span<const std::int64_t> ids) {
   Span whole("evaluation", "batch");
   whole.argument("samples", std::int64_t(ids.size()));
-  std::vector<ValueMap> prepared;
+  std::vector<AnsweredQuery*> tasks;  // their places stay, whatever comes in beside them
   {
     const std::lock_guard lock(mutex_);
-    for (const std::int64_t id : ids) prepared.push_back(std::move(tasks_.at(id).prepared));
+    for (const std::int64_t id : ids) tasks.push_back(&tasks_.at(id));
     prepared_ -= ids.size();
   }
   asked_.notify_all();
-  auto kept = std::make_shared<ValueMap>();
-  {
-    const Span span("evaluation", "predict");
-    const ValueMap& outputs = predictor.predict(ModelPipeline::batch(prepared));
-    expect_batch(outputs, std::int64_t(ids.size()));
-    for (const auto& [name, value] : outputs) {
-      (*kept)[name] = value.tensor().copy();  // the predictor's own is the next batch's
-    }
-  }
-  SystemCounters::sample();
-  const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    Task& task = tasks_.at(ids[i]);
-    task.outputs = kept;
-    task.row = std::int64_t(i);
-    task.batch_span = Trace::current();
-  }
+  AnsweredQuery::predict(predictor, tasks);
 }
 
 void PipelineServer::hear(std::span<const QueryAnswer> predicted) {
   for (const QueryAnswer& one : predicted) {
     std::unique_lock lock(mutex_);
-    Task task = std::move(tasks_.extract(one.id).mapped());
-    task.batch = one.batch;
+    AnsweredQuery task = std::move(tasks_.extract(one.id).mapped());
     if (one.status == Status::passed) {
       room_.wait(lock, [&] { return predicted_tasks_.size() < most_; });
       predicted_tasks_.push_back(std::move(task));
@@ -178,9 +149,11 @@ void PipelineServer::hear(std::span<const QueryAnswer> predicted) {
       predicted_.notify_one();
       continue;
     }
-    if (!task.prepared.empty()) --prepared_;
+    if (one.begun == 0) --prepared_;  // no instance took it
     lock.unlock();
-    fail(task.query, task.begun, one.reason);
+    task.item.fault = one.reason;
+    task.batch = one.batch;
+    complete({task.result()});
   }
 }
 
@@ -189,50 +162,15 @@ void PipelineServer::answer() {
   for (;;) {
     predicted_.wait(lock, [&] { return answered_ || !predicted_tasks_.empty(); });
     if (predicted_tasks_.empty()) return;
-    const Task task = std::move(predicted_tasks_.front());
+    AnsweredQuery task = std::move(predicted_tasks_.front());
     predicted_tasks_.pop_front();
     lock.unlock();
     room_.notify_one();
-    answer_one(task);
+    task.answer(pipeline_);
+    complete({task.result()});
+    task.trace();
     lock.lock();
   }
-}
-
-void PipelineServer::answer_one(const Task& task) const {
-  std::string text, fault;
-  try {
-    Span span("evaluation", "answer");
-    span.argument("query", task.query.id);
-    text = answer_text(pipeline_.answer(*task.outputs, task.row));
-  } catch (const std::exception& error) {
-    fault = error.what();
-  } catch (...) {
-    fault = "something that is no exception";
-  }
-  if (!fault.empty()) return fail(task.query, task.begun, fault);
-  complete({{.id = task.query.id,
-             .begun = task.begun,
-             .batch = task.batch,
-             .bytes = std::as_bytes(std::span(text))}});
-  trace_request(task.query, task.begun, task.batch_span);
-}
-
-void PipelineServer::fail(const Query& query, std::int64_t begun, std::string_view reason) const {
-  complete({{.id = query.id, .begun = begun, .status = Status::failed, .reason = reason}});
-}
-
-void trace_request(const Query& query, std::int64_t begun, std::uint64_t batch_span) {
-  if (!Trace::takes("evaluation")) return;
-  TraceRecord record;
-  record.kind = TraceRecord::Kind::overlapping;
-  record.level = "evaluation";
-  record.name = "request";
-  record.begin_ns = begun;
-  record.end_ns = Trace::now_ns();
-  record.arguments = {{"query", query.id},
-                      {"sample", query.sample},
-                      {"answered in", static_cast<std::int64_t>(batch_span)}};
-  Trace::add(record);
 }
 
 }  // namespace d5::detail

@@ -15,6 +15,7 @@
 #include "d5/evaluation/load/served_predictor.hpp"
 #include "d5/evaluation/pipeline/model_pipeline.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
+#include "evaluation/run/answered_query.hpp"
 
 namespace d5::detail {
 
@@ -49,26 +50,13 @@ class PipelineServer final : public SystemUnderTest {
   void flush() override;
 
  private:
-  /// A query between the threads.
-  struct Task {
-    Query query;
-    std::int64_t begun = 0;
-    ValueMap prepared = {};
-    std::shared_ptr<const ValueMap> outputs = nullptr;  ///< of its batch
-    std::int64_t row = 0;
-    std::int32_t batch = 1;
-    std::uint64_t batch_span = 0;  ///< in a trace
-  };
-
   void prepare();
   void prepare_one(const Query& query);
   [[nodiscard]] AnswerBatch open_instance(int instance);
   void predict(Predictor& predictor, std::span<const std::int64_t> ids);
   void hear(std::span<const QueryAnswer> predicted);
   void answer();
-  void answer_one(const Task& task) const;
   void end();
-  void fail(const Query& query, std::int64_t begun, std::string_view reason) const;
 
   ModelPipeline& pipeline_;
   const std::string name_;
@@ -79,19 +67,15 @@ class PipelineServer final : public SystemUnderTest {
   std::mutex mutex_;
   std::condition_variable asked_, predicted_, room_;
   std::deque<Query> waiting_;
-  std::unordered_map<std::int64_t, Task> tasks_;  ///< by the query's id
-  std::size_t preparing_ = 0;                     ///< on a thread
-  std::size_t prepared_ = 0;                      ///< or there already
-  std::deque<Task> predicted_tasks_;
+  std::unordered_map<std::int64_t, AnsweredQuery> tasks_;  ///< by the query's id
+  std::size_t preparing_ = 0;                              ///< on a thread
+  std::size_t prepared_ = 0;                               ///< or there already
+  std::deque<AnsweredQuery> predicted_tasks_;
   bool flushed_ = false, closed_ = false, answered_ = false;
 
   std::unique_ptr<ServedPredictor> served_;
   std::vector<std::thread> before_;
   std::thread behind_;
 };
-
-/// What joins a request with the batch that answered it: the batch's id, whose children are predict
-/// and its nodes.
-void trace_request(const Query& query, std::int64_t begun, std::uint64_t batch_span);
 
 }  // namespace d5::detail

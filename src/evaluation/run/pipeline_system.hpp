@@ -24,8 +24,6 @@ class PipelineSystem final : public SystemUnderTest {
 
  private:
   void answer(std::span<const Query> queries);
-  const ValueMap& predict(std::span<const ValueMap> prepared);
-  [[nodiscard]] std::string answer_to(const ValueMap& outputs, std::int64_t row) const;
   ModelPipeline& pipeline_;
   std::shared_ptr<Predictor> predictor_;
   std::int64_t batch_;

@@ -9,11 +9,9 @@
 
 #include "d5/core/entries/option.hpp"
 #include "d5/core/tensor/value.hpp"
-#include "d5/evaluation/pipeline/answer_step.hpp"
 #include "d5/evaluation/pipeline/pipeline.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
 #include "d5/level2_training/data/dataset.hpp"
-#include "d5/level2_training/data/transformed_dataset.hpp"
 
 namespace d5 {
 
@@ -24,15 +22,18 @@ struct PipelineInput {
   std::vector<EntryChoice> steps = {};  ///< of `sample_steps()`, in order
 };
 
-/// The way of samples into a network, and of what it says to answers: each part by itself, for
-/// whoever puts them together.
+/// Prepares samples for a network and turns its outputs into answers: the one engine that answers,
+/// for accuracy, for latency and for a server alike. These differ in the threads that call it.
 ///
 ///     ModelPipeline pipeline(samples, {{.name = "image", .steps = {{"decode"}, ...}}},
 ///                            {{"top_k", {{"k", 5}}}});
-///     const ValueMap batch = ModelPipeline::batch(std::array{pipeline.prepare(3), ...});
-///     const ValueMap answer = pipeline.answer(predictor->predict(batch), 0);
+///     PipelineItem item{.sample = 3};
+///     pipeline.prepare(item);
+///     ModelPipeline::predict(*predictor, std::array{&item});
+///     pipeline.answer(item);
 ///
-/// Thread safety: all but `load` and `unload` may be called from several threads at once.
+/// Thread safety: all but `load` and `unload` may be called from several threads at once, each with
+/// items of its own.
 class ModelPipeline {
  public:
   /// `labels` are what classes are called, by number: an answer with `classes` has their `labels`,
@@ -41,6 +42,8 @@ class ModelPipeline {
   ModelPipeline(std::shared_ptr<const Dataset> samples, std::vector<PipelineInput> inputs,
                 const std::vector<EntryChoice>& answer, std::vector<std::string> labels = {});
   ~ModelPipeline();
+  ModelPipeline(const ModelPipeline&) = delete;
+  ModelPipeline& operator=(const ModelPipeline&) = delete;
 
   [[nodiscard]] std::int64_t size() const { return samples_->size(); }
   [[nodiscard]] const std::vector<PipelineInput>& inputs() const { return inputs_; }
@@ -51,38 +54,36 @@ class ModelPipeline {
   void load(std::span<const std::int64_t> samples);
   void unload();
 
-  /// What the network is fed of one sample. Shapes: {1, ...}. Throws: what reading and steps throw.
-  [[nodiscard]] ValueMap prepare(std::int64_t sample) const;
-  /// The data set's other fields of that sample: its right answer.
-  [[nodiscard]] ValueMap right(std::int64_t sample) const;
-  /// Several samples' inputs behind each other. Throws: ShapeError, TypeError where they differ;
-  /// ValueError for none.
-  [[nodiscard]] static ValueMap batch(std::span<const ValueMap> prepared);
-  /// The answer to the sample in row `row` of a network's outputs.
-  /// Throws: ShapeError for outputs without that row; what steps throw.
-  [[nodiscard]] ValueMap answer(const ValueMap& outputs, std::int64_t row) const;
+  /// Reads the sample (`fields`) and runs the steps of each input (`inputs`, shapes {1, ...}).
+  /// Throws: what reading and steps throw.
+  void prepare(PipelineItem& item) const;
+  /// The items' inputs behind each other. Throws: ShapeError, TypeError where they differ;
+  /// ValueError for no items.
+  [[nodiscard]] static ValueMap batch(std::span<PipelineItem* const> items);
+  /// Predicts the items as one batch, each output's row becoming the item's `answer`. NaN in a row
+  /// is the fault of that item alone.
+  /// Throws: ShapeError, TypeError where inputs differ or outputs have not one row an item;
+  /// ValueError for no items; what the predictor throws.
+  static void predict(Predictor& predictor, std::span<PipelineItem* const> items);
+  /// Runs the answer's steps on `answer`. Throws: what steps throw.
+  void answer(PipelineItem& item) const;
 
-  /// The same, taken apart for a `Pipeline`: reading, then each step of each input; and each step
-  /// of the answer. `threads` of each; the results are those of `prepare` and `answer` to the bit.
-  /// The stages use this object while they run.
+  /// `prepare` and `answer`, taken apart for a `Pipeline`: reading, then each step of each input;
+  /// and each step of the answer, on `threads` threads each. The stages use this object while they
+  /// run.
   [[nodiscard]] std::vector<StreamStage> stages_before(int threads) const;
   [[nodiscard]] std::vector<StreamStage> stages_after(int threads) const;
-  /// Batches for `predictor`, whose outputs are cut into answers.
-  [[nodiscard]] static Pipeline::Predict predict_with(Predictor& predictor);
 
  private:
   class HeldSamples;
-  void shape_input(std::size_t i, PipelineItem& item) const;
+  void add_input(const PipelineInput& input);
+  void read(PipelineItem& item) const;
+  void shape_inputs(PipelineItem& item) const;
   std::shared_ptr<const Dataset> samples_;
   std::shared_ptr<HeldSamples> held_;
   std::vector<PipelineInput> inputs_;
-  std::vector<std::unique_ptr<TransformedDataset>> transformed_;  ///< one an input
-  std::vector<std::size_t> fields_;                               ///< theirs, in the data set
-  struct NamedStep {
-    std::string name;
-    std::shared_ptr<const AnswerStep> step;
-  };
-  std::vector<NamedStep> answer_;
+  std::vector<TensorDesc> prepared_;  ///< one an input
+  std::vector<StreamStage> before_, after_;
 };
 
 }  // namespace d5

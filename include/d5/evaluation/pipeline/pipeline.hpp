@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <span>
 #include <string>
@@ -20,6 +21,19 @@ struct PipelineItem {
   ValueMap inputs = {};    ///< of the network, {1, ...}
   ValueMap answer = {};    ///< the network's outputs of this sample, then what steps make of them
   std::string fault = {};  ///< why it has no answer; the stages that follow leave it alone
+
+  /// Does `work`, unless there is a fault already. An exception becomes the fault.
+  template <class Work>
+  void attempt(const Work& work) {
+    if (!fault.empty()) return;
+    try {
+      work();
+    } catch (const std::exception& error) {
+      fault = error.what();
+    } catch (...) {
+      fault = "something that is no exception";
+    }
+  }
 };
 
 /// What is done with each item, on threads of its own.
