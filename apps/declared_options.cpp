@@ -28,10 +28,8 @@ CLI::Validator taken_by(const TakeOption& take, const Option& option) {
           return std::string();
         } catch (const OptionError& error) {
           return error.fault();
-        } catch (const ValueError& error) {
-          const std::string who = fmt::format("settings: option {}: ", option.name);
-          const std::string_view what = error.what();
-          return std::string(what.substr(what.starts_with(who) ? who.size() : 0));
+        } catch (const ValueError& error) {  // of a list of sizes
+          return std::string(error.what());
         }
       },
       "");

@@ -39,11 +39,6 @@ class EpochProgress final : public TrainingEvent {
   std::optional<Progress> progress_;
 };
 
-std::string strong_or_weak(const std::string& word) {
-  if (word == "strong" || word == "weak") return word;
-  throw ValueError(fmt::format("'{}' given, expected strong or weak", printable(word)));
-}
-
 void check_variants(const TrainOptions& options) {
   const bool varies = !options.vary.empty() || options.trials > 0;
   if (options.trials > 0 && !options.vary.empty()) {
@@ -110,7 +105,7 @@ void TrainOptions::declare(OptionList& options) {
               "distributed-optimizers')",
               {.placeholder = "NAME:KEY=VALUE..."});
   options.add("scaling", scaling, "the recipe's batch is of all ranks, or each",
-              {.placeholder = "strong|weak", .read = strong_or_weak});
+              {.words = {"strong", "weak"}});
 }
 
 Recipe recipe_of(const TrainOptions& options) {

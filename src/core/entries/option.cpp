@@ -68,15 +68,24 @@ namespace {
 
 constexpr const char* kEntryPlaceholder = "NAME[:KEY=VALUE]...";
 
-/// Throws: ValueError, which says who, for a text that is not taken.
+/// Throws: OptionError for a text that is not taken.
 std::string as_kept(const OptionText& text, const std::string& given, const std::string& place,
                     const std::string& name) {
+  if (!text.words.empty() && std::ranges::find(text.words, given) == text.words.end()) {
+    throw OptionError(
+        place, name,
+        fmt::format("'{}' given, expected {}", printable(given), fmt::join(text.words, " or ")));
+  }
   if (!text.read) return given;
   try {
     return text.read(given);
   } catch (const ValueError& error) {
-    throw ValueError(fmt::format("{}: option {}: {}", place, name, error.what()));
+    throw OptionError(place, name, std::string(error.what()));
   }
+}
+
+std::string placeholder_of(const OptionText& text) {
+  return text.words.empty() ? text.placeholder : fmt::format("{}", fmt::join(text.words, "|"));
 }
 
 std::vector<std::string> between_commas(const std::string& text) {
@@ -149,11 +158,13 @@ Option& OptionList::add(std::string name, bool& value, std::string help) {
 
 Option& OptionList::add(std::string name, std::string& value, std::string help,
                         const OptionText& text) {
-  Option& option =
-      options_.emplace_back(std::move(name), "text", value, "", std::move(help), text.placeholder);
+  const std::string placeholder = placeholder_of(text);
+  Option& option = options_.emplace_back(std::move(name), text.words.empty() ? "text" : placeholder,
+                                         value, "", std::move(help), placeholder);
   value = settings_.text(option.name, value);
-  if (settings_.has(option.name))
+  if (settings_.has(option.name)) {
     value = as_kept(text, value, settings_.place_of(option.name), option.name);
+  }
   return option;
 }
 
@@ -161,7 +172,7 @@ Option& OptionList::add(std::string name, std::vector<std::string>& values, std:
                         const OptionText& text) {
   Option& option =
       options_.emplace_back(std::move(name), "texts", fmt::format("{}", fmt::join(values, ",")), "",
-                            std::move(help), text.placeholder + ",...", true);
+                            std::move(help), placeholder_of(text) + ",...", true);
   if (!settings_.has(option.name)) return option;
   values = between_commas(settings_.text(option.name, ""));
   for (std::string& value : values) {

@@ -27,6 +27,9 @@ OptionError::OptionError(const std::string& place, std::string_view name, const 
                              expected)),
       fault_(fmt::format("'{}' given, expected {}", printable(given), expected)) {}
 
+OptionError::OptionError(const std::string& place, std::string_view name, std::string fault)
+    : ValueError(fmt::format("{}: option {}: {}", place, name, fault)), fault_(std::move(fault)) {}
+
 Settings::Value::Value(double value) : text(fmt::format("{}", value)) {}
 
 Settings::Settings(std::initializer_list<std::pair<std::string, Value>> values) {

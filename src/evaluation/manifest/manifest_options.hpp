@@ -48,7 +48,9 @@ class ManifestOptions final : public ManifestFields {
                  const PartList&) override {}
 
  private:
-  static OptionText text_of(const FieldRule& rule);
+  static OptionText text_of(const FieldRule& rule) {
+    return {.placeholder = "NAME", .words = rule.words};
+  }
 
   OptionList& options_;
 };

@@ -46,7 +46,8 @@ struct OptionRange {
 
 /// What a text is, besides a text.
 struct OptionText {
-  std::string placeholder = "TEXT";
+  std::string placeholder = "TEXT";     ///< `words` are their own
+  std::vector<std::string> words = {};  ///< what to choose from; empty: any text
   /// The text as it is kept; throws ValueError for one that is not taken. Empty: as it is given.
   std::function<std::string(const std::string&)> read = {};
 };

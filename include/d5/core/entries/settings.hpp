@@ -19,7 +19,9 @@ class OptionError : public ValueError {
  public:
   OptionError(const std::string& place, std::string_view name, const std::string& given,
               std::string_view expected);
-  /// What is wrong, for who names the option himself: "'-1' given, expected a number >= 0".
+  /// `fault` stands in the message as it is: "'x' given, expected a or b".
+  OptionError(const std::string& place, std::string_view name, std::string fault);
+  /// The message without place and name: "'-1' given, expected a number >= 0".
   [[nodiscard]] const std::string& fault() const { return fault_; }
 
  private:
