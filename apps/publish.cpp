@@ -68,13 +68,19 @@ void say_written(const OutputOptions& options) {
     fmt::print(stderr, "results written to {}\n", options.out);
 }
 
-int publish(std::vector<Measurement> measurements, const OutputOptions& options) {
+int publish(std::vector<Measurement> measurements, const OutputOptions& options,
+            const TextForPeople& text) {
   const Results results{environment(), std::move(measurements)};
   if (!options.out.empty()) {  // first: the terminal may be gone
     write_results(results, options.out);
     say_written(options);
   }
-  print(results, options);
+  if (text && options.pivot.empty() && is_for_people(options.format)) {
+    print(text(results.measurements, options.format, screen_of(STDOUT_FILENO).width),
+          options.format);
+  } else {
+    print(results, options);
+  }
   return exit_status(results.measurements, options.if_unsupported);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "apps/options.hpp"
@@ -25,8 +27,13 @@ void check_output(const OutputOptions& options);
 /// After it, unless it is to be quiet.
 void say_written(const OutputOptions& options);
 
+/// A command's own text for people, in place of a row a record.
+using TextForPeople =
+    std::function<std::string(const std::vector<Measurement>&, Format, int width)>;
+
 /// Prints the measurements with this machine's environment, and writes them to `--out`. Returns the
 /// exit status of `exit_status`. Throws: IoError.
-int publish(std::vector<Measurement> measurements, const OutputOptions& options);
+int publish(std::vector<Measurement> measurements, const OutputOptions& options,
+            const TextForPeople& text = {});
 
 }  // namespace d5::app

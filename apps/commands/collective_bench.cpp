@@ -65,7 +65,8 @@ int run_collective_bench(const CollectiveBenchCommand& options, const Collective
   }
   auto results = bench_collective(kind.call, how, *ranks);
   app::describe(results, options.ranks);
-  const int status = ranks->rank() == 0 ? app::publish(std::move(results), options) : app::kPassed;
+  const int status = ranks->rank() == 0 ? app::publish(std::move(results), options, collective_text)
+                                        : app::kPassed;
   ranks->barrier();  // a rank that fails while others are in a call would end the job
   return status;
 }

@@ -68,6 +68,12 @@ void bind_collective_checks(py::module_& m) {
         py::arg("sizes") = std::vector<std::int64_t>(), py::arg("ranks") = nullptr,
         "Times algorithms of one kind, interleaved size by size (bytes), judged before the clock "
         "and after it; the rows are rank 0's. A collective.");
+  m.def(
+      "collective_text",
+      [](const std::vector<Measurement>& rows) { return collective_text(rows, Format::table); },
+      py::arg("rows"),
+      "Rows of `bench_collective` for people: of one algorithm a line a size, of several a table "
+      "size by algorithm for time and one for bus bandwidth.");
   tell_keywords(m, "bench_collective", options_of<MeasureOptions>());
 }
 

@@ -67,12 +67,6 @@ struct PivotCase {
 /// A star where a number did not pass.
 const char* star(bool doubtful) { return doubtful ? "*" : ""; }
 
-std::string cell_of(const Measurement* m) {
-  if (!m) return "";
-  if (m->samples.empty() || answers_wrongly(*m)) return std::string(name_of(m->status));
-  return detail::numbers_of(*m).value + star(m->status != Status::passed);
-}
-
 std::optional<double> ratio_of(const Measurement* m, const Measurement* base) {
   if (!m || !base || m->samples.empty() || base->samples.empty() || !has_ratios(*m)) return {};
   if (answers_wrongly(*m) || answers_wrongly(*base)) return {};
@@ -168,7 +162,7 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
       row.push_back(place == cases[i].names.end() ? "" : place->second);
     }
     for (std::size_t v = 0; v < values.size(); ++v) {
-      row.push_back(cell_of(at(values[v])));
+      row.push_back(detail::starred_value(at(values[v])));
       if (v == 0) continue;
       const auto *mine = at(values[v]), *base = at(values[0]);
       const auto ratio = ratio_of(mine, base);

@@ -35,6 +35,12 @@ ResultNumbers numbers_of(const Measurement& m) {
   return result;
 }
 
+std::string starred_value(const Measurement* m) {
+  if (!m) return "";
+  if (m->samples.empty() || answers_wrongly(*m)) return std::string(name_of(m->status));
+  return numbers_of(*m).value + (m->status == Status::passed ? "" : "*");
+}
+
 std::vector<ResultCell> cells_of(const Measurement& m) {
   using enum ResultCell::Kind;
   // One number that stands for itself says no more than its value.

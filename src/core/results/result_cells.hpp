@@ -30,5 +30,8 @@ struct ResultNumbers {
   std::string value = {}, interval = {};
 };
 [[nodiscard]] ResultNumbers numbers_of(const Measurement& measurement);
+/// The value, with a star unless it passed; where there is none or it is wrong, the status; empty
+/// for no measurement.
+[[nodiscard]] std::string starred_value(const Measurement* measurement);
 
 }  // namespace d5::detail

@@ -170,6 +170,34 @@ TEST_CASE("bandwidth over size is a picture") {
   CHECK_NOTHROW(plot_named(plots_of(report), "bus_bandwidth-over-size"));
 }
 
+TEST_CASE("records print as a line a size, or as tables of sizes by algorithms") {
+  if (world()->rank() != 0) return;
+  const auto timed = [](const std::string& algorithm, std::int64_t bytes, double seconds) {
+    Measurement time;
+    time.subject = "all-reduce " + algorithm;
+    time.metric = "time";
+    time.unit = "s";
+    time.quantity = Quantity::time;
+    time.samples = {seconds};
+    time.conditions["ranks"] = identity(4);
+    time.conditions["size"] = identity(bytes, "byte");
+    return time;
+  };
+  std::vector<Measurement> records{timed("ring", 1024, 4e-6), timed("ring", 4, 1e-6)};
+  CHECK_THAT(collective_text(records, Format::table),
+             Catch::Contains("all-reduce ring of float32 on 4 ranks"));
+  CHECK_THAT(collective_text(records, Format::csv), Catch::Matches("[^]*4B,1,1.*\n1KiB,256,4[^]*"));
+  records.push_back(timed("mpi", 1024, 2e-6));
+  records.push_back(timed("mpi", 4, 3e-6));
+  records.back().status = Status::failed;
+  records.back().reason = "1 wrong element";
+  const std::string both = collective_text(records, Format::table);
+  CHECK_THAT(both, Catch::Matches("[^]*4B +1.00 µs +failed +ring *\n[^]*"));
+  CHECK_THAT(both, Catch::Matches("[^]*1KiB +4.00 µs +2.00 µs +mpi *\n[^]*"));
+  CHECK_THAT(both, Catch::Contains("failed: 1 wrong element"));
+  CHECK(collective_text({}, Format::table).empty());
+}
+
 TEST_CASE("sizes that are no whole elements, and files that are no sizes, are refused") {
   CHECK_THROWS_AS(bench_collective(CallKind::broadcast, quick({{"mpi"}}, {6}), *world()),
                   ValueError);

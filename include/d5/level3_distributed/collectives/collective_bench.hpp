@@ -7,6 +7,7 @@
 
 #include "d5/core/entries/option.hpp"
 #include "d5/core/measuring/measure.hpp"
+#include "d5/core/tables/text_table.hpp"
 #include "d5/level3_distributed/communicator/communicator.hpp"
 
 namespace d5 {
@@ -41,5 +42,12 @@ struct CollectiveBenchOptions {
 [[nodiscard]] std::vector<Measurement> bench_collective(CallKind kind,
                                                         const CollectiveBenchOptions& options,
                                                         Communicator& ranks);
+
+/// Records of `bench_collective` for people, as nccl-tests print them: of one algorithm a line a
+/// size with time, algorithm and bus bandwidth; of several a table size × algorithm for time and
+/// one for bus bandwidth, with the fastest of each size. A number that did not pass has a star, and
+/// its reason stands below. `width`: as for `TextTable::to_text`.
+[[nodiscard]] std::string collective_text(const std::vector<Measurement>& records, Format format,
+                                          int width = 0);
 
 }  // namespace d5
