@@ -16,7 +16,8 @@ namespace {
 
 using Pairs = std::vector<std::pair<double, double>>;
 
-constexpr std::array kShapes = {"line", "faint_line", "dots", "box", "interval", "rule", "key"};
+constexpr std::array kShapes = {"line",     "faint_line", "dots", "box",
+                                "interval", "rule",       "text", "key"};
 constexpr std::array kScales = {"linear", "whole", "logarithmic"};
 
 PlotAxis axis_of(const std::tuple<std::string, std::string, std::string>& words) {
@@ -57,7 +58,7 @@ void bind_plot(py::module_& m) {
           "shape", [](const PlotMark& mark) { return kShapes[std::size_t(mark.shape)]; },
           "line, faint_line, dots, box (two points are opposite corners), interval (from each "
           "first "
-          "point to each second), rule (through the first point) or key.")
+          "point to each second), rule (through the first point), text (its label alone) or key.")
       .def_readonly("series", &PlotMark::series, "Which of the plot's `series` it belongs to.")
       .def_readonly("label", &PlotMark::label)
       .def_property_readonly(

@@ -36,6 +36,7 @@ void Extent::include(double value) {
 
 AxisScale::AxisScale(const PlotAxis& axis, Extent extent, double from, double to, int most_ticks)
     : logarithmic_(axis.scale == PlotAxis::Scale::logarithmic), from_(from), to_(to) {
+  if (!axis.names.empty()) extent = {-0.5, double(axis.names.size()) - 0.5};
   if (extent.empty()) extent = logarithmic_ ? Extent{1, 10} : Extent{0, 1};
   if (logarithmic_) {
     const double air = std::max(std::pow(extent.high / extent.low, kAir), 1.005);
@@ -49,7 +50,9 @@ AxisScale::AxisScale(const PlotAxis& axis, Extent extent, double from, double to
     if (low_ == high_) high_ = low_ + width;
   }
   constexpr double kOneDecade = 8;  // below, decades alone would leave the axis bare
-  if (logarithmic_ && high_ / low_ >= kOneDecade) {
+  if (!axis.names.empty()) {
+    add_named_ticks(axis, most_ticks);
+  } else if (logarithmic_ && high_ / low_ >= kOneDecade) {
     add_decades(axis, most_ticks);
   } else {
     add_linear_ticks(axis, most_ticks);
@@ -64,6 +67,14 @@ double AxisScale::operator()(double value) const {
   const double share = logarithmic_ ? std::log(value / low_) / std::log(high_ / low_)
                                     : (value - low_) / (high_ - low_);
   return from_ + share * (to_ - from_);
+}
+
+void AxisScale::add_named_ticks(const PlotAxis& axis, int most) {
+  const auto count = int(axis.names.size());
+  for (int i = 0; i < count; i += std::max(1, count / std::max(most, 1))) {
+    ticks_.push_back({double(i), axis.names[std::size_t(i)]});
+  }
+  title_ = joined(axis.label, axis.unit);
 }
 
 void AxisScale::add_linear_ticks(const PlotAxis& axis, int most) {

@@ -36,6 +36,7 @@ class AxisScale {
   [[nodiscard]] const std::string& title() const { return title_; }
 
  private:
+  void add_named_ticks(const PlotAxis& axis, int most);
   void add_linear_ticks(const PlotAxis& axis, int most);
   void add_decades(const PlotAxis& axis, int most);
 

@@ -106,9 +106,14 @@ class Drawing {
 
   void frame() {
     const double line = PlotLayout::kLine;
-    text(2, 15, layout_.title, "ink", " font-size=\"14\" font-weight=\"bold\"");
-    for (std::size_t i = 0; i < layout_.note.size(); ++i) {
-      text(2, 15 + line * double(i + 1), layout_.note[i], "soft");
+    double y = 15;
+    for (const std::string& words : layout_.title) {
+      text(2, y, words, "ink", " font-size=\"14\" font-weight=\"bold\"");
+      y += line;
+    }
+    for (const std::string& words : layout_.note) {
+      text(2, y, words, "soft");
+      y += line;
     }
     for (const auto& [series, x, y] : layout_.legend) {
       body_ += fmt::format("<path class=\"s{}\" fill=\"currentColor\" d=\"{}\"/>",
@@ -163,6 +168,8 @@ class Drawing {
       case MarkShape::dots:
         for (const auto& point : points) d += dot_at(point, mark.series);
         break;
+      case MarkShape::text:
+        return "";
       case MarkShape::key:
         for (const auto& point : points) d += dot_at({layout_.left - 10, point.y}, mark.series);
         break;

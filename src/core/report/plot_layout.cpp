@@ -89,8 +89,8 @@ PlotLayout::PlotLayout(const Plot& plot, int width)
 
 void PlotLayout::place_text(const Plot& plot, int width) {
   const auto letters = std::size_t((width - 12) / kLetter);
-  title = shortened(plot.title, std::size_t(double(letters) * 0.8));  // bold and larger
-  top = kLine + 6;
+  title = lines_of(plot.title, std::size_t(double(letters) * 0.8));  // bold and larger
+  top = kLine * double(std::max<std::size_t>(title.size(), 1)) + 6;
   note = lines_of(plot.note, letters);
   top += kLine * double(note.size());
   double at = 2;

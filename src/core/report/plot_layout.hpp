@@ -27,8 +27,7 @@ class PlotLayout {
 
   double left, right, top = 0, bottom = 0;  ///< of the area that the axes enclose
   double height = 0;                        ///< of all
-  std::string title;
-  std::vector<std::string> note;  ///< its lines
+  std::vector<std::string> title, note;     ///< their lines
   std::vector<LegendEntry> legend;
   AxisScale x, y;
 

@@ -114,6 +114,35 @@ std::map<std::string, Curve> curves_across_subjects(const std::string& condition
   return curves;
 }
 
+/// Takes the words from the names of curves with which all of them begin, and returns these.
+std::string take_shared_words(std::vector<std::string>& names) {
+  std::string shared;
+  for (;;) {
+    const std::size_t end = names.front().find(' ');
+    if (end == std::string::npos) return shared;
+    const std::string word = names.front().substr(0, end + 1);
+    const bool all_have_it = std::ranges::all_of(names, [&](const std::string& name) {
+      return name.starts_with(word) && name.size() > word.size();
+    });
+    if (!all_have_it) return shared;
+    for (std::string& name : names) name.erase(0, word.size());
+    shared += (shared.empty() ? "" : " ") + word.substr(0, end);
+  }
+}
+
+/// The same for what stands behind a last comma: "mpi, reference".
+std::string take_shared_end(std::vector<std::string>& names) {
+  const std::size_t comma = names.front().rfind(", ");
+  if (comma == std::string::npos || comma == 0) return "";
+  const std::string end = names.front().substr(comma);
+  const bool all_have_it = std::ranges::all_of(names, [&](const std::string& name) {
+    return name.ends_with(end) && name.size() > end.size();
+  });
+  if (!all_have_it) return "";
+  for (std::string& name : names) name.resize(name.size() - end.size());
+  return end.substr(2);
+}
+
 /// Sizes and times are told apart by factors.
 void choose_scale(PlotAxis& axis, double low, double high) {
   constexpr double kMostForLinear = 8;
@@ -138,6 +167,17 @@ Plot plot_over(const std::string& condition, const Figures& figures,
   std::vector<const Figure*> firsts;
   for (const auto& [name, curve] : curves) firsts.push_back(curve.begin()->second);
   const auto numbers = line_numbers(firsts);
+  std::vector<std::string> names;
+  for (const auto& [name, curve] : curves) names.push_back(name);
+  std::vector<std::string> shared;
+  if (names.size() == 1) {
+    shared = names;
+  } else {
+    shared = {take_shared_words(names), take_shared_end(names)};
+  }
+  std::erase(shared, "");
+  if (!shared.empty()) plot.title += fmt::format(": {}", fmt::join(shared, ", "));
+  auto series = names.begin();
   auto number = numbers.begin();
   for (const auto& [name, curve] : curves) {
     PlotMark line{.shape = MarkShape::line, .series = *number++, .points = {}, .tip = name};
@@ -159,13 +199,9 @@ Plot plot_over(const std::string& condition, const Figures& figures,
                             .points = {{x, figure->estimate.value}},
                             .tip = figure->tip});
     }
-    name_series(plot, line.series, name);
+    name_series(plot, line.series, *series++);
   }
-  if (curves.size() == 1) {
-    const std::string& name = curves.begin()->first;
-    if (!name.empty()) plot.title += ": " + name;
-    plot.series.clear();
-  }
+  if (curves.size() == 1) plot.series.clear();
   choose_scale(plot.x, low, high);
   choose_scale(plot.y, least, most);
   return plot;

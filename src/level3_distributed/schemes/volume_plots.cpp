@@ -30,12 +30,14 @@ std::size_t number_in(const Measurement& record, const std::string& condition) {
 /// A cell a pair of ranks, filled from below by its part of the largest; the last column is of
 /// collectives.
 Plot matrix_of(const std::vector<const Measurement*>& ranks) {
-  Plot plot{
-      .name = "volume-matrix",
-      .title = "Bytes sent, from rank to rank: " + ranks.front()->subject,
-      .note = fmt::format(
-          "Filled from below by the part of the largest; column {}: in collectives.", ranks.size()),
-      .x = {.label = "to rank", .scale = PlotAxis::Scale::whole}};
+  Plot plot{.name = "volume-matrix",
+            .title = "Bytes sent, from rank to rank: " + ranks.front()->subject,
+            .note = "A cell is filled from below by its part of the largest; all: in collectives.",
+            .x = {.label = "to rank", .scale = PlotAxis::Scale::whole}};
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    plot.x.names.push_back(std::to_string(rank));
+  }
+  plot.x.names.emplace_back("all");
   double largest = 0;
   for (const auto* record : ranks) {
     for (const auto& [peer, bytes] : numbers_below(*record, "sent_to.")) {
@@ -58,10 +60,8 @@ Plot matrix_of(const std::vector<const Measurement*>& ranks) {
            .points = {{x - 0.45, row + 0.95 - height}, {x + 0.45, row + 0.95}},
            .tip = fmt::format("rank {} to {}: {}", rank,
                               to_all ? "all, in collectives" : "rank " + peer, text)});
-      plot.marks.push_back({.shape = PlotMark::Shape::dots,
-                            .series = to_all ? std::size_t{1} : std::size_t{0},
-                            .points = {{x - 0.45, row + 0.5}},
-                            .label = text});
+      plot.marks.push_back(
+          {.shape = PlotMark::Shape::text, .points = {{x - 0.45, row + 0.5}}, .label = text});
       plot.series.resize(std::max<std::size_t>(plot.series.size(), to_all ? 2 : 1));
       plot.series[to_all ? 1 : 0] = to_all ? "in collectives" : "to that rank";
     }

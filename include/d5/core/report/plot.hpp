@@ -17,6 +17,7 @@ struct PlotAxis {
   std::string label = {};  ///< "time"
   std::string unit = {};   ///< SI, without prefix: drawing chooses one; "1" or empty for none
   Scale scale = Scale::linear;
+  std::vector<std::string> names = {};  ///< of the whole numbers from 0, on their ticks
 };
 
 struct PlotPoint {
@@ -33,6 +34,7 @@ struct PlotMark {
     box,         ///< each two points are opposite corners
     interval,    ///< from each first point to each second, with a stop at both ends
     rule,        ///< a reference: upright through the first point, or level if there is no row
+    text,        ///< its label alone, behind the point
     key          ///< the dot of its series, before each point's lane: tells bars without colour
   };
   Shape shape = Shape::dots;
