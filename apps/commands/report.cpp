@@ -141,8 +141,10 @@ void register_report(app::Program& program) {
                               kReportExamples + app::analysis_example(),
                               [options] { return run_report(*options); });
   command
-      .add_option("RESULT", options->files,
-                  "results files that --out wrote, and traces that --trace wrote")
+      .add_option(
+          "RESULT", options->files,
+          "results files that --out wrote, traces that --trace wrote, and for --analysis also "
+          "ids of kept runs")
       ->required();
   command.add_option("--plot", options->plot, "which one, for --format svg and png")
       ->option_text("NAME");

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "apps/evaluation/analysed_runs.hpp"
 #include "apps/publish.hpp"
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/errors/error.hpp"
@@ -29,10 +30,12 @@ void print_analysis(const std::string& analysis, const std::vector<std::string>&
                     Format format, const std::string& plot) {
   const EntryChoice choice = entry_of_words("analysis", analysis);
   const auto part = analyses().at(choice.name).make(choice.settings);
-  AnalysisResult result = part->analyse(read_runs(files));
+  AnalysisResult result = part->analyse(analysed_runs(files, "", StoredTraces::with));
   if (result.table.size() == 0) {
-    throw ValueError(fmt::format("report: the results hold nothing for the analysis {}: {}",
-                                 choice.name, analyses().at(choice.name).summary()));
+    throw ValueError(fmt::format(
+        "report: the results hold nothing for the analysis {}: {}; the traces of an evaluation are "
+        "in its database, where it is found by its run's id ('d5 eval history')",
+        choice.name, analyses().at(choice.name).summary()));
   }
   if (is_drawn(format)) {
     const Report report{.title = choice.name, .plots = std::move(result.plots)};

@@ -88,6 +88,33 @@ TEST_CASE("latency, throughput, accuracy and cold start are those of the records
   CHECK(cell_of(cold.table, 0, "first / p50") == "2");  // 101 / 50.5
 }
 
+TEST_CASE("every analysis shows the records' own numbers, and counts each query once") {
+  // Fewer queries than a p99 needs: 31 of 100 times.
+  AnalysedRun run = sample_run({{"torch", 1, 1e-3, 100, 0.9}});
+  for (Measurement& record : run.results.measurements) {
+    if (record.metric == "latency") record.samples.resize(31);
+  }
+  const auto of_record = [&](double quantile) {
+    const Statistic statistic{.of = Statistic::Of::quantile, .quantile = quantile};
+    for (const Measurement& record : run.results.measurements) {
+      if (record.metric == "latency" && record.statistic == statistic) return estimate(record);
+    }
+    throw NotFound("no such record");
+  };
+  const auto cells = evaluation_cells(std::vector{run});
+  for (const double quantile : {0.5, 0.9, 0.99}) {
+    CHECK(cells[0].latency(quantile)->value == of_record(quantile).value);
+    CHECK(cells[0].latency(quantile)->interval.low == of_record(quantile).interval.low);
+  }
+  CHECK(std::isnan(of_record(0.99).interval.low));
+  const auto latency = analyse("latency", {run}).table;
+  CHECK(cell_of(latency, 0, "queries") == "31");
+  CHECK(latency.rows()[0][7].empty());  // the interval of p99
+  CHECK(cell_of(latency, 0, "p99") == cell_of(analyse("summary", {run}).table, 0, "p99"));
+  CHECK(cell_of(latency, 0, "p99") == cell_of(analyse("trade_off", {run}).table, 0, "p99"));
+  CHECK(cell_of(latency, 0, "p50") == cell_of(analyse("cold_start", {run}).table, 0, "p50"));
+}
+
 TEST_CASE("what larger batches bring is held against the smallest") {
   const auto result = analyse("batch_scaling", {sample_run(kThreeCells)});
   REQUIRE(result.table.size() == 2);  // reference has one size alone
@@ -104,6 +131,17 @@ TEST_CASE("who is beaten in all three is not on the front") {
   CHECK(cell_of(result.table, 1, "front").empty());
   CHECK(cell_of(result.table, 2, "front") == "yes");
   CHECK(result.plots.size() == 2);
+}
+
+TEST_CASE("what did not pass is not on the front, and beats nothing there") {
+  AnalysedRun run = sample_run({{"torch", 1, 1e-3, 100, 0.9}, {"invalid", 1, 1e-4, 900, 0.95}});
+  for (Measurement& record : run.results.measurements) {
+    if (record.framework == "invalid") record.status = Status::mistrusted;
+  }
+  const auto table = analyse("trade_off", {run}).table;
+  CHECK(cell_of(table, 0, "front") == "yes");
+  CHECK(cell_of(table, 1, "front").empty());
+  CHECK(cell_of(table, 1, "status") == "mistrusted");
 }
 
 TEST_CASE("a million predictions cost the hours that they take") {
@@ -179,6 +217,47 @@ TEST_CASE("layers come from the spans of a trace, too") {
   REQUIRE(result.table.size() == 1);
   CHECK(cell_of(result.table, 0, "type") == "Conv");
   CHECK(cell_of(result.table, 0, "time") == "100 ns");
+}
+
+TEST_CASE("a node that holds others has its own time alone, so that times sum to the whole") {
+  AnalysedRun run;
+  Timeline trace;
+  const auto add = [&](std::int64_t begin, std::int64_t end, int lane, const std::string& name,
+                       std::vector<TraceArgument> arguments, std::uint64_t id = 0,
+                       std::uint64_t parent = 0) {
+    trace.records.push_back({.rank = 0,
+                             .lane = lane,
+                             .id = id,
+                             .parent = parent,
+                             .begin_ns = begin,
+                             .end_ns = end,
+                             .level = "operator",
+                             .name = name,
+                             .arguments = std::move(arguments)});
+  };
+  const TraceArgument session{"framework", std::string("onnxruntime")};
+  const TraceArgument torch{"framework", std::string("torch")};
+  const TraceArgument step{"step", std::int64_t{0}};
+  for (std::int64_t at = 0; at < 10'000; at += 1000) {
+    add(at, at + 100, 0, "Session 's'", {step, session});  // nodes of its own, on their lane
+    add(at + 1, at + 91, 1, "Conv 'c'", {session});
+    add(at + 91, at + 96, 1, "Relu 'r'", {session});
+    add(at + 500, at + 800, 0, "Loop 'l'", {step, torch}, std::uint64_t(at) + 1);
+    add(at + 500, at + 740, 0, "Gemm 'g'", {step, torch}, std::uint64_t(at) + 2,
+        std::uint64_t(at) + 1);
+    add(at + 510, at + 700, 0, "Gemm", {}, std::uint64_t(at) + 3, std::uint64_t(at) + 2);  // kernel
+  }
+  run.traces.push_back(trace);
+  const auto table = analyse("layers", {run}).table;
+  std::map<std::string, std::string> shares;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    shares[cell_of(table, i, "layer")] = cell_of(table, i, "share");
+  }
+  CHECK(shares == std::map<std::string, std::string>{{"Session 's'", "5.0%"},
+                                                     {"Conv 'c'", "90.0%"},
+                                                     {"Relu 'r'", "5.0%"},
+                                                     {"Loop 'l'", "20.0%"},
+                                                     {"Gemm 'g'", "80.0%"}});
 }
 
 TEST_CASE("every analysis has nothing to say of nothing, and its plots are drawn") {

@@ -50,8 +50,10 @@ const Measurement* EvaluationCell::find(std::string_view metric) const {
 
 std::vector<double> EvaluationCell::samples_of(std::string_view metric) const {
   std::vector<double> samples;
+  const Measurement* first = find(metric);
   for (const Measurement* record : records) {
-    if (record->metric != metric) continue;
+    // Each percentile's record has all samples of its run.
+    if (record->metric != metric || record->statistic != first->statistic) continue;
     samples.insert(samples.end(), record->samples.begin(), record->samples.end());
   }
   return samples;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/analysis/layer_times.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
+#include <utility>
 
 namespace d5::detail {
 namespace {
@@ -45,16 +48,100 @@ std::string argument_of(const TraceRecord& record, const std::string& name) {
   return {};
 }
 
-/// A node's spans, one a run of the model.
+struct NodeSpan {
+  const TraceRecord* record;
+  std::string framework;
+  std::vector<std::pair<std::int64_t, std::int64_t>> inner = {};  ///< of nodes within it
+
+  [[nodiscard]] bool contains_middle_of(const TraceRecord& other) const {
+    const std::int64_t middle = other.begin_ns + (other.end_ns - other.begin_ns) / 2;
+    return record->begin_ns <= middle && middle <= record->end_ns;
+  }
+  /// Seconds of its own: without those in which a node within it ran.
+  [[nodiscard]] double self_seconds() {
+    std::ranges::sort(inner);
+    std::int64_t own = record->end_ns - record->begin_ns, covered = record->begin_ns;
+    for (const auto& [begin, end] : inner) {
+      const std::int64_t from = std::max(begin, covered), to = std::min(end, record->end_ns);
+      if (to <= from) continue;
+      own -= to - from;
+      covered = to;
+    }
+    return double(own) * 1e-9;
+  }
+};
+
+/// The spans of a timeline's nodes: of operators that a framework ran. What a kernel records within
+/// one names no framework.
+std::vector<NodeSpan> node_spans(const Timeline& timeline) {
+  std::vector<NodeSpan> spans;
+  for (const TraceRecord& record : timeline.records) {
+    if (record.level != "operator" || record.kind != TraceRecord::Kind::span) continue;
+    std::string framework = argument_of(record, "framework");
+    if (!framework.empty()) spans.push_back({&record, std::move(framework)});
+  }
+  return spans;
+}
+
+/// Tells each node's span of those within it: by the parents that d5 recorded; and of a framework's
+/// own spans, which have none, by time, since they lie on lanes of their own. Clocks may differ by
+/// microseconds, so the middle decides.
+void find_inner(const Timeline& timeline, std::vector<NodeSpan>& spans) {
+  using Id = std::pair<int, std::uint64_t>;
+  std::map<Id, std::uint64_t> parents;
+  for (const TraceRecord& record : timeline.records) {
+    if (record.id != 0) parents[{record.rank, record.id}] = record.parent;
+  }
+  std::map<Id, NodeSpan*> by_id;
+  std::map<std::pair<int, std::string>, std::vector<NodeSpan*>> outer;  // of d5, by their begin
+  std::int64_t longest = 0;                                             // of these
+  const auto is_own = [](const NodeSpan& span) {
+    return std::ranges::any_of(span.record->arguments,
+                               [](const TraceArgument& one) { return one.name == "step"; });
+  };
+  for (NodeSpan& span : spans) {
+    by_id[{span.record->rank, span.record->id}] = &span;
+    if (!is_own(span)) continue;
+    outer[{span.record->rank, span.framework}].push_back(&span);
+    longest = std::max(longest, span.record->end_ns - span.record->begin_ns);
+  }
+  for (auto& [key, all] : outer) {
+    std::ranges::sort(all, {}, [](const NodeSpan* span) { return span->record->begin_ns; });
+  }
+  const auto parent_of = [&](const NodeSpan& span) -> NodeSpan* {
+    const int rank = span.record->rank;
+    for (std::uint64_t id = span.record->parent; id != 0; id = parents[{rank, id}]) {
+      if (const auto place = by_id.find({rank, id}); place != by_id.end()) return place->second;
+    }
+    if (is_own(span)) return nullptr;
+    const auto& all = outer[{rank, span.framework}];
+    const auto behind = std::ranges::upper_bound(
+        all, span.record->end_ns, {}, [](const NodeSpan* one) { return one->record->begin_ns; });
+    for (auto place = behind; place != all.begin();) {
+      const NodeSpan* candidate = *--place;
+      if (candidate->record->begin_ns + longest < span.record->begin_ns) return nullptr;
+      if (candidate->contains_middle_of(*span.record)) return *place;
+    }
+    return nullptr;
+  };
+  for (const NodeSpan& span : spans) {
+    if (NodeSpan* parent = parent_of(span)) {
+      parent->inner.emplace_back(span.record->begin_ns, span.record->end_ns);
+    }
+  }
+}
+
+/// A node's own times, one a run of the model.
 void add_trace(const Timeline& timeline, std::vector<LayerTime>& layers) {
   std::map<std::pair<std::string, std::string>, std::vector<double>> seconds;
   std::vector<std::pair<std::string, std::string>> order;
-  for (const TraceRecord& record : timeline.records) {
-    if (record.level != "operator" || record.kind != TraceRecord::Kind::span) continue;
-    const std::pair key(argument_of(record, "framework"), record.name);
+  std::vector<NodeSpan> spans = node_spans(timeline);
+  find_inner(timeline, spans);
+  for (NodeSpan& span : spans) {
+    const std::pair key(span.framework, span.record->name);
     auto& samples = seconds[key];
     if (samples.empty()) order.push_back(key);
-    samples.push_back(double(record.end_ns - record.begin_ns) * 1e-9);
+    samples.push_back(span.self_seconds());
   }
   for (const auto& key : order) {
     layers.push_back({.subject = {},

@@ -22,7 +22,8 @@ struct LayerTime {
 };
 
 /// From a run's profile, records with the condition `by` = node (`d5 net bench --profile`), and
-/// from the spans of its traces.
+/// from the spans of its traces: of a node that holds others (a loop, a session with nodes of its
+/// own) the time that none of these ran, so that all of them sum to the whole.
 [[nodiscard]] std::vector<LayerTime> layer_times(const AnalysedRun& run);
 
 /// `d5::layer_differences` of such times.

@@ -24,7 +24,8 @@ struct EvaluationCell {
 
   /// The first record of a metric; null if there is none. A cell that was repeated has others.
   [[nodiscard]] const Measurement* find(std::string_view metric) const;
-  /// Of all repetitions, in the order in which they were recorded.
+  /// Of all repetitions, in the order in which they were recorded, each sample once: records of
+  /// several percentiles of a run hold the same samples.
   [[nodiscard]] std::vector<double> samples_of(std::string_view metric) const;
   /// From all latencies: seconds. Nothing where none were measured.
   [[nodiscard]] std::optional<Estimate> latency(double quantile) const;

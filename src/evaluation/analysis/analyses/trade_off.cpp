@@ -11,11 +11,14 @@ namespace {
 struct Point {
   std::string name;
   double accuracy, seconds, rate;
+  Status status;
 };
 
-/// Nothing else is at least as good in all three, and better in one.
+/// It passed, and nothing else that passed is at least as good in all three and better in one.
 bool is_on_front(const Point& point, const std::vector<Point>& all) {
+  if (point.status != Status::passed) return false;
   return std::ranges::none_of(all, [&](const Point& other) {
+    if (other.status != Status::passed) return false;
     const bool as_good = other.accuracy >= point.accuracy && other.seconds <= point.seconds &&
                          other.rate >= point.rate;
     const bool better =
@@ -32,19 +35,24 @@ class TradeOffAnalysis final : public Analysis {
     using enum TextTable::Align;
     const auto cells = evaluation_cells(runs);
     const auto names = names_of(cells);
-    AnalysisResult result{
-        .table = TextTable(
-            {"what", {"accuracy", right}, {"p99", right}, {"throughput", right}, "front"})};
+    AnalysisResult result{.table = TextTable({"what",
+                                              {"accuracy", right},
+                                              {"p99", right},
+                                              {"throughput", right},
+                                              "front",
+                                              "status"})};
     std::vector<Point> points;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto latency = cells[i].latency(0.99), rate = cells[i].throughput();
       if (!cells[i].accuracy || cells[i].accuracy->samples.empty() || !latency || !rate) continue;
-      points.push_back({names[i], estimate(*cells[i].accuracy).value, latency->value, rate->value});
+      points.push_back({names[i], estimate(*cells[i].accuracy).value, latency->value, rate->value,
+                        cells[i].status()});
     }
     for (const Point& point : points) {
       result.table.add({point.name, with_prefix(point.accuracy, "1"),
                         with_prefix(point.seconds, "s"), with_prefix(point.rate, "sample/s"),
-                        is_on_front(point, points) ? "yes" : ""});
+                        is_on_front(point, points) ? "yes" : "",
+                        std::string(name_of(point.status))});
     }
     if (points.empty()) return result;
     result.plots = {
