@@ -234,6 +234,7 @@ ScenarioResult LoadRun::end() {
   ScenarioResult result;
   result.samples_per_query = options_.samples_per_query;
   result.latency_from = options_.latency_from;
+  result.settles = options_.settles;
   result.percentile = options_.percentile;
   result.conditions.merge(clock_->conditions());
   take_log(shared_->log.take(), scenario_, result);

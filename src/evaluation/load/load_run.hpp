@@ -25,6 +25,7 @@ class LoadRun {
   struct Options {
     std::int64_t samples_per_query = 1;
     LatencyFrom latency_from = LatencyFrom::schedule;
+    bool settles = true;
     double percentile = 0.99;
     bool tell_answered = false;  ///< `answered` is asked
     bool chooses = false;        ///< `ask_for` is used

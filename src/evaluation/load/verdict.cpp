@@ -50,10 +50,13 @@ void check_objective(ScenarioResult& result, const ScenarioOptions& options) {
 void look_for_doubts(ScenarioResult& result) {
   const std::vector<double> latencies = query_latencies(result);
   if (latencies.empty()) return;
-  const auto settled = steady_from(latencies);
-  result.conditions["steady_from"] = finding(settled ? fmt::format("query {}", *settled) : "never");
   std::string doubt;
-  if (!settled) doubt = "latency had not settled by the middle of the run";
+  if (result.settles) {
+    const auto settled = steady_from(latencies);
+    result.conditions["steady_from"] =
+        finding(settled ? fmt::format("query {}", *settled) : "never");
+    if (!settled) doubt = "latency had not settled by the middle of the run";
+  }
   if (result.latency_from == LatencyFrom::schedule) {
     // A tenth: then more than a tenth of what is told of the system is the generator's.
     const Estimate lag = estimate(query_lags(result), percentile_of(0.99));

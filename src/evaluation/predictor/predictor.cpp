@@ -74,8 +74,9 @@ std::shared_ptr<Predictor> make_predictor(const std::string& word, const ModelAs
   return std::make_shared<ExecutorPredictor>(word, assets, options);
 }
 
-/// Zeros of the largest batch, for the first calls.
+/// What the first calls are asked: zeros of the largest batch, unless another is given.
 ValueMap warm_up_inputs(const ModelAssets& assets, const PredictorOptions& options) {
+  if (!options.warm_up_inputs.empty()) return options.warm_up_inputs;
   const Network network = open_model(assets.network, {}, options.transforms);
   ValueMap inputs;
   for (const auto& [name, desc] : input_descs(network, {.batch = options.largest_batch})) {

@@ -96,6 +96,13 @@ class LevelTrace {
 
 }  // namespace
 
+std::shared_ptr<Scenario> scenario_of(const Cell& cell) {
+  const ScenarioEntry& entry = scenarios().at(cell.scenario.name);
+  Settings settings = cell.scenario.settings;
+  entry.offer(settings, "batch", cell.batch);
+  return entry.make(settings);
+}
+
 bool is_of_libraries(const std::string& trace_level) {
   return trace_level == "library" || trace_level == "system";
 }
@@ -152,7 +159,7 @@ Scenario::Length length_of(const Scenario& scenario, const EvaluationManifest& m
 std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifest& manifest,
                                   const Cell& cell, Measurement record,
                                   const EvaluateOptions& options, const std::string& piece) {
-  const auto scenario = scenarios().at(cell.scenario.name).make(cell.scenario.settings);
+  const auto scenario = scenario_of(cell);
   LevelTrace trace(cell.trace_level);
   const auto system = system_of(model, manifest, cell.batch, *scenario);
   record.framework_version = predictor_version(model.word());

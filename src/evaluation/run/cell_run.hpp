@@ -10,12 +10,15 @@
 
 namespace d5::detail {
 
-/// One scenario with one batch and one level of trace.
+/// One scenario with one batch and one level of trace. Where the scenario itself has a batch, it is
+/// the cell's, and not among its settings.
 struct Cell {
   EntryChoice scenario;
   std::int64_t batch = 1, repetition = 0;
   std::string trace_level = "none";
 };
+
+[[nodiscard]] std::shared_ptr<Scenario> scenario_of(const Cell& cell);
 
 /// Whether a level of trace has what libraries print, which they do from their first call on or
 /// never: such cells run in a process of their own.

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "core/files/sha256.hpp"
 #include "d5/core/entries/framework.hpp"
 #include "d5/core/errors/error.hpp"
@@ -70,15 +73,29 @@ ModelPipeline& EvaluatedModel::pipeline() {
   return *pipeline_;
 }
 
+ValueMap EvaluatedModel::warm_up_inputs(std::int64_t batch) {
+  constexpr std::int64_t kMostTried = 10;  // some may have faults
+  const std::int64_t most = std::min(kMostTried, pipeline().size());
+  for (std::int64_t sample = 0; sample < most; ++sample) {
+    PipelineItem item{.sample = sample};
+    item.attempt([&] { pipeline().prepare(item); });
+    if (item.fault.empty()) {
+      return ModelPipeline::batch(std::vector<PipelineItem*>(std::size_t(batch), &item));
+    }
+  }
+  return {};
+}
+
 std::shared_ptr<Predictor> EvaluatedModel::predictor(std::int64_t batch) {
   expect_openable();
   if (!predictor_ || batch != batch_) {
     predictor_.reset();  // before the next takes its memory
     ColdStart cold_start;
-    predictor_ = open_predictor(
-        word(), *assets_,
-        {.threads = static_cast<int>(evaluation_.manifest.threads), .largest_batch = batch},
-        &cold_start);
+    predictor_ = open_predictor(word(), *assets_,
+                                {.threads = static_cast<int>(evaluation_.manifest.threads),
+                                 .largest_batch = batch,
+                                 .warm_up_inputs = warm_up_inputs(batch)},
+                                &cold_start);
     cold_start_ = cold_start;
     batch_ = batch;
   }
@@ -88,7 +105,9 @@ std::shared_ptr<Predictor> EvaluatedModel::predictor(std::int64_t batch) {
 std::shared_ptr<Predictor> EvaluatedModel::open_beside(std::int64_t batch) {
   expect_openable();
   ColdStart cold_start;
-  auto predictor = open_predictor(word(), *assets_, {.largest_batch = batch}, &cold_start);
+  auto predictor = open_predictor(word(), *assets_,
+                                  {.largest_batch = batch, .warm_up_inputs = warm_up_inputs(batch)},
+                                  &cold_start);
   if (!cold_start_) cold_start_ = cold_start;
   return predictor;
 }

@@ -48,6 +48,8 @@ class EvaluatedModel {
  private:
   /// What all calls that open ask first.
   void expect_openable();
+  /// A sample as the pipeline prepares it, so often: it has the sizes that the network leaves open.
+  [[nodiscard]] ValueMap warm_up_inputs(std::int64_t batch);
 
   const FixedEvaluation& evaluation_;
   const FoundManifest<ModelManifest>& model_;

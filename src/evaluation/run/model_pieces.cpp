@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/core/tensor/random.hpp"
 #include "evaluation/run/accuracy_run.hpp"
 #include "evaluation/run/asked_line.hpp"
@@ -15,13 +16,38 @@
 namespace d5::detail {
 namespace {
 
+struct BatchedScenario {
+  EntryChoice scenario;  ///< without its batch
+  std::vector<std::int64_t> batches;
+};
+
+/// The batches of a scenario's cells: its own, those that the evaluation asks for, or 1 where it
+/// asks for one sample after the other. Throws: ValueError for two that differ.
+BatchedScenario split_batches(EntryChoice scenario, const std::vector<std::int64_t>& asked) {
+  const ScenarioEntry& entry = scenarios().at(scenario.name);
+  const auto made = entry.make(scenario.settings);
+  if (!made->batches()) return {std::move(scenario), {1}};
+  if (!entry.has_option("batch") || !scenario.settings.has("batch")) {
+    return {std::move(scenario), asked};
+  }
+  const std::int64_t own = scenario.settings.integer("batch", 1);
+  const bool is_only_usual = asked == EvaluationManifest().batches;
+  if (!is_only_usual && std::ranges::find(asked, own) == asked.end()) {
+    throw ValueError(fmt::format("scenario {} has batches of {}, but {} is given; leave one out",
+                                 to_words(scenario), own, option_word("batch", asked.front())));
+  }
+  (void)scenario.settings.take("batch", "");
+  return {std::move(scenario), {own}};
+}
+
 /// Each scenario with each batch, repetition and level of trace. Levels are compared with each
 /// other: they take turns, in an order that is drawn for each.
 std::vector<Cell> cells_of(const EvaluationManifest& manifest) {
   std::vector<Cell> cells;
   std::vector<std::int64_t> order(manifest.trace_levels.size());
-  for (const EntryChoice& scenario : manifest.scenarios) {
-    for (const std::int64_t batch : manifest.batches) {
+  for (const EntryChoice& asked : manifest.scenarios) {
+    const auto [scenario, batches] = split_batches(asked, manifest.batches);
+    for (const std::int64_t batch : batches) {
       RandomStream random(std::uint64_t(manifest.seed), stream_of("trace levels"));
       for (std::int64_t i = 0; i < manifest.repetitions; ++i) {
         std::iota(order.begin(), order.end(), 0);
@@ -111,7 +137,7 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
     piece.name += fmt::format(" repetition {}", cell.repetition + 1);
   }
   // As many as its queries, which all cost a predict, as accuracy's samples do.
-  const auto made = scenarios().at(cell.scenario.name).make(cell.scenario.settings);
+  const auto made = scenario_of(cell);
   piece.samples = length_of(*made, manifest_).queries;
   piece.run = [&manifest = manifest_, &options = options_, model = model_, cell,
                record = piece.record, name = piece.name,

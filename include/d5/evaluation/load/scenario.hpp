@@ -54,7 +54,8 @@ struct ScenarioResult {
   std::vector<QueryRecord> queries = {};  ///< by id; one a sample
   std::int64_t samples_per_query = 1;     ///< so many records in a row were asked for at once
   LatencyFrom latency_from = LatencyFrom::schedule;
-  double percentile = 0.99;              ///< that stands for the run
+  bool settles = true;       ///< latency is to reach a steady state; not of work asked all at once
+  double percentile = 0.99;  ///< that stands for the run
   std::vector<KeptAnswer> answers = {};  ///< by id
   Status status = Status::passed;
   std::string reason = {};
@@ -76,6 +77,9 @@ class Scenario {
   /// Whether it may ask before the last query is answered. If not, a system that answers on the
   /// thread that asks loses nothing.
   [[nodiscard]] virtual bool overlaps() const { return true; }
+  /// Whether a system may answer several of its samples as one batch: false where each sample is
+  /// asked for only once the last is answered.
+  [[nodiscard]] virtual bool batches() const { return true; }
   /// How long a run lasts at least where nobody says it: as its verdict needs.
   struct Length {
     std::int64_t queries = 100;

@@ -28,7 +28,9 @@ struct ModelAssets {
 struct PredictorOptions {
   int threads = 0;                 ///< that it computes with; 0: as d5 is set
   std::int64_t largest_batch = 1;  ///< that it will be asked
-  std::int64_t warm_up = 1;        ///< calls on zeros of that batch while it is opened
+  std::int64_t warm_up = 1;        ///< calls on a batch of that size while it is opened
+  /// That batch, where sizes that the network leaves open matter; none: zeros of sizes that fit.
+  ValueMap warm_up_inputs = {};
   TransformChain transforms = {};  ///< of the network, before it is opened
 };
 

@@ -159,6 +159,7 @@ ScenarioResult run_loadgen(const LoadGenOptions& told, SystemUnderTest& system,
   const bool scheduled = loadgen.scenario == LoadGenOptions::Scenario::server ||
                          loadgen.scenario == LoadGenOptions::Scenario::offline;
   result.latency_from = scheduled ? LatencyFrom::schedule : LatencyFrom::issue;
+  result.settles = loadgen.scenario != LoadGenOptions::Scenario::offline;
   result.percentile = loadgen_percentile(chosen.settings);
   const bool multi = loadgen.scenario == LoadGenOptions::Scenario::multi_stream;
   if (multi) {

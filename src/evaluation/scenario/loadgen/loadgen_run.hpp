@@ -49,6 +49,9 @@ class LoadGenScenario final : public Scenario {
     using enum LoadGenOptions::Scenario;
     return options_.scenario == server || options_.scenario == offline;
   }
+  [[nodiscard]] bool batches() const override {
+    return options_.scenario != LoadGenOptions::Scenario::single_stream;
+  }
   /// LoadGen is 99% sure of server's 99th percentile from 459 queries on, if none is late, and from
   /// 662 on, if one is.
   [[nodiscard]] Length usual_length() const override {

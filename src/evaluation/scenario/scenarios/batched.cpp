@@ -21,6 +21,7 @@ class Batched final : public Scenario {
     detail::LoadRun run(system, options,
                         {.samples_per_query = options_.batch,
                          .latency_from = LatencyFrom::issue,
+                         .settles = false,
                          .percentile = 0.5});
     for (std::int64_t now = run.now(); run.goes_on(now) && run.wait_for(0); now = run.now()) {
       run.ask(now);

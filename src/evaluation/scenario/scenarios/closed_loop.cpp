@@ -56,6 +56,7 @@ class ClosedLoop final : public Scenario {
     return run.end();
   }
   [[nodiscard]] bool overlaps() const override { return options_.users > 1; }
+  [[nodiscard]] bool batches() const override { return options_.users > 1; }
 
  private:
   Options options_;
