@@ -11,6 +11,9 @@ namespace d5::detail {
 
 /// A connection's bytes, plain or through TLS, of one thread. Another may shut the socket down at
 /// any time, which ends what waits.
+///
+/// Not Asio's streams: each connection has a thread that calls with a deadline, and Asio has
+/// deadlines for asynchronous calls alone. Requests are parsed by Beast (`RequestParser`).
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
