@@ -16,6 +16,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import words as sentences
+
 # Folders of what uses the levels. In them a folder of a building's name holds what is that building's own.
 OUTSIDE = ("apps", "python", "tests", "benchmarks", "examples")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:d5/)?((?:[a-z0-9_]+/)+[a-z0-9_.]+)[>"]', re.M)
@@ -320,12 +322,21 @@ def options(root: pathlib.Path) -> Iterator[str]:
                 yield f"{file}:1: a message says --{flags[0]}: use option_word ({words[:60]})"
 
 
+def words(root: pathlib.Path, rest: list[str]) -> Iterator[str]:
+    """Comments, help texts and pages follow the rules for sentences, as far as a pattern can see (words.py)."""
+    found = sentences.findings(root, tuple(one for one in rest if one != "--count"))
+    if "--count" in rest and found:
+        yield sentences.counted(found)
+    else:
+        yield from (f"{root}/{one.path}:{one.line}: {one.rule}: {one.message}" for one in found)
+
+
 def main() -> int:
     root, check, *rest = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
     checks: dict[str, Callable[[pathlib.Path], Iterator[str]]] = {
         "arrow": arrow, "umbrellas": umbrellas, "before": before, "names": names, "initialisers": initialisers,
         "conditions": conditions, "options": options,
-        "readme": readme, "links": links, "format": formatted, "headers": lambda r: headers(r, rest),
+        "readme": readme, "links": links, "words": lambda r: words(r, rest), "format": formatted, "headers": lambda r: headers(r, rest),
         "units": lambda _: units(pathlib.Path(rest[0]))}
     breaches = list(checks[check](root))
     print("\n".join(breaches) or f"{check}: in order")
