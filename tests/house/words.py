@@ -14,6 +14,7 @@ check_house.py prints the findings as the check `words`; each says file, line an
 """
 
 import ast
+import dataclasses
 import io
 import pathlib
 import re
@@ -98,8 +99,8 @@ def room(path: str) -> str:
 
 C_TOKEN = re.compile(
     r'(?P<line>//[^\n]*(?:\\\n[^\n]*)*)|(?P<block>/\*.*?\*/)|R"(?P<mark>[^()\\\s]{0,16})\((?P<raw>.*?)\)(?P=mark)"|'
-    r'"(?P<text>(?:[^"\\\n]|\\.)*)"|(?P<char>\'(?:[^\'\\\n]|\\.)+\')|(?P<digits>\b\d[\d\'.a-zA-Z]*)|(?P<sign>[()\[\]{},?:])|'
-    r'(?P<name>[A-Za-z_]\w*)|(?P<space>\s+)|(?P<other>.)', re.S)
+    r'"(?P<text>(?:[^"\\\n]|\\.)*)"|(?P<char>\'(?:[^\'\\\n]|\\.)+\')|(?P<digits>\b\d[\d\'.a-zA-Z]*)|'
+    r'(?P<sign>[()\[\]{},?:])|(?P<name>[A-Za-z_]\w*)|(?P<space>\s+)|(?P<other>.)', re.S)
 
 
 def inside_comment(text: str) -> str:
@@ -143,18 +144,27 @@ def called(text: str, bracket: int) -> str:
     return match.group(1) if match else ""
 
 
-def takes_help(calls: list[list]) -> bool:
+@dataclasses.dataclass
+class Bracket:
+    """One that is open: its sign, the function before it, the number of the argument that is read."""
+    sign: str
+    callee: str
+    index: int = 0
+
+
+def takes_help(open_ones: list[Bracket]) -> bool:
     """Whether a text here is a help text or a summary: of the innermost call, or of the one around fmt::format."""
-    while calls and calls[-1][0] == "(" and calls[-1][1] == "format" and calls[-1][2] == 0:
-        calls = calls[:-1]
-    if not calls or calls[-1][0] != "(":
-        return False
-    _, callee, index = calls[-1]
-    return callee in NAMED and index >= 1 or (callee in FIRST or callee.endswith("Entry")) and index == 0
+    for bracket in reversed(open_ones):
+        if bracket.sign != "(":
+            return False
+        if bracket.callee != "format" or bracket.index > 0:
+            first = bracket.callee in FIRST or bracket.callee.endswith("Entry")
+            return bracket.index == 0 if first else bracket.callee in NAMED and bracket.index >= 1
+    return False
 
 
 def c_pieces(text: str) -> Iterator[Piece]:
-    calls: list[list] = []  # those that are open: bracket, callee, number of the argument
+    calls: list[Bracket] = []
     comment, line, begin_of_line = Comment(), 1, 0
     words, words_line, how = "", 0, "text"
     before = ["", ""]  # the last tokens
@@ -176,11 +186,11 @@ def c_pieces(text: str) -> Iterator[Piece]:
                 yield Piece(words_line, how, words)
                 words = ""
             if token in "([{":
-                calls.append([token, called(text, match.start()) if token == "(" else "", 0])
+                calls.append(Bracket(token, called(text, match.start()) if token == "(" else ""))
             elif token in ")]}" and calls:
                 calls.pop()
             elif token == "," and calls:
-                calls[-1][2] += 1
+                calls[-1].index += 1
             before = [before[1], token]
         if "\n" in token:
             line += token.count("\n")
@@ -259,7 +269,8 @@ def long_lines(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.split("\n"), 1):
         if re.match(r"\s*(?:```|~~~)", line):
             fenced = not fenced
-        indented = line.startswith("    ") and (indented or not above.strip()) and not re.match(r"\s+(?:[-*+]|\d+\.) ", line)
+        is_item = re.match(r"\s+(?:[-*+]|\d+\.) ", line)
+        indented = line.startswith("    ") and (indented or not above.strip()) and not is_item
         above = line
         if fenced or indented or len(line) <= LONGEST or re.match(r"\s*(?:\||<|\[?!\[)", line):
             continue
@@ -294,9 +305,11 @@ def of_file(path: str, text: str) -> Iterator[Finding]:
 
 
 def findings(root: pathlib.Path, below: tuple[str, ...] = ()) -> list[Finding]:
-    found = []
+    found: list[Finding] = []
     for path in tracked(root):
-        if LEFT_OUT.search(path) or below and not any(path == one or path.startswith(one.rstrip("/") + "/") for one in below):
+        if LEFT_OUT.search(path):
+            continue
+        if below and not any(path == one or path.startswith(one.rstrip("/") + "/") for one in below):
             continue
         try:
             text = (root / path).read_text()
@@ -313,6 +326,7 @@ def counted(found: list[Finding]) -> str:
     width = max([len("room"), *map(len, names)])
     text = [f"{'room':{width}}" + "".join(f" {rule:>8}" for rule in RULES) + f" {'all':>8}"]
     for name in [*names, "all"]:
-        of_rule = [sum(n for (one, rule), n in rows.items() if rule == wanted and name in (one, "all")) for wanted in RULES]
+        of_rule = [sum(n for (one, rule), n in rows.items() if rule == wanted and name in (one, "all"))
+                   for wanted in RULES]
         text.append(f"{name:{width}}" + "".join(f" {n:>8}" for n in of_rule) + f" {sum(of_rule):>8}")
     return "\n".join(text)
