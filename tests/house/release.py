@@ -34,8 +34,8 @@ def script() -> Any:
 
 
 def git(folder: pathlib.Path, *words: str) -> str:
-    own = [f"-c{setting}" for setting in ("user.name=test", "user.email=test@example.org", "commit.gpgsign=false",
-                                          "tag.gpgsign=false")]
+    settings = ("user.name=test", "user.email=test@example.org", "commit.gpgsign=false", "tag.gpgsign=false")
+    own = [word for setting in settings for word in ("-c", setting)]
     return subprocess.run(["git", "-C", str(folder), *own, *words], check=True, capture_output=True, text=True).stdout
 
 
