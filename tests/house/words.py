@@ -153,11 +153,12 @@ class Bracket:
 
 
 def takes_help(open_ones: list[Bracket]) -> bool:
-    """Whether a text here is a help text or a summary: of the innermost call, or of the one around fmt::format."""
+    """Whether a text here is a help text or a summary: of the innermost call, or of the one around fmt::format or
+    std::string."""
     for bracket in reversed(open_ones):
         if bracket.sign != "(":
             return False
-        if bracket.callee != "format" or bracket.index > 0:
+        if bracket.callee not in ("format", "string") or bracket.index > 0:
             first = bracket.callee in FIRST or bracket.callee.endswith("Entry")
             return bracket.index == 0 if first else bracket.callee in NAMED and bracket.index >= 1
     return False

@@ -27,6 +27,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("a.cpp", 'registry.add("ring", Entry::of<Part<int>>("from rank to rank"));', ["help"]),
     ("a.cpp", 'command.add_flag("--x", x, is_long ? "in one file" : "one file");', ["help"]),
     ("a.cpp", 'command.add_flag("--x", x, fmt::format("with {}", name));', ["help"]),
+    ("a.cpp", 'command.add_option("--x", x, std::string("of ") + name + "; with more");', ["help"]),
     ("a.cpp", 'table.add({"name", "of the thing", "x"});', []),
     ("a.cpp", 'constexpr const char* kMemoryHelp =\n    "of the process";', ["help"]),
     ("a.cpp", 'throw Error("a value that is none");', ["word"]),
