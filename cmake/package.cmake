@@ -22,8 +22,10 @@ list(TRANSFORM d5_components REPLACE "^d5_" "")
 list(JOIN d5_components ", " d5_components)
 configure_package_config_file(cmake/d5Config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/d5Config.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/d5 PATH_VARS CMAKE_INSTALL_LIBDIR)
+# 0.2 serves find_package(d5 0.1): it forwards the headers of 0.1 (cmake/forwarding.cmake). When these end, this
+# is SameMinorVersion again.
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/d5ConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/d5Config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/d5ConfigVersion.cmake
               cmake/framework.cmake cmake/operator.cmake cmake/registration.cmake

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files, no
-static initialisers, format.
+"""Proves the house: the include arrow, headers that compile alone, umbrella headers, one version, names of files, no
+static initialisers, format, sentences.
 
-usage: check_house.py SOURCE_DIR {arrow,umbrellas,before,headers,names,units,initialisers,conditions,options,readme,links,format} [COMPILER FLAGS... or BUILD_DIR]
+usage: check_house.py SOURCE_DIR CHECK [COMPILER FLAGS... or BUILD_DIR, for words: --count, PATHS]
+CHECK: arrow, umbrellas, version, before, headers, names, units, initialisers, conditions, options, readme, links, words, format
 Prints each breach as file:line: message; exit status 1 if there is any, 4 if a tool is not installed.
 """
 
@@ -15,6 +16,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+
+import words as sentences
 
 # Folders of what uses the levels. In them a folder of a building's name holds what is that building's own.
 OUTSIDE = ("apps", "python", "tests", "benchmarks", "examples")
@@ -139,6 +142,28 @@ def umbrellas(root: pathlib.Path) -> Iterator[str]:
             yield f"{root}/include/d5/d5.hpp:1: does not include d5/{level}/{level}.hpp"
 
 
+def version(root: pathlib.Path) -> Iterator[str]:
+    """The version stands in include/d5/version.hpp; what else names it says the same."""
+    header = root / "include/d5/version.hpp"
+    stated = re.findall(r'^#define D5_VERSION "(\d+\.\d+\.\d+)"$', header.read_text(), re.M)
+    if len(stated) != 1:
+        yield f"{header}:1: expected one line '#define D5_VERSION \"X.Y.Z\"'"
+        return
+    named = {"CHANGELOG.md": r"^## \[(\d+\.\d+\.\d+)\]", "CITATION.cff": r"^version: (\S+)$",
+             "docs/tour.md": r"^reference +(\d+\.\d+\.\d+) "}
+    for name, pattern in named.items():
+        text = (root / name).read_text()
+        match = re.search(pattern, text, re.M)
+        if not match:
+            yield f"{root / name}:1: names no version ({pattern})"
+        elif match.group(1) != stated[0]:
+            line = text.count("\n", 0, match.start(1)) + 1
+            yield f"{root / name}:{line}: says {match.group(1)}, but include/d5/version.hpp says {stated[0]}"
+    for name in ("CMakeLists.txt", "pyproject.toml", "python/CMakeLists.txt", "python/d5/__init__.py"):
+        if re.search(rf"(?<![\d.]){re.escape(stated[0])}(?![\d.])", (root / name).read_text()):
+            yield f"{root / name}:1: says {stated[0]} itself; read include/d5/version.hpp"
+
+
 def before(root: pathlib.Path) -> Iterator[str]:
     """Every public header of 0.1.0 is still there or forwarded, or the change log says what to include instead."""
     changes = (root / "CHANGELOG.md").read_text()
@@ -207,7 +232,7 @@ def units(build: pathlib.Path) -> Iterator[str]:
         r"^(?:template\s*<.*>\s*)?(?:\[\[[^\]]*\]\]\s*)?(?:using (\w+)\s*=|"
         r"(?:struct|class|enum class|enum|union) (\w+)\b|"
         r"(?:inline |static |constexpr |const |thread_local )*[\w:<>,\s\*&\[\]]*?[\s\*&](\w+)\s*(?:\(|=|\{|\[|;))")
-    compiled = (build / "compile_commands.json").read_text()  # of the last configuration alone
+    compiled = (build / "compile_commands.json").read_text()  # the last configuration's files
     found = [unit for unit in sorted(build.rglob("Unity/unity_*.cxx")) if str(unit) in compiled]
     if not found:
         print("skipped: this build compiles each file alone (D5_UNITY)")
@@ -320,12 +345,21 @@ def options(root: pathlib.Path) -> Iterator[str]:
                 yield f"{file}:1: a message says --{flags[0]}: use option_word ({words[:60]})"
 
 
+def words(root: pathlib.Path, rest: list[str]) -> Iterator[str]:
+    """Comments, help texts and pages follow the rules for sentences, as far as a pattern can see (words.py)."""
+    found = sentences.findings(root, tuple(one for one in rest if one != "--count"))
+    if "--count" in rest and found:
+        yield sentences.counted(found)
+    else:
+        yield from (f"{root}/{one.path}:{one.line}: {one.rule}: {one.message}" for one in found)
+
+
 def main() -> int:
     root, check, *rest = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
     checks: dict[str, Callable[[pathlib.Path], Iterator[str]]] = {
-        "arrow": arrow, "umbrellas": umbrellas, "before": before, "names": names, "initialisers": initialisers,
+        "arrow": arrow, "umbrellas": umbrellas, "version": version, "before": before, "names": names, "initialisers": initialisers,
         "conditions": conditions, "options": options,
-        "readme": readme, "links": links, "format": formatted, "headers": lambda r: headers(r, rest),
+        "readme": readme, "links": links, "words": lambda r: words(r, rest), "format": formatted, "headers": lambda r: headers(r, rest),
         "units": lambda _: units(pathlib.Path(rest[0]))}
     breaches = list(checks[check](root))
     print("\n".join(breaches) or f"{check}: in order")
