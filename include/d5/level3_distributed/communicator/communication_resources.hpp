@@ -9,7 +9,7 @@
 
 namespace d5 {
 
-/// What a waiting thread does between two polls.
+/// Behaviour of a waiting thread between two polls.
 enum class Waiting {
   usual,  ///< yields the core, and sleeps after a while
   spin,   ///< keeps the core

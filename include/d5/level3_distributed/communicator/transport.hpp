@@ -45,15 +45,15 @@ class Transport {
 ///     ranks->all_reduce(gradient);
 [[nodiscard]] std::shared_ptr<Communicator> communicator_of(const void* mpi_comm);
 
-/// For transports: elements of each rank's part and before it, from `counts`, or `elements` shared
-/// equally by `size` ranks.
+/// Elements of each rank's part and before it, from `counts`, or `elements` shared equally by
+/// `size` ranks. A helper for transports.
 struct RankParts {
   RankParts(const RankCounts& counts, std::int64_t elements, int size);
   std::vector<std::int64_t> counts, begins;
 };
 
-/// For transports whose library lacks a type: into = into (+, max, min) other, like
-/// `Communicator::reduce_local`. Throws: TypeError for types that are not numeric.
+/// Computes into = into (+, max, min) other, like `Communicator::reduce_local`. A helper for
+/// transports whose library lacks a type. Throws: TypeError for types that are not numeric.
 void reduce_memory(DType dtype, void* into, const void* other, std::int64_t count,
                    Reduction reduction);
 

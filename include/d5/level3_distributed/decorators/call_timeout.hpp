@@ -17,7 +17,7 @@ class NodeCalls;
 struct CallTimeoutOptions {
   /// Longest wait; 0: unlimited, with reports.
   std::chrono::nanoseconds timeout{0};
-  /// Without a timeout: time until the first report of a wait; doubled for each further report.
+  /// Time until the first report of a wait without timeout; doubled for each further report.
   std::chrono::nanoseconds report_after = std::chrono::seconds(30);
   /// Receives the reports; empty: stderr.
   std::function<void(const std::string&)> say = {};
@@ -69,7 +69,7 @@ class CallTimeout final : public CommunicatorDecorator {
  private:
   class Watch;
   class WatchedRequest;
-  /// For a group: its waits also end at failures that `all` learns of.
+  /// Constructs a group, whose waits also end at failures that `all` learns of.
   CallTimeout(std::shared_ptr<Communicator> group, const CallTimeoutOptions& options,
               std::shared_ptr<Watch> all);
   enum class Medium { calls, memory };

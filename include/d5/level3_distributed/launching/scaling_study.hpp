@@ -45,7 +45,7 @@ using TrainAt =
 
 struct ScalingStudyOptions {
   RepetitionOptions repetition = {.runs = 3};
-  /// As in `VariantTrainingOptions`.
+  /// The fields of `VariantTrainingOptions`.
   std::string out = {};
   bool resume = false;
   std::string how = {};

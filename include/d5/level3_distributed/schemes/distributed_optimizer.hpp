@@ -28,8 +28,8 @@ class DistributedOptimizer : public Optimizer {
  public:
   DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                        std::shared_ptr<Communicator> communicator);
-  /// For a scheme in which only `workers`, a group of `communicator`, train; null on a rank that
-  /// does not train, which agrees with nobody.
+  /// Constructs a scheme in which only `workers`, a group of `communicator`, train; null on a rank
+  /// that does not train, which agrees with nobody.
   DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                        std::shared_ptr<Communicator> communicator,
                        std::shared_ptr<Communicator> workers);
@@ -38,8 +38,8 @@ class DistributedOptimizer : public Optimizer {
   ///
   ///     scheme->run(trainer);
   virtual void run(Trainer& trainer, const Interrupt& interrupt = {}) { trainer.run(interrupt); }
-  /// For a scheme whose ranks train parts of a network (`DistributedOptimizerEntry::executor`):
-  /// copies the trained parameters of all parts into the whole network. A collective, after `run`.
+  /// Copies the trained parameters of all parts into the whole network, if ranks train parts of it
+  /// (`DistributedOptimizerEntry::executor`). A collective, after `run`.
   virtual void join(Network& whole) { (void)whole; }
   /// Whether all workers have the same parameters after every step. If not, test runs use the mean
   /// of the parameters.

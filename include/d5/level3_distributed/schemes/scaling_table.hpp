@@ -12,10 +12,10 @@ namespace d5 {
 /// and efficiency relative to the run on the fewest ranks. Rows of "time" and "epoch_time" also
 /// have the time in communication (the metric "communication_time") and its share.
 ///
-/// For n ranks in t seconds and the fewest n0 ranks in t0 seconds: under strong scaling the
-/// speed-up is t0 / t and the efficiency t0 n0 / (t n); under weak scaling (constant batch per
-/// rank) they are n t0 / (n0 t) and t0 / t. Throws: ValueError if no time was measured on two
-/// numbers of ranks.
+/// Let n ranks take t seconds and the fewest n0 ranks t0 seconds. Under strong scaling the speed-up
+/// is t0 / t and the efficiency t0 n0 / (t n); under weak scaling (constant batch per rank) they
+/// are n t0 / (n0 t) and t0 / t. Throws: ValueError if no time was measured on two numbers of
+/// ranks.
 ///
 ///     metric      ranks  value   speed-up  efficiency  communication  share
 ///     epoch_time      1  40.1 s

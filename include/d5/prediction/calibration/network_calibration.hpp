@@ -80,7 +80,7 @@ struct MessageEndOptions {
 
 /// CPU overhead of a message at each end: seconds + bytes * seconds_a_byte. The fit has the least
 /// sum of absolute relative errors, so that a disturbed size has little influence; `seconds` is at
-/// most the shortest time.
+/// most the time of the smallest message.
 struct MessageEndCost {
   double seconds = 0, seconds_a_byte = 0;
 };

@@ -51,7 +51,7 @@ struct OverlapTimes {
 ///     recorder->begin_step();  recorder->begin_compute();  optimizer->step(batch);
 ///     recorder->end_step();
 ///
-/// As an observer of a training it marks the steps by itself.
+/// It marks the steps by itself as an observer of a training.
 /// Thread safety: events may come from the communicator's progress thread.
 class OverlapRecorder final : public TrainingEvent, public CommunicationEvent {
  public:

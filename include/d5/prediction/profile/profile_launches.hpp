@@ -10,7 +10,7 @@ namespace d5 {
 /// Joins the profiles of one training from several launches. Processes differ in speed by some
 /// percent, which steps within one process cannot show.
 ///
-/// For each copy, samples are in order of launches (`TrainingProfile::Times::launches`); nodes are
+/// Samples of each copy are in order of launches (`TrainingProfile::Times::launches`); nodes are
 /// matched by name. The result has the batch sizes common to all launches, and the medians of their
 /// rates. The required number of steps, 30, is counted over all launches.
 ///
