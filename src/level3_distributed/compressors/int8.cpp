@@ -65,7 +65,7 @@ namespace compressor {
 /// 2022), its 8-bit codes between a minimum and a maximum (ByteGrad).
 void register_int8(Registry<GradientCompressorEntry>& registry) {
   registry.add("int8", GradientCompressorEntry::of<Int8Compressor>(
-                           "8 bits between least and most (Gan et al., 2022)"));
+                           "8-bit min-max quantization (ByteGrad, Gan et al., 2022)"));
 }
 
 }  // namespace compressor

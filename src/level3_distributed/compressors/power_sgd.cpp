@@ -169,9 +169,9 @@ struct PowerSgdOptions {
   std::uint64_t seed = 0;
 
   void declare(OptionList& options) {
-    options.add("rank", rank, "of the matrices that stand for each gradient", {.least = 1});
-    options.add("warm_start", warm_start, "begins with the last step's Q, not with a new draw");
-    options.add("seed", seed, "of the first Q, the same on all ranks");
+    options.add("rank", rank, "rank of the approximation of each gradient matrix", {.least = 1});
+    options.add("warm_start", warm_start, "start from the last step's Q instead of a random one");
+    options.add("seed", seed, "seed of the first Q, the same on all ranks");
   }
 };
 
@@ -286,7 +286,7 @@ namespace compressor {
 /// Distributed Optimization" (NeurIPS 2019), algorithm 1.
 void register_power_sgd(Registry<GradientCompressorEntry>& registry) {
   registry.add("power_sgd", GradientCompressorEntry::of<PowerSgdCompressor>(
-                                "matrices of low rank (Vogels et al., 2019)"));
+                                "low-rank gradient compression (PowerSGD, Vogels et al., 2019)"));
 }
 
 }  // namespace compressor

@@ -18,10 +18,10 @@ struct QsgdOptions {
   std::uint64_t seed = 0;
 
   void declare(OptionList& options) {
-    options.add("levels", levels, "s: magnitudes are rounded to i / s of the norm",
+    options.add("levels", levels, "number of levels s: magnitudes are rounded to i / s of the norm",
                 {.least = 1, .most = 127});
-    options.add("block", block, "elements that share a norm", {.least = 1});
-    options.add("seed", seed, "of the rounding");
+    options.add("block", block, "number of elements that share a norm", {.least = 1});
+    options.add("seed", seed, "seed of the stochastic rounding");
   }
 };
 
@@ -131,8 +131,9 @@ namespace compressor {
 /// Source: Alistarh et al., "QSGD: Communication-Efficient SGD via Gradient Quantization and
 /// Encoding" (NeurIPS 2017), equation 2, lemma 3.1 and theorem 3.2's codes of one width.
 void register_qsgd(Registry<GradientCompressorEntry>& registry) {
-  registry.add("qsgd", GradientCompressorEntry::of<QsgdCompressor>(
-                           "rounded at random to levels of the norm (Alistarh et al., 2017)"));
+  registry.add("qsgd",
+               GradientCompressorEntry::of<QsgdCompressor>(
+                   "stochastic quantization to levels of the norm (QSGD, Alistarh et al., 2017)"));
 }
 
 }  // namespace compressor

@@ -14,8 +14,8 @@ struct RandomKOptions : detail::KeptFraction {
   void declare(OptionList& options) {
     KeptFraction::declare(options);
     options.add("unbiased", unbiased,
-                "what is sent is multiplied by n / k: without error feedback");
-    options.add("seed", seed, "of the choice, the same on all ranks");
+                "scale the sent elements by n / k, for use without error feedback");
+    options.add("seed", seed, "seed of the choice, the same on all ranks");
   }
 };
 
@@ -97,8 +97,9 @@ namespace compressor {
 
 /// Source: Stich, Cordonnier and Jaggi, "Sparsified SGD with Memory" (NeurIPS 2018).
 void register_random_k(Registry<GradientCompressorEntry>& registry) {
-  registry.add("random_k", GradientCompressorEntry::of<RandomKCompressor>(
-                               "elements drawn alike on all ranks (Stich et al., 2018)"));
+  registry.add("random_k",
+               GradientCompressorEntry::of<RandomKCompressor>(
+                   "random-k sparsification, the same elements on all ranks (Stich et al., 2018)"));
 }
 
 }  // namespace compressor

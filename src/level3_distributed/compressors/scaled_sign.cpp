@@ -50,9 +50,10 @@ namespace compressor {
 /// Source: Karimireddy et al., "Error Feedback Fixes SignSGD and Other Gradient Compression
 /// Schemes" (ICML 2019): |x|_1 / d sign(x).
 void register_scaled_sign(Registry<GradientCompressorEntry>& registry) {
-  registry.add("scaled_sign",
-               GradientCompressorEntry::of<ScaledSignCompressor>(
-                   "1 bit: the mean magnitude times the sign (Karimireddy et al., 2019)"));
+  registry.add(
+      "scaled_sign",
+      GradientCompressorEntry::of<ScaledSignCompressor>(
+          "1-bit scaled sign: mean magnitude times sign (EF-SignSGD, Karimireddy et al., 2019)"));
 }
 
 }  // namespace compressor

@@ -37,7 +37,7 @@ namespace compressor {
 /// 2018), algorithm 3, majority vote.
 void register_sign(Registry<GradientCompressorEntry>& registry) {
   registry.add("sign", GradientCompressorEntry::of<SignCompressor>(
-                           "1 bit: the majority's sign (Bernstein et al., 2018)"));
+                           "1-bit majority vote of signs (SignSGD, Bernstein et al., 2018)"));
 }
 
 }  // namespace compressor

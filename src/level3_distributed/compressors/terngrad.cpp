@@ -16,12 +16,11 @@ struct TernGradOptions {
   double clip = 1.75;
   std::uint64_t seed = 0;
   void declare(OptionList& options) {
-    options.add(
-        "clip", clip,
-        "magnitudes above so many root mean squares of a parameter's gradient are cut to "
-        "that; 0: none are. Error feedback needs less than 2; the paper's, without it, is 2.5",
-        {.least = 0});
-    options.add("seed", seed, "of the rounding");
+    options.add("clip", clip,
+                "clipping threshold in root mean squares of a parameter's gradient; 0: no "
+                "clipping. Error feedback needs less than 2; the paper uses 2.5 without it",
+                {.least = 0});
+    options.add("seed", seed, "seed of the stochastic rounding");
   }
 };
 
@@ -173,8 +172,9 @@ namespace compressor {
 /// Source: Wen et al., "TernGrad: Ternary Gradients to Reduce Communication in Distributed Deep
 /// Learning" (NeurIPS 2017): scalers by layer, clipping and scalers shared by all workers.
 void register_terngrad(Registry<GradientCompressorEntry>& registry) {
-  registry.add("terngrad", GradientCompressorEntry::of<TernGradCompressor>(
-                               "minus s, nothing or s at random, 2 bits (Wen et al., 2017)"));
+  registry.add("terngrad",
+               GradientCompressorEntry::of<TernGradCompressor>(
+                   "ternary quantization to -s, 0 and s, 2 bits (TernGrad, Wen et al., 2017)"));
 }
 
 }  // namespace compressor

@@ -55,7 +55,7 @@ namespace compressor {
 /// Stich, Cordonnier and Jaggi, "Sparsified SGD with Memory" (NeurIPS 2018).
 void register_top_k(Registry<GradientCompressorEntry>& registry) {
   registry.add("top_k", GradientCompressorEntry::of<TopKCompressor>(
-                            "the largest of each bucket (Aji and Heafield, 2017)"));
+                            "top-k sparsification of each bucket (Aji and Heafield, 2017)"));
 }
 
 }  // namespace compressor

@@ -151,8 +151,10 @@ struct SampleCuts {
   EntryChoice test_samples{DistributedOptions().test_samples};
 
   void declare(OptionList& options) {
-    options.add("samples", samples, "how ranks share the training set", sample_cuts().kind());
-    options.add("test_samples", test_samples, "how they share the test set", sample_cuts().kind());
+    options.add("samples", samples, "distribution of the training set over ranks",
+                sample_cuts().kind());
+    options.add("test_samples", test_samples, "distribution of the test set over ranks",
+                sample_cuts().kind());
   }
 };
 

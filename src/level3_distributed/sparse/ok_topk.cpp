@@ -64,7 +64,7 @@ struct OkTopKOptions {
 
   void declare(OptionList& options) {
     options.add("every", every,
-                "steps for which a threshold, and where parts begin, are kept: tau' of the paper",
+                "number of steps for which threshold and partition are reused (tau' of the paper)",
                 {.least = 1});
   }
 };
@@ -198,7 +198,7 @@ class OkTopKSum final : public SparseAllReduce {
 /// 2022).
 void register_ok_topk(Registry<SparseAllReduceEntry>& registry) {
   registry.add("ok_topk", SparseAllReduceEntry::of<OkTopKSum>(
-                              "the largest of the sum alone (Li and Hoefler, 2022)"));
+                              "global top-k of the sum (Ok-Topk, Li and Hoefler, 2022)"));
 }
 
 }  // namespace d5::sparse

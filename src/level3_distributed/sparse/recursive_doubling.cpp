@@ -59,7 +59,7 @@ class RecursiveDoublingSum final : public SparseAllReduce {
 void register_recursive_doubling(Registry<SparseAllReduceEntry>& registry) {
   registry.add("recursive_doubling",
                SparseAllReduceEntry::of<RecursiveDoublingSum>(
-                   "all that a rank has, to twice as many at each step: for few elements"));
+                   "sparse recursive doubling: for few elements (SparCML, Renggli et al., 2019)"));
 }
 
 }  // namespace d5::sparse

@@ -169,26 +169,29 @@ class SimulationLimits {
 }  // namespace
 
 void SimulationOptions::declare(OptionList& list) {
-  list.add("model", model, "how the network's time is reckoned", "simulated network");
-  list.add("eager_bytes", eager_bytes, "of messages that begin before their receive is posted",
+  list.add("model", model, "network model", "simulated network");
+  list.add("eager_bytes", eager_bytes,
+           "eager limit: maximum bytes of a message that starts before its receive is posted",
            {.least = 0});
-  list.add("reduce_bandwidth", rates.reduce_bandwidth,
-           "bytes a second that a rank reduces; 0: it takes no time", {.least = 0});
-  list.add("scale_bandwidth", rates.scale_bandwidth,
-           "bytes a second that a rank scales; 0: it takes no time", {.least = 0});
-  list.add("copy_bandwidth", rates.copy_bandwidth,
-           "bytes a second that algorithms copy; 0: it takes no time", {.least = 0});
+  list.add("reduce_bandwidth", rates.reduce_bandwidth, "bytes/s of local reductions; 0: free",
+           {.least = 0});
+  list.add("scale_bandwidth", rates.scale_bandwidth, "bytes/s of local scaling; 0: free",
+           {.least = 0});
+  list.add("copy_bandwidth", rates.copy_bandwidth, "bytes/s of local copies; 0: free",
+           {.least = 0});
   list.add("shared_bandwidth", rates.shared_bandwidth,
-           "bytes a second that a rank copies to and from memory that ranks share; 0: as others",
-           {.least = 0});
+           "bytes/s of copies to and from shared memory; 0: as copy_bandwidth", {.least = 0});
   list.add("shared_reduce_bandwidth", rates.shared_reduce_bandwidth,
-           "bytes a second that a rank adds of what another wrote there; 0: as others",
+           "bytes/s of sums of another rank's data in shared memory; 0: as reduce_bandwidth",
            {.least = 0});
-  list.add("progress", progress, "when algorithms under way go on", {"poll", "thread"});
+  list.add("progress", progress,
+           "progress of algorithms in flight: when their rank polls, or by a thread",
+           {"poll", "thread"});
   list.add("most_wall_seconds", most_wall_seconds,
-           "of the machine's time, after which it stops; 0: as long as it takes", {.least = 0});
-  list.add("most_bytes", most_bytes, "of memory, likewise; 0: the process's budget", {.least = 0});
-  list.add("stack_bytes", stack_bytes, "of each rank", {.least = 1 << 16});
+           "limit of real time of the simulation in s; 0: none", {.least = 0});
+  list.add("most_bytes", most_bytes, "limit of memory of the simulation; 0: the process's budget",
+           {.least = 0});
+  list.add("stack_bytes", stack_bytes, "stack size of each rank", {.least = 1 << 16});
 }
 
 SimulationReport run_simulated(

@@ -21,7 +21,8 @@ class RingAllGather final : public PlannedAllGather {
 }  // namespace
 
 void register_ring(Registry<AllGatherEntry>& registry) {
-  registry.add("ring", AllGatherEntry::of<RingAllGather>("each part goes round once"));
+  registry.add("ring", AllGatherEntry::of<RingAllGather>(
+                           "ring: each part passes every rank once, n - 1 messages"));
 }
 
 }  // namespace d5::all_gather_algorithm

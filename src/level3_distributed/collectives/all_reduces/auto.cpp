@@ -68,7 +68,7 @@ class AutoAllReduce final : public AllReduce {
 
 void register_auto(Registry<AllReduceEntry>& registry) {
   registry.add("auto", AllReduceEntry::of<AutoAllReduce>(
-                           "for each size the fastest between these ranks, measured once"));
+                           "automatic choice: the fastest algorithm for each size, measured once"));
 }
 
 }  // namespace d5::collective

@@ -32,7 +32,7 @@ class BinomialTreeAllReduce final : public PlannedAllReduce {
 
 void register_binomial_tree(Registry<AllReduceEntry>& registry) {
   registry.add("binomial_tree", AllReduceEntry::of<BinomialTreeAllReduce>(
-                                    "up a binomial tree to rank 0, and down again"));
+                                    "binomial tree: reduce to rank 0, then broadcast"));
 }
 
 }  // namespace d5::collective

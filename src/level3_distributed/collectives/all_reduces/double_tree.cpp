@@ -95,9 +95,8 @@ class DoubleTreeAllReduce final : public PlannedAllReduce {
 /// Source: Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth broadcast, reduction
 /// and scan" (Parallel Computing 2009).
 void register_double_tree(Registry<AllReduceEntry>& registry) {
-  registry.add("double_tree",
-               AllReduceEntry::of<DoubleTreeAllReduce>(
-                   "two binary trees, half of the data in each, pipelined (Sanders et al., 2009)"));
+  registry.add("double_tree", AllReduceEntry::of<DoubleTreeAllReduce>(
+                                  "double binary tree, pipelined (Sanders et al., 2009)"));
 }
 
 }  // namespace d5::collective

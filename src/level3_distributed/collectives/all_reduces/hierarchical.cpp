@@ -15,9 +15,10 @@ struct HierarchicalOptions {
   std::int64_t ranks_per_node = 0;
 
   void declare(OptionList& options) {
-    options.add("leaders", leaders, "algorithm among the first ranks of the nodes", "all-reduce");
+    options.add("leaders", leaders, "algorithm between the nodes, among the first rank of each",
+                "all-reduce");
     options.add("ranks_per_node", ranks_per_node,
-                "ranks that follow each other and count as a node; 0: those that share memory",
+                "number of consecutive ranks that form a node; 0: ranks that share memory",
                 {.least = 0});
   }
 };
@@ -123,7 +124,7 @@ class HierarchicalAllReduce final : public AllReduce {
 void register_hierarchical(Registry<AllReduceEntry>& registry) {
   registry.add("hierarchical",
                AllReduceEntry::of<HierarchicalAllReduce>(
-                   "in memory on each node, among one rank of each by another algorithm"));
+                   "hierarchical: shared memory within nodes, another algorithm between them"));
 }
 
 }  // namespace d5::collective

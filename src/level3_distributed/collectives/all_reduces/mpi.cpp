@@ -22,7 +22,8 @@ class LibraryAllReduce final : public AllReduce {
 }  // namespace
 
 void register_mpi(Registry<AllReduceEntry>& registry) {
-  registry.add("mpi", AllReduceEntry::of<LibraryAllReduce>("the library's own (MPI_Iallreduce)"));
+  registry.add("mpi",
+               AllReduceEntry::of<LibraryAllReduce>("the MPI library's own (MPI_Iallreduce)"));
 }
 
 }  // namespace d5::collective

@@ -21,9 +21,9 @@ struct NodeMemoryOptions {
   std::int64_t stages = detail::NodeExchangeOptions{}.stages;
 
   void declare(OptionList& options) {
-    options.add("chunk_bytes", chunk_bytes, "of each rank's data in the memory at once",
-                {.least = 64});
-    options.add("stages", stages, "chunks under way", {.least = 1});
+    options.add("chunk_bytes", chunk_bytes,
+                "chunk size: bytes of each rank's data in shared memory at once", {.least = 64});
+    options.add("stages", stages, "number of chunks in flight", {.least = 1});
   }
 };
 
@@ -103,8 +103,8 @@ class NodeMemoryAllReduce final : public AllReduce {
 }  // namespace
 
 void register_node_memory(Registry<AllReduceEntry>& registry) {
-  registry.add("node_memory", AllReduceEntry::of<NodeMemoryAllReduce>(
-                                  "through memory that the ranks of one machine share"));
+  registry.add("node_memory",
+               AllReduceEntry::of<NodeMemoryAllReduce>("shared memory: for ranks of one machine"));
 }
 
 }  // namespace d5::collective

@@ -36,9 +36,9 @@ class RecursiveDoublingAllReduce final : public PlannedAllReduce {
 /// Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
 /// MPICH" (IJHPCA 2005).
 void register_recursive_doubling(Registry<AllReduceEntry>& registry) {
-  registry.add("recursive_doubling", AllReduceEntry::of<RecursiveDoublingAllReduce>(
-                                         "partners exchange all: log2 n messages (Thakur et al., "
-                                         "2005)"));
+  registry.add("recursive_doubling",
+               AllReduceEntry::of<RecursiveDoublingAllReduce>(
+                   "recursive doubling: log2 n messages of all data (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::collective

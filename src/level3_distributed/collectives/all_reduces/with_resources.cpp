@@ -11,12 +11,11 @@ struct WithResourcesOptions {
   std::int64_t priority = 0;
 
   void declare(OptionList& options) {
-    options.add("of", of, "whose calls they are", "all-reduce");
+    options.add("of", of, "algorithm to run with these resources", "all-reduce");
     options.add("resources", resources,
-                "default, or threads=1+chunk=64KiB+cores=0.1+waiting=spin+poll=10us, each of which "
-                "may be left out");
-    options.add("label", label, "for observers");
-    options.add("priority", priority, "of several under way, a higher one is moved on first");
+                "default, or any of threads=1+chunk=64KiB+cores=0.1+waiting=spin+poll=10us");
+    options.add("label", label, "label that observers see");
+    options.add("priority", priority, "priority: requests with a higher one progress first");
   }
 };
 
@@ -60,7 +59,7 @@ class ResourcedAllReduce final : public AllReduce {
 void register_with_resources(Registry<AllReduceEntry>& registry) {
   registry.add("with_resources",
                AllReduceEntry::of<ResourcedAllReduce>(
-                   "another one, with threads, chunks, cores and waiting of your choice"));
+                   "another algorithm with chosen threads, chunks, cores and waiting"));
 }
 
 }  // namespace d5::collective

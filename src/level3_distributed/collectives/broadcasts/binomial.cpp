@@ -22,7 +22,8 @@ class BinomialBroadcast final : public PlannedBroadcast {
 }  // namespace
 
 void register_binomial(Registry<BroadcastEntry>& registry) {
-  registry.add("binomial", BroadcastEntry::of<BinomialBroadcast>("down a binomial tree"));
+  registry.add("binomial",
+               BroadcastEntry::of<BinomialBroadcast>("binomial tree: ceil(log2 n) rounds"));
 }
 
 }  // namespace d5::broadcast_algorithm

@@ -34,8 +34,8 @@ class ChainBroadcast final : public PlannedBroadcast {
 }  // namespace
 
 void register_chain(Registry<BroadcastEntry>& registry) {
-  registry.add("chain",
-               BroadcastEntry::of<ChainBroadcast>("from rank to rank, pipelined in segments"));
+  registry.add("chain", BroadcastEntry::of<ChainBroadcast>(
+                            "chain: from rank to rank, pipelined in segments"));
 }
 
 }  // namespace d5::broadcast_algorithm

@@ -42,7 +42,7 @@ class ScatterAllGatherBroadcast final : public PlannedBroadcast {
 /// collective communication library" (SC 1994).
 void register_scatter_all_gather(Registry<BroadcastEntry>& registry) {
   registry.add("scatter_all_gather", BroadcastEntry::of<ScatterAllGatherBroadcast>(
-                                         "scatter, then a ring of all-gather (van de Geijn)"));
+                                         "scatter, then ring all-gather (van de Geijn)"));
 }
 
 }  // namespace d5::broadcast_algorithm

@@ -13,7 +13,8 @@ namespace d5::detail {
 struct SegmentOptions {
   std::int64_t segment_bytes = std::int64_t{128} << 10;
   void declare(OptionList& options) {
-    options.add("segment_bytes", segment_bytes, "most bytes in a message", {.least = 1});
+    options.add("segment_bytes", segment_bytes, "segment size: maximum bytes of a message",
+                {.least = 1});
   }
   /// How many a range of so many elements is cut into; an element is never cut.
   [[nodiscard]] std::int64_t number(std::int64_t elements, std::int64_t element_bytes) const {

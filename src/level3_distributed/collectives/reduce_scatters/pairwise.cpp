@@ -28,7 +28,7 @@ class PairwiseReduceScatter final : public PlannedReduceScatter {
 /// MPICH" (IJHPCA 2005).
 void register_pairwise(Registry<ReduceScatterEntry>& registry) {
   registry.add("pairwise", ReduceScatterEntry::of<PairwiseReduceScatter>(
-                               "every rank sends every other its part (Thakur et al., 2005)"));
+                               "pairwise exchange: n - 1 messages (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::reduce_scatter_algorithm

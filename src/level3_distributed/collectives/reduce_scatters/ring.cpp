@@ -24,7 +24,8 @@ class RingReduceScatter final : public PlannedReduceScatter {
 }  // namespace
 
 void register_ring(Registry<ReduceScatterEntry>& registry) {
-  registry.add("ring", ReduceScatterEntry::of<RingReduceScatter>("each part goes round once"));
+  registry.add("ring", ReduceScatterEntry::of<RingReduceScatter>(
+                           "ring: each part passes every rank once, n - 1 messages"));
 }
 
 }  // namespace d5::reduce_scatter_algorithm

@@ -20,10 +20,9 @@ struct CompressedExchangeOptions {
   bool error_feedback = true;
 
   void declare(OptionList& options) {
-    options.add("compressor", compressor, "what of a bucket is sent, and how",
-                gradient_compressors().kind());
+    options.add("compressor", compressor, "gradient compressor", gradient_compressors().kind());
     options.add("error_feedback", error_feedback,
-                "each rank keeps what was not sent, and adds it to its next gradient");
+                "error feedback: keep the compression error and add it to the next gradient");
   }
 };
 
@@ -94,9 +93,8 @@ class CompressedExchange final : public GradientExchange {
 
 namespace exchange {
 void register_compressed(Registry<GradientExchangeEntry>& registry) {
-  registry.add("compressed",
-               GradientExchangeEntry::of<CompressedExchange>(
-                   "by a gradient compressor, what was not sent later (error feedback)"));
+  registry.add("compressed", GradientExchangeEntry::of<CompressedExchange>(
+                                 "compressed gradients with error feedback"));
 }
 }  // namespace exchange
 

@@ -27,8 +27,8 @@ class DenseExchange final : public GradientExchange {
 
 namespace exchange {
 void register_dense(Registry<GradientExchangeEntry>& registry) {
-  registry.add("dense", GradientExchangeEntry::of<DenseExchange>(
-                            "every gradient, by the all-reduce that is chosen"));
+  registry.add("dense",
+               GradientExchangeEntry::of<DenseExchange>("dense all-reduce of all gradients"));
 }
 }  // namespace exchange
 

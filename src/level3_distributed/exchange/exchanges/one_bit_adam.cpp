@@ -25,7 +25,8 @@ struct OneBitAdamOptions {
   EntryChoice compressor{"scaled_sign"};
 
   void declare(OptionList& options) {
-    options.add("compressor", compressor, "of the momentum, one whose messages are gathered",
+    options.add("compressor", compressor,
+                "compressor of the momentum, one that gathers its messages",
                 gradient_compressors().kind());
   }
 };
@@ -268,7 +269,7 @@ namespace exchange {
 void register_one_bit_adam(Registry<GradientExchangeEntry>& registry) {
   registry.add("one_bit_adam",
                GradientExchangeEntry::of<OneBitAdamExchange>(
-                   "the momentum of frozen_adam, compressed twice (Tang et al., 2021)"));
+                   "1-bit Adam: compressed momentum of frozen_adam (Tang et al., 2021)"));
 }
 
 }  // namespace exchange

@@ -92,10 +92,10 @@ class ShardedExchange final : public GradientExchange {
 
 namespace exchange {
 void register_sharded(Registry<GradientExchangeEntry>& registry) {
-  registry.add("sharded",
-               GradientExchangeEntry::of<ShardedExchange>(
-                   "each rank sums, updates and remembers its shard alone, then tells the values "
-                   "(ZeRO, Rajbhandari et al. 2020)"));
+  registry.add(
+      "sharded",
+      GradientExchangeEntry::of<ShardedExchange>(
+          "sharded gradients and optimizer state (ZeRO stage 2, Rajbhandari et al., 2020)"));
 }
 }  // namespace exchange
 

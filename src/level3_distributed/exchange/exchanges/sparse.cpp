@@ -23,10 +23,9 @@ struct SparseExchangeOptions : detail::KeptFraction {
 
   void declare(OptionList& options) {
     KeptFraction::declare(options);
-    options.add("algorithm", algorithm, "that sums what the ranks chose",
-                sparse_all_reduces().kind());
+    options.add("algorithm", algorithm, "sparse all-reduce algorithm", sparse_all_reduces().kind());
     options.add("error_feedback", error_feedback,
-                "each rank keeps what was not sent, and adds it to its next gradient");
+                "error feedback: keep the elements not sent and add them to the next gradient");
   }
 };
 
@@ -118,7 +117,7 @@ class SparseExchange final : public GradientExchange {
 namespace exchange {
 void register_sparse(Registry<GradientExchangeEntry>& registry) {
   registry.add("sparse", GradientExchangeEntry::of<SparseExchange>(
-                             "the largest of each bucket, by a sparse all-reduce"));
+                             "top-k sparsification with a sparse all-reduce"));
 }
 }  // namespace exchange
 

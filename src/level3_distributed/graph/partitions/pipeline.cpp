@@ -24,8 +24,8 @@ class Pipeline final : public Partition {
 }  // namespace
 
 void register_pipeline(Registry<PartitionEntry>& registry) {
-  registry.add("pipeline", PartitionEntry::of<Pipeline>(
-                               "stages in the order of the graph, as equal in work as can be"));
+  registry.add("pipeline",
+               PartitionEntry::of<Pipeline>("pipeline stages in graph order, balanced by work"));
 }
 
 }  // namespace d5::partition

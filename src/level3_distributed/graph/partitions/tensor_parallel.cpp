@@ -15,7 +15,7 @@ namespace {
 struct TensorParallelOptions {
   std::string group = "tensor";
   void declare(OptionList& options) {
-    options.add("group", group, "communication group of the ranks that hold a model together");
+    options.add("group", group, "communication group of the ranks that share a model");
   }
 };
 
@@ -172,7 +172,8 @@ class TensorParallel final : public Partition {
 
 void register_tensor_parallel(Registry<PartitionEntry>& registry) {
   registry.add("tensor_parallel", PartitionEntry::of<TensorParallel>(
-                                      "columns, then rows of linear layers (Shoeybi et al. 2019)"));
+                                      "tensor parallelism: columns, then rows of linear layers "
+                                      "(Megatron-LM, Shoeybi et al., 2019)"));
 }
 
 }  // namespace d5::partition

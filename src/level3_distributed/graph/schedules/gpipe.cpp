@@ -19,8 +19,9 @@ class GPipe final : public PipelineSchedule {
 }  // namespace
 
 void register_gpipe(Registry<PipelineScheduleEntry>& registry) {
-  registry.add("gpipe", PipelineScheduleEntry::of<GPipe>(
-                            "all micro-batches forward, then all backward (Huang et al. 2019)"));
+  registry.add("gpipe",
+               PipelineScheduleEntry::of<GPipe>(
+                   "GPipe: all micro-batches forward, then all backward (Huang et al., 2019)"));
 }
 
 }  // namespace d5::pipeline_schedule

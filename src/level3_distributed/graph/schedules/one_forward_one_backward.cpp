@@ -29,9 +29,9 @@ class OneForwardOneBackward final : public PipelineSchedule {
 }  // namespace
 
 void register_one_forward_one_backward(Registry<PipelineScheduleEntry>& registry) {
-  registry.add("1f1b",
-               PipelineScheduleEntry::of<OneForwardOneBackward>(
-                   "one backward for each forward once it is full (Narayanan et al. 2019)"));
+  registry.add("1f1b", PipelineScheduleEntry::of<OneForwardOneBackward>(
+                           "1F1B: one forward, one backward once the pipeline is full (PipeDream, "
+                           "Narayanan et al., 2019)"));
 }
 
 }  // namespace d5::pipeline_schedule

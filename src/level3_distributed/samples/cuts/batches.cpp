@@ -22,7 +22,8 @@ class BatchesCut final : public SampleCut {
 
 namespace sample_cut {
 void register_batches(Registry<SampleCutEntry>& registry) {
-  registry.add("batches", SampleCutEntry::of<BatchesCut>("whole batches in turn; for test sets"));
+  registry.add("batches", SampleCutEntry::of<BatchesCut>(
+                              "whole batches, round-robin over the ranks; for test sets"));
 }
 }  // namespace sample_cut
 

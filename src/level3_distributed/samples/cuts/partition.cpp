@@ -19,8 +19,9 @@ class PartitionCut final : public SampleCut {
 
 namespace sample_cut {
 void register_partition(Registry<SampleCutEntry>& registry) {
-  registry.add("partition", SampleCutEntry::of<PartitionCut>(
-                                "a part of each batch of all: together as one rank alone"));
+  registry.add("partition",
+               SampleCutEntry::of<PartitionCut>(
+                   "one part of each global batch per rank: the same training as on one rank"));
 }
 }  // namespace sample_cut
 

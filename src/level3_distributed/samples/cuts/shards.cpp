@@ -51,7 +51,7 @@ class ShardsCut final : public SampleCut {
 namespace sample_cut {
 void register_shards(Registry<SampleCutEntry>& registry) {
   registry.add("shards", SampleCutEntry::of<ShardsCut>(
-                             "an even share of all that lies together, the same every epoch"));
+                             "contiguous shards of equal size, the same every epoch"));
 }
 }  // namespace sample_cut
 

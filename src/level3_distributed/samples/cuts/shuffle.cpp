@@ -49,9 +49,10 @@ class ShuffleCut final : public SampleCut {
 
 namespace sample_cut {
 void register_shuffle(Registry<SampleCutEntry>& registry) {
-  registry.add("shuffle",
-               SampleCutEntry::of<ShuffleCut>("an even share of all, dealt anew every epoch; in "
-                                              "place of the sampler's own order"));
+  registry.add(
+      "shuffle",
+      SampleCutEntry::of<ShuffleCut>(
+          "global shuffle every epoch, cut into equal shares; replaces the sampler's own order"));
 }
 }  // namespace sample_cut
 

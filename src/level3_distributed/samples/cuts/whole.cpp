@@ -8,7 +8,8 @@ struct WholeOptions {
   enum class Order { own, same } order = Order::own;
 
   void declare(OptionList& options) {
-    options.add("order", order, "of each rank, from the seed and its number, or the same of all",
+    options.add("order", order,
+                "order of samples: own on each rank (from seed and rank), or the same on all",
                 {"own", "same"});
   }
 };
@@ -39,7 +40,7 @@ class WholeCut final : public SampleCut {
 
 namespace sample_cut {
 void register_whole(Registry<SampleCutEntry>& registry) {
-  registry.add("whole", SampleCutEntry::of<WholeCut>("all samples at every rank"));
+  registry.add("whole", SampleCutEntry::of<WholeCut>("all samples on every rank"));
 }
 }  // namespace sample_cut
 

@@ -64,9 +64,8 @@ class CommunicationTime final : public Metric {
 
 namespace distributed_metric {
 void register_communication_time(Registry<MetricEntry>& registry) {
-  registry.add("communication_time",
-               MetricEntry::of<CommunicationTime>(
-                   "time that a rank is in calls of the communicator, or waits for them"));
+  registry.add("communication_time", MetricEntry::of<CommunicationTime>(
+                                         "time of a rank in communication calls and waits"));
 }
 }  // namespace distributed_metric
 

@@ -49,12 +49,11 @@ class OwnTestAccuracy final : public TrainingMetric {
 
 namespace distributed_metric {
 void register_own_test_accuracy(Registry<MetricEntry>& registry) {
-  registry.add("own_test_accuracy",
-               MetricEntry::with<ClassificationNames>(
-                   "share of test samples that each rank's own parameters classify right",
-                   [](const ClassificationNames& names) {
-                     return std::make_shared<OwnTestAccuracy>(names);
-                   }));
+  registry.add("own_test_accuracy", MetricEntry::with<ClassificationNames>(
+                                        "test accuracy of each rank's own parameters",
+                                        [](const ClassificationNames& names) {
+                                          return std::make_shared<OwnTestAccuracy>(names);
+                                        }));
 }
 }  // namespace distributed_metric
 

@@ -37,8 +37,9 @@ class PipelineBubble final : public TrainingMetric {
 namespace distributed_metric {
 
 void register_pipeline_bubble(Registry<MetricEntry>& registry) {
-  registry.add("pipeline_bubble", MetricEntry::of<PipelineBubble>(
-                                      "of a step's time that a pipeline's stage waits for others"));
+  registry.add("pipeline_bubble",
+               MetricEntry::of<PipelineBubble>(
+                   "pipeline bubble: share of a step in which a stage waits for others"));
 }
 
 }  // namespace distributed_metric

@@ -16,8 +16,8 @@ struct ModelAverageOptions {
   EntryChoice all_reduce{"mpi"};
 
   void declare(OptionList& options) {
-    options.add("every", every, "steps of each rank between two averages", {.least = 1});
-    options.add("state", state, "what becomes of each optimizer's memory then",
+    options.add("every", every, "number of local steps between averages", {.least = 1});
+    options.add("state", state, "optimizer state at an average: keep, average or reset",
                 {"keep", "average", "reset"});
     options.add("all_reduce", all_reduce, "algorithm that sums the parameters",
                 all_reduces().kind());

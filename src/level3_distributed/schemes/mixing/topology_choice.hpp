@@ -15,7 +15,7 @@ struct TopologyChoice {
   EntryChoice topology{"ring"};
 
   void declare(OptionList& options) {
-    options.add("topology", topology, "who mixes with whom", topologies().kind());
+    options.add("topology", topology, "graph of neighbours", topologies().kind());
   }
   [[nodiscard]] MixingMatrix matrix(int ranks) const {
     return topologies().at(topology.name).make(ranks, topology.settings);

@@ -16,7 +16,7 @@ struct AsynchronousNeighborsOptions : detail::TopologyChoice {
 
   void declare(OptionList& options) {
     TopologyChoice::declare(options);
-    options.add("seed", seed, "of who averages with whom");
+    options.add("seed", seed, "seed of the random pairs");
   }
 };
 
@@ -133,9 +133,9 @@ class AsynchronousNeighbors final : public detail::OwnParameters {
 namespace distributed_optimizer {
 
 void register_asynchronous_neighbors(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("asynchronous_neighbors",
-               DistributedOptimizerEntry::of<AsynchronousNeighbors>(
-                   "random neighbours average, and nobody waits (AD-PSGD, Lian et al., 2018)"));
+  registry.add("asynchronous_neighbors", DistributedOptimizerEntry::of<AsynchronousNeighbors>(
+                                             "asynchronous decentralized SGD: random neighbours "
+                                             "average (AD-PSGD, Lian et al., 2018)"));
 }
 
 }  // namespace distributed_optimizer

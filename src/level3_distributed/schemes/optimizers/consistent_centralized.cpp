@@ -17,9 +17,9 @@ struct ConsistentCentralizedOptions {
   std::int64_t shards = 1;
 
   void declare(OptionList& options) {
-    options.add("server", server, "whether servers train as well, or serve alone",
+    options.add("server", server, "works: servers also train; serves: they only serve",
                 {"works", "serves"});
-    options.add("shards", shards, "servers, each of which keeps whole tensors", {.least = 1});
+    options.add("shards", shards, "number of servers, each with whole tensors", {.least = 1});
   }
 };
 
@@ -136,7 +136,7 @@ namespace distributed_optimizer {
 void register_consistent_centralized(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("consistent_centralized",
                DistributedOptimizerEntry::of<ConsistentCentralized>(
-                   "servers average gradients, update, and send parameters back, step by step"));
+                   "synchronous parameter server (Deep500's pssgd, Li et al., 2014)"));
 }
 
 }  // namespace distributed_optimizer

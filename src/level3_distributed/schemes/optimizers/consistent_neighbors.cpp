@@ -51,9 +51,10 @@ class ConsistentNeighbors final : public detail::OwnParameters {
 namespace distributed_optimizer {
 
 void register_consistent_neighbors(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("consistent_neighbors",
-               DistributedOptimizerEntry::of<ConsistentNeighbors>(
-                   "ranks average parameters with their neighbours (DPSGD, Lian et al., 2017)"));
+  registry.add(
+      "consistent_neighbors",
+      DistributedOptimizerEntry::of<ConsistentNeighbors>(
+          "decentralized parallel SGD: ranks average with neighbours (dpsgd, Lian et al., 2017)"));
 }
 
 }  // namespace distributed_optimizer

@@ -13,7 +13,7 @@ struct D2Options : detail::TopologyChoice {
 
   void declare(OptionList& options) {
     TopologyChoice::declare(options);
-    options.add("lazy", lazy, "mix by (I + W) / 2");
+    options.add("lazy", lazy, "mix by (I + W) / 2 instead of W");
   }
 };
 
@@ -88,8 +88,9 @@ class D2 final : public detail::OwnParameters {
 namespace distributed_optimizer {
 
 void register_d2(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("d2", DistributedOptimizerEntry::of<D2>(
-                         "neighbours that correct for different data (D2, Tang et al., 2018)"));
+  registry.add(
+      "d2", DistributedOptimizerEntry::of<D2>(
+                "decentralized SGD corrected for different data on ranks (D2, Tang et al., 2018)"));
 }
 
 }  // namespace distributed_optimizer

@@ -14,9 +14,9 @@ struct ElasticAveragingOptions {
   EntryChoice all_reduce{"mpi"};
 
   void declare(OptionList& options) {
-    options.add("beta", beta, "how far of the way to the ranks' mean the center goes in a step",
+    options.add("beta", beta, "share of the way to the ranks' mean that the center moves in a step",
                 {.least = 0, .most = 1});
-    options.add("rho", rho, "pull towards the center, by the learning rate; 0: as beta says",
+    options.add("rho", rho, "elasticity: pull to the center is learning rate times rho; 0: by beta",
                 {.least = 0});
     options.add("all_reduce", all_reduce, "algorithm that sums the distances",
                 all_reduces().kind());
@@ -106,7 +106,7 @@ namespace distributed_optimizer {
 void register_elastic_averaging(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("elastic_averaging",
                DistributedOptimizerEntry::of<ElasticAveraging>(
-                   "springs between ranks and a center (EASGD, Zhang et al., 2015)"));
+                   "elastic averaging between ranks and a center (EASGD, Zhang et al., 2015)"));
 }
 
 }  // namespace distributed_optimizer

@@ -172,9 +172,9 @@ class Hogwild final : public DistributedOptimizer {
 namespace distributed_optimizer {
 
 void register_hogwild(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("hogwild", DistributedOptimizerEntry::of<Hogwild>(
-                              "ranks of a node train the same parameters without locks (Recht et "
-                              "al., 2011)"));
+  registry.add("hogwild",
+               DistributedOptimizerEntry::of<Hogwild>(
+                   "lock-free asynchronous SGD in shared memory (Hogwild!, Recht et al., 2011)"));
 }
 
 }  // namespace distributed_optimizer

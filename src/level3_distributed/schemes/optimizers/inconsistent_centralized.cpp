@@ -23,14 +23,14 @@ struct InconsistentCentralizedOptions {
   std::string arrivals;
 
   void declare(OptionList& options) {
-    options.add("servers", servers, "ranks that serve, each of which keeps whole tensors",
+    options.add("servers", servers, "number of ranks that serve, each with whole tensors",
                 {.least = 1});
     options.add("staleness_rate", staleness_rate,
-                "inverse: the learning rate is divided by the gradient's staleness",
+                "learning rate by staleness; inverse: divided by the gradient's staleness",
                 {"constant", "inverse"});
     options.add("arrivals", arrivals,
-                "file that gets a line 'worker step' for each gradient, in the order in which the "
-                "first server applied them; empty: none");
+                "output file with a line 'worker step' for each gradient, in the order in which "
+                "the first server applied them; empty: none");
   }
 };
 
@@ -160,7 +160,7 @@ namespace distributed_optimizer {
 void register_inconsistent_centralized(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("inconsistent_centralized",
                DistributedOptimizerEntry::of<InconsistentCentralized>(
-                   "servers apply each gradient when it arrives (Dean et al., 2012)"));
+                   "asynchronous parameter server (Deep500's asgd, Dean et al., 2012)"));
 }
 
 }  // namespace distributed_optimizer

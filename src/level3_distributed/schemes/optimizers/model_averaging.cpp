@@ -37,7 +37,7 @@ namespace distributed_optimizer {
 void register_model_averaging(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("model_averaging",
                DistributedOptimizerEntry::of<ModelAveraging>(
-                   "the mean of parameters every so many steps (local SGD, Stich, 2019)"));
+                   "periodic averaging of parameters (local SGD, Stich, 2019; Deep500's mavg)"));
 }
 
 }  // namespace distributed_optimizer

@@ -20,13 +20,12 @@ struct PipelineOptions {
   detail::StageBalance balance;
 
   void declare(OptionList& options) {
-    options.add("stages", stages, "ranks that hold a model together; 0: all", {.least = 0});
-    options.add("micro_batches", micro_batches, "that a batch is cut into", {.least = 1});
-    options.add("schedule", schedule, "when stages run which micro-batch",
-                pipeline_schedules().kind());
+    options.add("stages", stages, "number of ranks that share a model; 0: all", {.least = 0});
+    options.add("micro_batches", micro_batches, "number of micro-batches per batch", {.least = 1});
+    options.add("schedule", schedule, "pipeline schedule", pipeline_schedules().kind());
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients of replicas",
                 all_reduces().kind());
-    options.add("bucket_bytes", bucket_bytes, "least size of a message between replicas",
+    options.add("bucket_bytes", bucket_bytes, "minimum bytes of a bucket between replicas",
                 {.least = 1});
     balance.declare(options);
   }
@@ -150,8 +149,10 @@ class Pipeline final : public DistributedOptimizer {
 namespace distributed_optimizer {
 
 void register_pipeline(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("pipeline", DistributedOptimizerEntry::of<Pipeline>(
-                               "each rank trains a stage of the network, by micro-batches"));
+  registry.add(
+      "pipeline",
+      DistributedOptimizerEntry::of<Pipeline>(
+          "pipeline parallelism: each rank trains a stage of the network, by micro-batches"));
 }
 
 }  // namespace distributed_optimizer

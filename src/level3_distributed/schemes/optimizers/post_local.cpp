@@ -10,7 +10,7 @@ struct PostLocalOptions {
   detail::ModelAverageOptions average = {};
 
   void declare(OptionList& options) {
-    options.add("until", until, "steps in which gradients are averaged", {.least = 0});
+    options.add("until", until, "number of steps with gradient averaging", {.least = 0});
     average.declare(options);
   }
 };
@@ -73,9 +73,10 @@ class PostLocal final : public detail::OwnParameters {
 namespace distributed_optimizer {
 
 void register_post_local(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("post_local",
-               DistributedOptimizerEntry::of<PostLocal>(
-                   "averaged gradients at first, then model averaging (Lin et al., 2020)"));
+  registry.add(
+      "post_local",
+      DistributedOptimizerEntry::of<PostLocal>(
+          "gradient averaging at first, then model averaging (post-local SGD, Lin et al., 2020)"));
 }
 
 }  // namespace distributed_optimizer

@@ -88,10 +88,10 @@ struct PushSumOptions {
 
   void declare(OptionList& options) {
     options.add("edges", edges,
-                "text file of directed edges, a line of two ranks each; empty: the exponential "
-                "graph, one edge a step");
+                "text file of directed edges, two ranks per line; empty: the exponential graph, "
+                "one edge per step");
     options.add("overlap", overlap,
-                "what a step pushes travels during the next one, and is added at its end");
+                "overlap messages with the next step: they are added at its end");
   }
 };
 
@@ -232,7 +232,7 @@ namespace distributed_optimizer {
 void register_push_sum(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("push_sum",
                DistributedOptimizerEntry::of<PushSum>(
-                   "parameters pushed along directed edges (SGP, Assran et al., 2019)"));
+                   "stochastic gradient push along directed edges (SGP, Assran et al., 2019)"));
 }
 
 }  // namespace distributed_optimizer

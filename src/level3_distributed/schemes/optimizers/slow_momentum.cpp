@@ -15,7 +15,7 @@ struct SlowMomentumOptions {
   detail::ModelAverageOptions average = {.state = detail::ModelAverageOptions::State::reset};
 
   void declare(OptionList& options) {
-    options.add("alpha", alpha, "slow rate", {.above = 0});
+    options.add("alpha", alpha, "slow learning rate", {.above = 0});
     options.add("beta", beta, "slow momentum", {.least = 0, .below = 1});
     average.declare(options);
   }
@@ -81,7 +81,7 @@ namespace distributed_optimizer {
 void register_slow_momentum(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("slow_momentum",
                DistributedOptimizerEntry::of<SlowMomentum>(
-                   "momentum on what ranks moved between averages (SlowMo, Wang et al., 2020)"));
+                   "slow momentum on top of model averaging (SlowMo, Wang et al., 2020)"));
 }
 
 }  // namespace distributed_optimizer

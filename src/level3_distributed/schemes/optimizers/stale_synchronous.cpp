@@ -19,9 +19,9 @@ struct StaleSynchronousOptions {
   std::int64_t staleness = 2, servers = 1;
 
   void declare(OptionList& options) {
-    options.add("staleness", staleness, "steps that a worker may be ahead of the slowest",
+    options.add("staleness", staleness, "maximum steps that a worker may be ahead of the slowest",
                 {.least = 0});
-    options.add("servers", servers, "ranks that serve, each of which keeps whole tensors",
+    options.add("servers", servers, "number of ranks that serve, each with whole tensors",
                 {.least = 1});
   }
 };
@@ -129,9 +129,9 @@ class StaleSynchronous final : public detail::ServedOptimizer {
 namespace distributed_optimizer {
 
 void register_stale_synchronous(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("stale_synchronous",
-               DistributedOptimizerEntry::of<StaleSynchronous>(
-                   "workers are at most so many steps ahead of the slowest (Ho et al., 2013)"));
+  registry.add("stale_synchronous", DistributedOptimizerEntry::of<StaleSynchronous>(
+                                        "stale synchronous parallel parameter server with bounded "
+                                        "staleness (SSP, Ho et al., 2013)"));
 }
 
 }  // namespace distributed_optimizer

@@ -25,10 +25,10 @@ struct TensorParallelOptions {
   EntryChoice all_reduce{"auto"};
 
   void declare(OptionList& options) {
-    options.add("parts", parts, "ranks that hold a model together; 0: all", {.least = 0});
+    options.add("parts", parts, "number of ranks that share a model; 0: all", {.least = 0});
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients of replicas",
                 all_reduces().kind());
-    options.add("bucket_bytes", bucket_bytes, "least size of a message between replicas",
+    options.add("bucket_bytes", bucket_bytes, "minimum bytes of a bucket between replicas",
                 {.least = 1});
   }
 };
@@ -132,8 +132,9 @@ class TensorParallel final : public DistributedOptimizer {
 namespace distributed_optimizer {
 
 void register_tensor_parallel(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("tensor_parallel", DistributedOptimizerEntry::of<TensorParallel>(
-                                      "each rank trains parts of the tensors of linear layers"));
+  registry.add("tensor_parallel",
+               DistributedOptimizerEntry::of<TensorParallel>(
+                   "tensor parallelism: each rank trains parts of the tensors of linear layers"));
 }
 
 }  // namespace distributed_optimizer

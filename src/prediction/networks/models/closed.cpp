@@ -41,9 +41,10 @@ class ClosedNetwork final : public SimulatedNetwork {
 }  // namespace
 
 void register_closed(Registry<SimulatedNetworkEntry>& registry) {
-  registry.add("closed",
-               SimulatedNetworkEntry::of<ClosedNetwork>(
-                   "latency + bytes / bandwidth after the rank's own, no contention with others"));
+  registry.add(
+      "closed",
+      SimulatedNetworkEntry::of<ClosedNetwork>(
+          "closed form: latency + bytes / bandwidth after the rank's own messages, no contention"));
 }
 
 }  // namespace d5::simulated_network

@@ -140,7 +140,7 @@ void register_ports(Registry<SimulatedNetworkEntry>& registry) {
       "ports",
       SimulatedNetworkEntry(
           "LogGOPS: a first-in, first-out port at each end of every message; of a network "
-          "with a medium_share: what is sent shares the medium",
+          "with a medium_share: messages share a medium",
           [](const NetworkDescription& network, int ranks) -> std::shared_ptr<SimulatedNetwork> {
             if (network.medium_share.value > 0) {
               return detail::make_shared_medium(network, ranks);

@@ -17,12 +17,13 @@ struct CompressionOptions {
   EntryChoice compressor{"float16"};
   double compress_bandwidth = 0, decompress_bandwidth = 0;
   void declare(OptionList& options) {
-    options.add("compressor", compressor, "what is sent of a bucket, and how",
-                "gradient compressor");
+    options.add("compressor", compressor, "gradient compressor", "gradient compressor");
     options.add("compress_bandwidth", compress_bandwidth,
-                "bytes of gradient a second; 0: as measured here", {.least = 0});
-    options.add("decompress_bandwidth", decompress_bandwidth,
-                "of each rank's message, in bytes of gradient; 0: as measured here", {.least = 0});
+                "bytes/s of compressed gradients; 0: measured on this machine", {.least = 0});
+    options.add(
+        "decompress_bandwidth", decompress_bandwidth,
+        "bytes/s of gradients decompressed from each rank's message; 0: measured on this machine",
+        {.least = 0});
   }
 };
 
@@ -80,7 +81,7 @@ class Compression final : public PredictionStrategy {
 
 void register_compression(Registry<PredictionStrategyEntry>& registry) {
   registry.add("compression", PredictionStrategyEntry::of<Compression>(
-                                  "buckets by a compressor, whose work is measured here"));
+                                  "gradient compression, its cost measured on this machine"));
 }
 
 }  // namespace d5::prediction_strategy

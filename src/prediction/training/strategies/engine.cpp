@@ -8,7 +8,7 @@ namespace {
 struct EngineOptions {
   EntryChoice model{"simgrid"};
   void declare(OptionList& options) {
-    options.add("model", model, "how the network's time is reckoned", "simulated network");
+    options.add("model", model, "network model", "simulated network");
   }
 };
 
@@ -29,8 +29,7 @@ class Engine final : public PredictionStrategy {
 }  // namespace
 
 void register_engine(Registry<PredictionStrategyEntry>& registry) {
-  registry.add("engine",
-               PredictionStrategyEntry::of<Engine>("the network's time, reckoned otherwise"));
+  registry.add("engine", PredictionStrategyEntry::of<Engine>("another network model"));
 }
 
 }  // namespace d5::prediction_strategy

@@ -18,10 +18,11 @@ struct FusionOptions {
   std::int64_t bytes = std::int64_t{64} << 20, negotiation_bytes = 64;
   double cycle = 1e-3;
   void declare(OptionList& options) {
-    options.add("bytes", bytes, "of the buffer: most that goes together", {.least = 1});
-    options.add("cycle", cycle, "s between two looks for what is ready", {.above = 0});
+    options.add("bytes", bytes, "size of the fusion buffer", {.least = 1});
+    options.add("cycle", cycle, "cycle time in s between polls for ready gradients", {.above = 0});
     options.add("negotiation_bytes", negotiation_bytes,
-                "of the small all-reduce by which ranks agree on it", {.least = 0});
+                "bytes of the small all-reduce by which ranks agree on ready gradients",
+                {.least = 0});
   }
 };
 
@@ -129,8 +130,9 @@ class Fusion final : public PredictionStrategy {
 /// Source: Sergeev and Del Balso, "Horovod: fast and easy distributed deep learning in TensorFlow"
 /// (2018); horovod/common/operations.cc, RunLoopOnce.
 void register_fusion(Registry<PredictionStrategyEntry>& registry) {
-  registry.add("fusion", PredictionStrategyEntry::of<Fusion>(
-                             "what is ready at a time goes in one buffer (Horovod)"));
+  registry.add("fusion",
+               PredictionStrategyEntry::of<Fusion>(
+                   "tensor fusion: gradients ready at the same time share a buffer (Horovod)"));
 }
 
 }  // namespace d5::prediction_strategy

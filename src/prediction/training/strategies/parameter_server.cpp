@@ -14,7 +14,7 @@ using Id = OperationGraph::Id;
 struct ParameterServerOptions {
   std::int64_t shards = 1;
   void declare(OptionList& options) {
-    options.add("shards", shards, "servers, which train as well", {.least = 1});
+    options.add("shards", shards, "number of servers, which also train", {.least = 1});
   }
 };
 
@@ -71,9 +71,8 @@ class ParameterServer final : public PredictionStrategy {
 
 /// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (OSDI 2014).
 void register_parameter_server(Registry<PredictionStrategyEntry>& registry) {
-  registry.add("parameter_server",
-               PredictionStrategyEntry::of<ParameterServer>(
-                   "gradients to servers and parameters back (consistent_centralized)"));
+  registry.add("parameter_server", PredictionStrategyEntry::of<ParameterServer>(
+                                       "parameter server (consistent_centralized)"));
 }
 
 }  // namespace d5::prediction_strategy

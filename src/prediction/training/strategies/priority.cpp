@@ -12,7 +12,8 @@ using Id = OperationGraph::Id;
 struct PriorityOptions {
   std::int64_t bytes = std::int64_t{4} << 20;
   void declare(OptionList& options) {
-    options.add("bytes", bytes, "of a partition, after which another bucket may go first",
+    options.add("bytes", bytes,
+                "partition size in bytes, after which a more urgent bucket may go first",
                 {.least = 1});
   }
 };
@@ -75,7 +76,7 @@ class Priority final : public PredictionStrategy {
 void register_priority(Registry<PredictionStrategyEntry>& registry) {
   registry.add("priority",
                PredictionStrategyEntry::of<Priority>(
-                   "gradients that are needed first go first, in partitions (ByteScheduler)"));
+                   "priority scheduling of partitioned gradients by first use (ByteScheduler)"));
 }
 
 }  // namespace d5::prediction_strategy
