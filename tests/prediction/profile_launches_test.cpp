@@ -139,11 +139,11 @@ TEST_CASE("launches of trainings that differ are refused, with what differs") {
   }
   SECTION("no batch size in common") {
     other.batches[0].batch = 9;
-    expect_refusal("no batch size that all have");
+    expect_refusal("no batch size in common");
   }
   SECTION("several launches already") {
     other = joined_launches(std::vector<TrainingProfile>(2, even_launch(1, 5)));
-    expect_refusal("launch 2 has several launches of its own");
+    expect_refusal("launch 2 has several launches already");
   }
   SECTION("none") {
     launches.clear();

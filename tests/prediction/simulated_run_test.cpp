@@ -277,7 +277,7 @@ TEST_CASE("a simulation above its budget of time stops with what it has") {
         }
       },
       options);
-  CHECK_THAT(report.stopped, Catch::Contains("were over"));
+  CHECK_THAT(report.stopped, Catch::Contains("was reached"));
   CHECK(report.rank_seconds.size() == 2);
 }
 
@@ -322,7 +322,7 @@ TEST_CASE("bad numbers of ranks are told") {
   CHECK_THROWS_AS(run_simulated(0, simple_network(2), nothing), ValueError);
   CHECK_THROWS_AS(run_simulated(-1, simple_network(2), nothing), ValueError);
   CHECK_THROWS_WITH(run_simulated(3, simple_network(2), nothing),
-                    Catch::Contains("has places for 2 ranks") && Catch::Contains("raise 'hosts'"));
+                    Catch::Contains("has room for 2 ranks") && Catch::Contains("raise 'hosts'"));
   CHECK_THROWS_AS(run_simulated(1, simple_network(1),
                                 [](SimulatedRank& rank, const Ranks&) { rank.spend(-1); }),
                   ValueError);

@@ -54,9 +54,9 @@ UsedResources heeded(const CallOptions& options, bool has_thread, const Schedule
     ignored.cores = asked.cores;
   }
   used.ignored =
-      ignore_all(ignored, has_thread ? "one thread moves messages, and none in pieces of "
-                                       "another size than the algorithm's"
-                                     : "no ProgressThread is around these ranks")
+      ignore_all(ignored,
+                 has_thread ? "a single thread moves messages, with the algorithm's own chunk size"
+                            : "no ProgressThread is around these ranks")
           .ignored;
   return used;
 }

@@ -29,7 +29,8 @@ class SingleProcess final : public Communicator {
  protected:
   void do_run(const CommunicationCall& call) override {
     if (!is_collective(call.kind)) {  // the checks before have thrown
-      throw CommunicationError("rank 0: alone, there is nobody to send to or receive from");
+      throw CommunicationError(
+          "rank 0: it is the only rank: there is no other to send to or receive from");
     }
     if (!call.input.defined() || call.input.bytes() == 0) return;
     Tensor output = call.output;

@@ -209,8 +209,8 @@ void CallOrder::expect_alike(const Compared& call) const {
         fmt::format("{}{} at rank {}", calls.empty() ? "" : "; ", text, fmt::join(ranks, ", "));
   }
   throw CommunicationError(
-      fmt::format("rank {}: collective number {} of {} differs between the ranks: {}; all ranks "
-                  "of a group make the same calls in the same order",
+      fmt::format("rank {}: collective number {} of {} differs between the ranks: {}; all ranks of "
+                  "a group must make the same calls in the same order",
                   outermost_rank(rank()), call.number, name(), calls));
 }
 

@@ -50,7 +50,7 @@ FaultOptions fault_of(const std::string& words) {
     fault.kind = value;
     known = true;
   }
-  if (!known) refuse(words, fmt::format("'{}' is no fault", printable(kind)));
+  if (!known) refuse(words, fmt::format("'{}' is not a fault", printable(kind)));
   while (!text.empty()) {
     std::string_view value = take(text, ',');
     const std::string_view key = take(value, '=');
@@ -66,8 +66,8 @@ FaultOptions fault_of(const std::string& words) {
                *seconds <= 1e9) {
       fault.duration = std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
     } else {
-      refuse(words, fmt::format("'{}={}' is none of its settings, or out of range", printable(key),
-                                printable(value)));
+      refuse(words, fmt::format("'{}={}' is not one of its settings, or out of range",
+                                printable(key), printable(value)));
     }
   }
   if (!has_rank) refuse(words, "no rank is given");

@@ -102,10 +102,9 @@ PipelineExecutor::PipelineExecutor(const Network& whole, const ExecutorOptions& 
       view_(whole.name()),
       joined_(structure_) {
   if (options.device != Device{}) {
-    throw Unsupported(
-        fmt::format("pipeline: the network computes on {}, but its parts do on the host alone; "
-                    "leave {} out",
-                    to_string(options.device), option_word("device")));
+    throw Unsupported(fmt::format(
+        "pipeline: the network computes on {}, but its parts run on the host only; leave {} out",
+        to_string(options.device), option_word("device")));
   }
   NetworkPart part = cut_out_stage(whole, cut_.starts, cut_.stages->rank(), {.batch = 1});
   find_places(whole);
@@ -153,10 +152,10 @@ const PipelineExecutor::Sizes& PipelineExecutor::sizes_for(std::int64_t samples)
         desc.is_tensor() &&
         std::ranges::find(desc.tensor.shape.dims(), kUnknownDim) == desc.tensor.shape.dims().end();
     if (!known_shape) {
-      throw Unsupported(fmt::format(
-          "pipeline: output '{}' is no tensor whose shape is known before it runs, so that no "
-          "other stage can get it; make it no output",
-          printable(name)));
+      throw Unsupported(
+          fmt::format("pipeline: output '{}' is not a tensor whose shape is known before it runs, "
+                      "so it cannot be sent to another stage; remove it from the outputs",
+                      printable(name)));
     }
     sizes.outputs_of.push_back(desc.tensor);
   }
@@ -221,7 +220,7 @@ const ValueMap& PipelineExecutor::inference(const ValueMap& inputs) {
 const ValueMap& PipelineExecutor::inference_and_backprop(const ValueMap& inputs,
                                                          std::string_view loss) {
   if (loss != cut_.loss) {
-    throw ValueError(fmt::format("pipeline: it goes back from '{}', and was asked for '{}'",
+    throw ValueError(fmt::format("pipeline: backward begins at '{}', but was requested from '{}'",
                                  printable(cut_.loss), printable(loss)));
   }
   begin(inputs);

@@ -144,8 +144,8 @@ PipelineStage::PipelineStage(NetworkPart part, std::string loss,
   }
   if (stages.any(ends_.empty())) {
     throw Unsupported(
-        fmt::format("pipeline: a stage writes neither the loss '{}' nor what others read, so "
-                    "nothing goes back through it; cut elsewhere, or take those nodes out",
+        fmt::format("pipeline: a stage writes neither the loss '{}' nor an input of another stage, "
+                    "so it has no backward pass; cut elsewhere, or remove those nodes",
                     printable(loss_)));
   }
   executor_ = make_executor(part_.network, with_gradients);

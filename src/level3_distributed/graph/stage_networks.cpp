@@ -108,10 +108,10 @@ class StageCut {
     const bool good = !starts_.empty() && starts_.front() == 0 && starts_.back() < nodes &&
                       std::ranges::adjacent_find(starts_, std::greater_equal{}) == starts_.end();
     if (good) return;
-    throw ValueError(fmt::format(
-        "stages of {} that begin at nodes {}: expected 0, then ascending ones below {}, for no "
-        "stage is empty",
-        printable(network_.name()), fmt::join(starts_, ", "), nodes));
+    throw ValueError(
+        fmt::format("stages of {} that begin at nodes {}: expected 0, then ascending numbers below "
+                    "{}, because no stage may be empty",
+                    printable(network_.name()), fmt::join(starts_, ", "), nodes));
   }
 
   [[nodiscard]] int stage_of(std::size_t node) const {
@@ -148,10 +148,10 @@ class StageCut {
         if (cut.to.empty()) continue;
         const TensorDesc* desc = known_desc(summary_, name);
         if (!desc) {
-          throw Unsupported(fmt::format(
-              "'{}' goes from stage {} to {}, but is no tensor whose shape is known before it "
-              "runs; cut elsewhere",
-              printable(name), from, fmt::join(cut.to, ", ")));
+          throw Unsupported(
+              fmt::format("'{}' goes from stage {} to {}, but is not a tensor whose shape is known "
+                          "before it runs; cut elsewhere",
+                          printable(name), from, fmt::join(cut.to, ", ")));
         }
         cut.desc = *desc;
         cuts_.push_back(std::move(cut));

@@ -32,7 +32,8 @@ std::string text_of(const std::string& file) {
 void expect_launcher() {
   if (detail::find_program("mpirun")) return;
   throw NotFound(
-      "no mpirun is in PATH, which starts several ranks; install Open MPI (Debian: openmpi-bin)");
+      "PATH has no mpirun, which is needed to start several ranks; install Open MPI (Debian: "
+      "openmpi-bin)");
 }
 
 /// What mpirun counts as places for ranks: cores, not their threads.

@@ -29,7 +29,7 @@ template <class T>
 void expect_each_once(const std::vector<T>& list, const char* what) {
   if (list.empty()) throw ValueError(fmt::format("scaling: no {} were given", what));
   if (std::set<T>(list.begin(), list.end()).size() == list.size()) return;
-  throw ValueError(fmt::format("scaling: the same {} stand twice in the list", what));
+  throw ValueError(fmt::format("scaling: the list has the same {} twice", what));
 }
 
 void describe(std::vector<Measurement>& records, const ScalingPoint& point) {

@@ -146,7 +146,7 @@ class NodeMemoryWindow final : public MemoryWindow {
   CommunicationError died(int holder, int target, const char* when) const {
     return CommunicationError(fmt::format(
         "rank {}: the window's part of rank {}: rank {} died {}, and may have left it half "
-        "written; make the window anew",
+        "written; create a new window",
         rank_, target, holder, when));
   }
 
@@ -177,7 +177,8 @@ std::shared_ptr<MemoryWindow> make_memory_window(std::shared_ptr<Communicator> r
                                                  std::size_t bytes, MemoryWindowKind kind) {
   if (detail::nodes_of_strands()) {
     throw Unsupported(
-        "a memory window: simulated ranks have none, for what they write has no time");
+        "a memory window: simulated ranks do not support it, because one-sided accesses have no "
+        "simulated time");
   }
   if (kind == MemoryWindowKind::automatic) {
     kind = share_a_node(*ranks) ? MemoryWindowKind::node : MemoryWindowKind::library;

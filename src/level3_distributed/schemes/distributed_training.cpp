@@ -39,8 +39,8 @@ std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
   auto three_step = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
   if (!three_step) {
     throw Unsupported(
-        "this optimizer cannot be distributed: it is no ThreeStepOptimizer (a framework's own is "
-        "not); choose one of 'd5 list optimizers'");
+        "this optimizer cannot be distributed: it is not a ThreeStepOptimizer (a framework's own "
+        "never is); choose one of 'd5 list optimizers'");
   }
   const DistributedOptimizerEntry& scheme = find_scheme(options.scheme.name);
   Settings settings = options.scheme.settings;
@@ -160,16 +160,16 @@ struct SampleCuts {
 
 void check_cuts(const DistributedOptions& options) {
   if (!cut_of(options.samples)->is_even()) {
-    throw ValueError(fmt::format(
-        "samples '{}': ranks would have different numbers of batches, and wait for each other for "
-        "ever; that is for test_samples",
-        options.samples.name));
+    throw ValueError(
+        fmt::format("samples '{}': ranks would have different numbers of batches and wait for each "
+                    "other for ever; use it for test_samples only",
+                    options.samples.name));
   }
   if (!cut_of(options.test_samples)->is_complete()) {
-    throw ValueError(fmt::format(
-        "test_samples '{}': it may leave samples out, and a test run has them all; choose batches "
-        "or whole",
-        options.test_samples.name));
+    throw ValueError(
+        fmt::format("test_samples '{}': it may leave samples out, but a test run needs all of "
+                    "them; choose batches or whole",
+                    options.test_samples.name));
   }
 }
 

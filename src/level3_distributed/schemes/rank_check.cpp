@@ -106,8 +106,8 @@ void RankCheck::before_training(Trainer& trainer) {
   if (!scheme) return;
   if (!scheme->is_consistent()) {
     throw Unsupported(
-        "RankCheck: under this scheme ranks have parameters of their own between steps: nothing is "
-        "to be compared; train without it");
+        "RankCheck: under this scheme the ranks' parameters differ between steps, so they cannot "
+        "be compared; train without it");
   }
   ranks_ = scheme->workers().shared_from_this();
 }

@@ -75,8 +75,8 @@ std::string common_checkpoint(const std::string& file, Communicator& ranks, bool
   if (written.ranks != 0 && written.ranks != ranks.size()) {
     if (suits_any_ranks) return written.file;
     throw FormatError(fmt::format(
-        "checkpoint '{}' was written by {} ranks, of which each kept something of its own, and "
-        "here are {}: resume it on {}, or by a scheme and an exchange that keep nothing of a rank "
+        "checkpoint '{}' was written by {} ranks with state of their own, and there are {} ranks "
+        "now: resume it on {}, or train by a scheme and an exchange without state per rank "
         "(consistent_decentralized with exchange dense and scaling strong)",
         printable(*named), written.ranks, ranks.size(), written.ranks));
   }
@@ -95,11 +95,11 @@ std::string common_checkpoint(const std::string& file, Communicator& ranks, bool
         fmt::format("{}rank {} has {}", rank == 0 ? "" : ", ", rank,
                     steps.empty() ? "none" : "step " + std::to_string(std::stoll(steps.back())));
   }
-  throw FormatError(
-      fmt::format("checkpoint '{0}': the ranks have no part of one step: {1}; each rank's part is "
-                  "needed ('{0}', '{0}.rank-1', ...): copy them to where the ranks run, or train "
-                  "without {2}",
-                  printable(*named), what, option_word("resume")));
+  throw FormatError(fmt::format(
+      "checkpoint '{0}': the ranks have no checkpoint of a common step: {1}; each rank's part is "
+      "needed ('{0}', '{0}.rank-1', ...): copy them to where the ranks run, or train "
+      "without {2}",
+      printable(*named), what, option_word("resume")));
 }
 
 }  // namespace d5::detail

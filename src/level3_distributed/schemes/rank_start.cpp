@@ -107,7 +107,7 @@ void expect_same_start(std::map<std::string, std::string> options, Communicator&
   options["d5"] = program_version();
   const std::string words = differing_facts(options, ranks);
   if (words.empty()) return;
-  throw CommunicationError("the ranks were not started alike: " + words +
+  throw CommunicationError("the ranks were started differently: " + words +
                            "; give all ranks the same program and options");
 }
 

@@ -70,7 +70,8 @@ TextTable scaling_table(const std::vector<Measurement>& measurements) {
   const auto all = series_in(measurements);
   if (all.empty()) {
     throw ValueError(
-        "no time is there for two numbers of ranks; give the results of two runs, as 'd5 train R "
+        "no time was measured on two numbers of ranks; give the results of two runs, as 'd5 train "
+        "R "
         "--out one.json' and 'mpirun -np 2 d5 train R --out two.json' write them");
   }
   std::map<std::string, const Measurement*> communication;

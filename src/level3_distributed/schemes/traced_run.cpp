@@ -31,7 +31,7 @@ void write_trace(const Timeline& timeline, const TracedRunOptions& options) {
   write_timeline(timeline, options.path);
   for (const auto& rank : timeline.ranks) {
     if (rank.dropped == 0 || !options.say) continue;
-    options.say(fmt::format("{}: rank {}'s first {} records had no room and are left out",
+    options.say(fmt::format("{}: rank {}'s first {} records did not fit and are left out",
                             printable(options.path), rank.rank, rank.dropped));
   }
 }

@@ -32,9 +32,9 @@ std::size_t number_in(const Measurement& record, const std::string& condition) {
 Plot matrix_of(const std::vector<const Measurement*>& ranks) {
   Plot plot{
       .name = "volume-matrix",
-      .title = "Bytes sent, from rank to rank: " + ranks.front()->subject,
-      .note = fmt::format(
-          "Filled from below by the part of the largest; column {}: in collectives.", ranks.size()),
+      .title = "Bytes sent by rank and receiver: " + ranks.front()->subject,
+      .note = fmt::format("Cells are filled in proportion to the largest; column {}: collectives.",
+                          ranks.size()),
       .x = {.label = "to rank", .scale = PlotAxis::Scale::whole}};
   double largest = 0;
   for (const auto* record : ranks) {
@@ -73,8 +73,8 @@ Plot matrix_of(const std::vector<const Measurement*>& ranks) {
 Plot sizes_of(const std::vector<const Measurement*>& ranks) {
   Plot plot{
       .name = "volume-sizes",
-      .title = "Calls by the bytes that they sent: " + ranks.front()->subject,
-      .note = "Of all ranks; from so many bytes to twice as many.",
+      .title = "Calls by bytes sent: " + ranks.front()->subject,
+      .note = "All ranks; each bin is from a size to twice the size.",
       .x = {.label = "bytes of a call", .unit = "byte", .scale = PlotAxis::Scale::logarithmic},
       .y = {.label = "calls"}};
   std::map<double, double> calls;

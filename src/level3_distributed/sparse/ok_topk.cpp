@@ -181,9 +181,8 @@ class OkTopKSum final : public SparseAllReduce {
       return;
     }
     throw ShapeError(
-        "ok_topk: where parts begin, as the checkpoint says, does not ascend from 0; it is "
-        "damaged: "
-        "go on from another one");
+        "ok_topk: the begins of parts in the checkpoint do not ascend from 0; the checkpoint is "
+        "damaged: resume from another one");
   }
 
  private:

@@ -81,8 +81,8 @@ void set_ends(NetworkDescription& network, const NetworkTimes& times) {
       fmt::format("of messages of {} to {} bytes, {} ranks that compute meanwhile, {}",
                   times.ends.front().bytes, times.ends.back().bytes, times.ranks, times.medium);
   network.overhead = {seconds, source};
-  network.look = {times.look,
-                  fmt::format("asking in vain, {} ranks at once, {}", times.ranks, times.medium)};
+  network.look = {times.look, fmt::format("unsuccessful polls, {} ranks at once, {}", times.ranks,
+                                          times.medium)};
   if (seconds_a_byte > 0) network.end_bandwidth = {1 / seconds_a_byte, source};
   const auto without_ends = [&](double latency) { return std::max(0.0, latency - 2 * seconds); };
   network.latency.value = without_ends(network.latency.value);
@@ -112,7 +112,7 @@ void set_memory(NetworkDescription& network, const NetworkTimes& times) {
   if (!(times.signal > 0)) return;
   network.topology = "memory";
   network.hosts = times.ranks;
-  network.signal = {times.signal, "from rank 0 to 1 and back, in memory that they share"};
+  network.signal = {times.signal, "half a round trip between ranks 0 and 1 in shared memory"};
 }
 
 /// How far off the fit is where it was not fitted.
@@ -121,9 +121,8 @@ void set_spread(NetworkCalibration& calibration) {
   for (const HeldOutTime& time : calibration.held_out) squares += time.error() * time.error();
   const auto count = calibration.held_out.size();
   if (count == 0) return;
-  calibration.network.spread = {
-      std::sqrt(squares / static_cast<double>(count)),
-      fmt::format("root mean square error of {} times that were held out", count)};
+  calibration.network.spread = {std::sqrt(squares / static_cast<double>(count)),
+                                fmt::format("root mean square error of {} held-out times", count)};
 }
 
 }  // namespace

@@ -22,9 +22,8 @@ std::vector<OperationGraph::Id> OperationGraph::order() const {
     }
   }
   if (sorted.size() < size()) {
-    throw ValueError(fmt::format(
-        "graph of operations '{}': {}; expected operations that wait for none that waits for them",
-        printable(name_), circle(waiting)));
+    throw ValueError(fmt::format("graph of operations '{}': {}; expected no cycle",
+                                 printable(name_), circle(waiting)));
   }
   return sorted;
 }

@@ -166,8 +166,8 @@ TextTable single_settings_table(const OverlapGrid& grid) {
   TextTable table({"one setting for all",
                    {"rows", right},
                    {"best in", right},
-                   {"lost on average", right},
-                   {"lost at most", right},
+                   {"mean loss", right},
+                   {"worst loss", right},
                    "where"});
   for (const SingleSetting& one : single_settings(grid)) {
     table.add({one.setting, fmt::format("{}", one.rows), fmt::format("{}", one.best_rows),

@@ -21,7 +21,7 @@ namespace {
 void check_map(const OverlapMapOptions& options, const Communicator& ranks) {
   if (ranks.size() < 2) {
     throw ValueError(
-        "overlap map: a rank alone says nothing to others; start several: mpirun -np 2 d5 overlap "
+        "overlap map: it needs two ranks or more; start them by mpirun -np 2 d5 overlap "
         "map");
   }
   if (options.pairs < 1 || options.bytes < 1) {

@@ -116,7 +116,7 @@ std::string difference(const Results& first, const Results& second) {
   const auto compare = [&](const std::string& what, const std::string& a, const std::string& b) {
     if (a == b || !found.empty()) return;
     found =
-        fmt::format("the maps are of {} that differ, {} and {}", what, printable(a), printable(b));
+        fmt::format("the maps are from different {}: {} and {}", what, printable(a), printable(b));
   };
   compare("machines", first.environment.hostname, second.environment.hostname);
   compare("processors", first.environment.cpu, second.environment.cpu);
@@ -151,9 +151,9 @@ TextTable overlap_map_table(const std::vector<Measurement>& records) {
 
 std::vector<Plot> overlap_map_plots(const std::vector<Measurement>& records) {
   return {slowdown_picture(records, kKernel, "kernel-slowdown",
-                           "Time of a kernel beside all-reduces / alone"),
+                           "Kernel slowdown: time beside all-reduces / alone"),
           slowdown_picture(records, kCalls, "all-reduce-slowdown",
-                           "Time of an all-reduce beside a kernel / alone")};
+                           "All-reduce slowdown: time beside a kernel / alone")};
 }
 
 double OverlapMapAgreement::share() const {

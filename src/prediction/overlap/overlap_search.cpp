@@ -183,7 +183,7 @@ std::string OverlapCandidate::name() const {
 std::vector<Measurement> overlap_search(const OverlapSearchOptions& options, Communicator& ranks) {
   if (options.models.empty() || options.candidates.empty() || options.rounds < 1 ||
       options.steps_per_block < 1) {
-    throw ValueError("overlap search: expected a model, a candidate, a round and a step at least");
+    throw ValueError("overlap search: expected at least one model, candidate, round and step");
   }
   for (const auto& candidate : options.candidates) (void)resources_of(candidate.resources);
   const bool keeps = ranks.rank() == 0 && !options.out.empty();
@@ -260,7 +260,7 @@ OverlapGrid overlap_grid_of(const std::vector<Measurement>& records) {
     grid.cells.push_back(std::move(cell));
   }
   if (!grid.cells.empty()) return grid;
-  throw ValueError("no record is one of 'd5 overlap search': none has step times of a candidate");
+  throw ValueError("no record is from 'd5 overlap search': none has step times of a candidate");
 }
 
 TextTable overlap_parts_table(const std::vector<Measurement>& records) {

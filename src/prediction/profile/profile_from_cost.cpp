@@ -56,7 +56,7 @@ TrainingProfile profile_from_cost(const std::string& model, const CostProfileOpt
       !is_amount(options.flop_per_byte) || !is_amount(options.switch_seconds)) {
     throw ValueError(fmt::format(
         "profile of '{}' from costs: a step of batch {} takes {} s, {} FLOP a byte, {} s a switch; "
-        "expected a batch and a time above 0, and nothing below 0",
+        "expected a positive batch and time, and no negative value",
         printable(model), options.batch, options.step_seconds, options.flop_per_byte,
         options.switch_seconds));
   }

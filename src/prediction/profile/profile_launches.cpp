@@ -141,7 +141,7 @@ TrainingProfile joined_launches(Launches launches) {
     check(launches[i]);
     expect_same_training(launches.front(), launches[i], i);
     for (const Times& times : launches[i].batches) {
-      if (!times.launches.empty()) refuse(i, "several launches of its own", "is to be one");
+      if (!times.launches.empty()) refuse(i, "several launches already", "is to be one");
     }
   }
   TrainingProfile all = launches.front();
@@ -154,7 +154,8 @@ TrainingProfile joined_launches(Launches launches) {
     all.batches.push_back(joined_times(of_all, static_cast<std::size_t>(all.copies)));
   }
   if (all.batches.empty()) {
-    throw ValueError("profile of several launches: no batch size that all have; profile again");
+    throw ValueError(
+        "profile of several launches: they have no batch size in common; profile again");
   }
   std::set<std::string> reasons(all.mistrusted.begin(), all.mistrusted.end());
   for (const TrainingProfile& launch : launches) {

@@ -130,8 +130,8 @@ class BatchSteps {
     });
     if (alike) return;
     throw Unsupported(
-        "the steps of this training differ from one another in their nodes, and have no profile; "
-        "leave out what makes them differ, such as a batch size with a plan of its own");
+        "the steps of this training run different nodes, so they cannot be profiled; leave out the "
+        "cause, such as a batch size with its own plan");
   }
 
   void add(RecordedStep recorded, double load_seconds, double seconds, double end) {
@@ -275,7 +275,7 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
     if (steps.count() < kFewestKept) {
       throw Interrupted(
           fmt::format("profile of '{}': interrupted before batch {} had {} steps; "
-                      "nothing is kept",
+                      "no profile is written",
                       printable(model_or_recipe), batch, kFewestKept));
     }
     const std::int64_t kept = steps.count();

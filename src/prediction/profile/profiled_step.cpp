@@ -31,10 +31,10 @@ class ModelStep final : public ProfiledStep {
         open_executor(framework, open_model(model, wishes, options.interrupt), execution);
     const std::string loss = loss_of(executor->network());
     if (loss.empty()) {
-      throw Unsupported(fmt::format(
-          "profile of '{}': the network has no scalar output 'loss' to train on; built-in ones "
-          "have, and a recipe gives a file one",
-          printable(model)));
+      throw Unsupported(
+          fmt::format("profile of '{}': the network has no scalar output 'loss' to train on; "
+                      "built-in networks have one, and a recipe adds one to a file",
+                      printable(model)));
     }
     NetworkInputs inputs = network_inputs(model, *executor, sizes, {}, execution.seed);
     batch_.values = std::move(inputs.values);

@@ -94,7 +94,7 @@ RecordedStep StepRecorder::finish(const std::vector<Parameter>& parameters) cons
   if (recorded.end == 0 || final_ones < parameters.size()) {
     throw Unsupported(
         "this executor announces neither nodes nor the end of its forward pass, or not every "
-        "gradient, and its steps cannot be cut into pieces; profile d5's own (reference, or a "
+        "gradient, so its steps cannot be cut into pieces; profile d5's own (reference, or a "
         "framework's operators such as 'onednn')");
   }
   return recorded;

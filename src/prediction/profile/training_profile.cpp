@@ -75,10 +75,10 @@ StepTimes between(const StepTimes& a, const StepTimes& b, double share) {
 
 StepTimes step_times(const TrainingProfile& profile, std::int64_t batch) {
   if (batch < 1 || profile.batches.empty()) {
-    throw ValueError(fmt::format(
-        "profile of '{}': a step of batch {} is asked for, and it has {} sizes of batches; "
-        "expected a batch of 1 at least, and a size that was profiled",
-        printable(profile.model), batch, profile.batches.size()));
+    throw ValueError(
+        fmt::format("profile of '{}': a step of batch {} was requested, and it has {} batch sizes; "
+                    "expected a batch of 1 or more, and at least one profiled size",
+                    printable(profile.model), batch, profile.batches.size()));
   }
   const auto& all = profile.batches;
   const auto typical_of = [&](const TrainingProfile::Times& times) {
@@ -156,7 +156,7 @@ void expect_fit(TrainingProfile& profile, const std::string& digest,
   for (const auto& difference : differences) {
     if (misfit == Misfit::refuse) {
       throw ValueError(
-          fmt::format("profile of '{}': {}; profile again, or take it as it is ({}), mistrusted",
+          fmt::format("profile of '{}': {}; profile again, or use it as mistrusted ({})",
                       printable(profile.model), difference, option_word("force")));
     }
     profile.mistrusted.push_back(difference);
@@ -168,8 +168,8 @@ void check(const TrainingProfile& profile) {
     throw ValueError(
         fmt::format("profile of '{}': {}; profile again", printable(profile.model), what));
   };
-  if (profile.batches.empty()) refuse("it has no batch size");
-  if (profile.copies < 1) refuse(fmt::format("it is of {} copies", profile.copies));
+  if (profile.batches.empty()) refuse("it has no batch sizes");
+  if (profile.copies < 1) refuse(fmt::format("it has {} copies", profile.copies));
   std::vector<bool> final_ones(profile.parameters.size());
   for (const char* kind : {"forward", "backward"}) {
     if (std::ranges::find(profile.pieces, kind, &TrainingProfile::Piece::kind) ==

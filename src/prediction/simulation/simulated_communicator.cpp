@@ -80,7 +80,7 @@ class MessageRequest final : public Request {
     const auto space = static_cast<std::int64_t>(end_->data.bytes());
     if (end_->bytes > space || (end_->bytes < space && !received_)) {
       throw CommunicationError(fmt::format(
-          "rank {}: {}: {} bytes came from rank {}, and {} were expected", rank_of(end_->rank),
+          "rank {}: {}: {} bytes came from rank {}, but {} were expected", rank_of(end_->rank),
           to_string(CommunicationCall{
               .kind = CallKind::receive, .output = end_->data, .peer = peer_, .tag = end_->tag}),
           end_->bytes, rank_of(end_->from), space));

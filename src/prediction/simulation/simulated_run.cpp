@@ -119,16 +119,15 @@ class SimulationLimits {
     constexpr double kLeastOfRank = 16 << 10;
     if (ranks * kLeastOfRank <= bytes_) return;
     throw MemoryError(
-        fmt::format("{} simulated ranks take {} bytes or more before they do anything, and there "
-                    "is a budget of "
-                    "{}; simulate fewer, or set most_bytes",
+        fmt::format("{} simulated ranks need at least {} bytes to start, but the budget is {}; "
+                    "simulate fewer, or set most_bytes",
                     ranks, ranks * kLeastOfRank, bytes_));
   }
   /// Why it is to stop; empty: no reason.
   [[nodiscard]] std::string reached() const {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
     if (seconds_ > 0 && spent.count() >= seconds_) {
-      return fmt::format("{} s of the machine's time were over", seconds_);
+      return fmt::format("the limit of {} s of real time was reached", seconds_);
     }
     if (const double taken = resident_bytes() - before_; taken > bytes_) {
       return fmt::format("{} bytes of memory were taken, of a budget of {}", taken, bytes_);
@@ -162,7 +161,7 @@ class SimulationLimits {
   }
   if (waiting > kMostRanks) lines.push_back(fmt::format("{} ranks more", waiting - kMostRanks));
   throw CommunicationError(
-      fmt::format("a deadlock of simulated ranks: nothing is on its way, and {} of {} wait: {}",
+      fmt::format("deadlock of simulated ranks: no message is in flight, and {} of {} wait: {}",
                   waiting, world.library_calls.size(), fmt::join(lines, "; ")));
 }
 

@@ -16,7 +16,7 @@ namespace {
 std::shared_ptr<ThreeStepOptimizer> in_three_steps(const std::shared_ptr<Optimizer>& optimizer) {
   auto three = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
   if (three) return three;
-  throw Unsupported("the optimizer does not update in three steps, and has no distributed form");
+  throw Unsupported("the optimizer is not a ThreeStepOptimizer, so it cannot be distributed");
 }
 
 /// An interval of a median needs six; of several launches the median of each is a sample.
@@ -30,7 +30,7 @@ std::vector<double> measure_steps(const std::string& model_or_recipe, const std:
                                   const std::shared_ptr<Communicator>& ranks) {
   if (options.batches.size() != 1 || options.steps < 1) {
     throw ValueError(
-        fmt::format("measured steps: {} batch sizes and {} steps; expected one, and a "
+        fmt::format("measured steps: {} batch sizes and {} steps; expected one batch size, and one "
                     "step or more",
                     options.batches.size(), options.steps));
   }

@@ -75,8 +75,8 @@ TextTable prediction_table(const std::vector<PredictedCurve>& curves) {
                    {"alpha", right},
                    {"computing", right},
                    {"exposed", right},
-                   {"sent a step", right},
-                   "twice as good helps most",
+                   {"sent/step", right},
+                   "bottleneck",
                    "status"});
   const Distinction model(curves, &PredictedCurve::model);
   for (const PredictedCurve& curve : curves) {
@@ -107,9 +107,9 @@ Plot prediction_plot(const std::vector<PredictedCurve>& curves) {
   using Shape = PlotMark::Shape;
   Plot plot{.name = "prediction",
             .title = curves.empty() ? "" : curves.front().model,
-            .note = "Samples a second of all ranks. Bars: intervals, of predictions by resampling.",
+            .note = "Samples per second over all ranks. Bars: intervals; predictions by bootstrap.",
             .x = {.label = "ranks", .scale = PlotAxis::Scale::logarithmic},
-            .y = {.label = "samples a second", .scale = PlotAxis::Scale::logarithmic}};
+            .y = {.label = "samples/s", .scale = PlotAxis::Scale::logarithmic}};
   if (curves.size() == 1) plot.title += " on " + curves.front().network;
   const auto series = [&](const std::string& what, const PredictedCurve& curve) {
     const std::string name = name_of(curve, curves);

@@ -21,7 +21,8 @@ constexpr std::string_view kStep = "step";
 class TraceWhile {
  public:
   TraceWhile() {
-    if (Trace::on()) throw ValueError("a predicted timeline: another trace is on; stop it first");
+    if (Trace::on())
+      throw ValueError("a predicted timeline: another trace is running; stop it first");
     Trace::start();
   }
   ~TraceWhile() { Trace::stop(); }
@@ -98,8 +99,8 @@ Timeline predicted_timeline(const TrainingProfile& profile, int ranks,
                             const SimulatedTrainingOptions& options) {
   if (!std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
     throw Unsupported(
-        "a predicted timeline: no scheme does what a strategy changes, so that its graph is "
-        "scheduled, and no rank simulated; leave out the strategy or the trace");
+        "a predicted timeline: no scheme implements a strategy, so its graph is scheduled and no "
+        "rank is simulated; leave out the strategy or the trace");
   }
   Timeline all;
   {

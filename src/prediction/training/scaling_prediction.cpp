@@ -122,13 +122,13 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
   };
   for (const std::string& reason : profile.mistrusted) mistrust(reason);
   if (step_times(profile, point.batch).beyond) {
-    mistrust(fmt::format("a batch of {} is beyond those that were profiled", point.batch));
+    mistrust(fmt::format("a batch of {} is outside the profiled range", point.batch));
   }
   if (!simulated.report.stopped.empty()) mistrust(simulated.report.stopped);
   const std::string& model = training.simulation.model.name;
   const bool knows_links = !simulated_networks().find(model);
   if (ranks > 1 && !knows_links && network.topology != "star" && network.topology != "memory") {
-    mistrust(fmt::format("'{}' takes the topology '{}' for a star, whose links nobody shares",
+    mistrust(fmt::format("'{}' takes the topology '{}' as a star, whose links are not shared",
                          model, printable(network.topology)));
   }
   if (ranks > 1 && network.spread.value > NetworkDescription::kBusySpread) {
@@ -137,9 +137,8 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
   }
   const double known = network.calibrated_bytes.value;
   if (known > 0 && static_cast<double>(simulated.report.largest_bytes) > known) {
-    mistrust(fmt::format(
-        "messages of {} bytes are larger than those that the network was calibrated with, {}",
-        simulated.report.largest_bytes, known));
+    mistrust(fmt::format("messages of {} bytes are larger than the largest of the calibration, {}",
+                         simulated.report.largest_bytes, known));
   }
   const auto at = [&](double factor, double messages) {
     SimulatedTrainingOptions other = training;

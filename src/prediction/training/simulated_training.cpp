@@ -102,10 +102,9 @@ std::vector<double> drawn(const std::vector<std::vector<double>>& factors, int c
 
 void expect(const SimulatedTrainingOptions& options) {
   if (options.steps < 2) {
-    throw ValueError(
-        fmt::format("simulated training: {} steps; expected 2 or more, for the first "
-                    "is left out",
-                    options.steps));
+    throw ValueError(fmt::format(
+        "simulated training: {} steps; expected 2 or more, because the first is left out",
+        options.steps));
   }
   if (!(options.compute_factor > 0) || std::isinf(options.compute_factor)) {
     throw ValueError(fmt::format("simulated training: a compute factor of {}; expected more than 0",

@@ -57,8 +57,9 @@ TextTable profile_table(const TrainingProfile& profile, Format format) {
     const double scheduled = schedule(one_rank_graph(profile, batch.batch)).seconds;
     table.add({size, "step, scheduled", "", time(scheduled), "", "its graph on one rank"});
     const bool told = profile.machine.empty();  // by costs, for a time that was known
-    table.add({size, told ? "step, told" : "step, observed", std::to_string(batch.steps.size()),
-               time(summarise(batch.steps).median), "", told ? "" : "median"});
+    table.add({size, told ? "step, estimated" : "step, observed",
+               std::to_string(batch.steps.size()), time(summarise(batch.steps).median), "",
+               told ? "" : "median"});
     if (batch.unobserved.empty()) continue;
     const double median = summarise(batch.unobserved).median;
     std::string note = fmt::format("median; scheduled {:+.2f}%", 100 * (scheduled / median - 1));

@@ -128,7 +128,7 @@ TEST_CASE("more servers than there can be are refused by name") {
   };
   CHECK_THROWS_AS(make({{"server", "works"}, {"shards", ranks + 1}}), ValueError);
   CHECK_THROWS_WITH(make({{"server", "serves"}, {"shards", ranks}}),
-                    Catch::Contains("one has to train"));
+                    Catch::Contains("one must train"));
   CHECK_THROWS_AS(make({{"server", "works"}, {"shards", 0}}), ValueError);
   CHECK_THROWS_AS(make({{"server", "sometimes"}}), ValueError);
 }

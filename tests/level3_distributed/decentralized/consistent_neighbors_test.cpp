@@ -151,7 +151,7 @@ TEST_CASE("any rule's move at a rank's own place is added to the mean of places,
       neighbors =
           distributed_optimizers().at("consistent_neighbors").make(rule_of(entry), world(), {});
     } catch (const Unsupported& refused) {
-      CHECK_THAT(refused.what(), Catch::Contains("choose a rule of gradients"));
+      CHECK_THAT(refused.what(), Catch::Contains("choose a first-order rule"));
       continue;
     }
     const auto alone = rule_of(entry);

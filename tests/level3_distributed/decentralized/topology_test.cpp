@@ -100,7 +100,7 @@ TEST_CASE("a file that is none, or has no edges, is refused by its line") {
   };
   CHECK_THROWS_AS(topologies().at("file").make(3, {{"path", "nowhere.txt"}}), IoError);
   CHECK_THROWS_WITH(made("0 1\n1 two\n", 3), Catch::Contains(":2: '1 two' is no edge"));
-  CHECK_THROWS_WITH(made("0 1 2\n", 3), Catch::Contains("no edge"));
+  CHECK_THROWS_WITH(made("0 1 2\n", 3), Catch::Contains("not an edge"));
   CHECK_THROWS_WITH(made("0 3\n", 3), Catch::Contains("ranks 0 to 2"));
   CHECK_THROWS_AS(made("0 -1\n", 3), ValueError);
   CHECK_THROWS_WITH(made("0 2\n1 3\n", 4), Catch::Contains("ranks 0, 2 are connected with none"));

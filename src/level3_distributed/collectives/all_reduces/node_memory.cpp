@@ -59,7 +59,9 @@ class NodeMemoryAllReduce final : public AllReduce {
   std::unique_ptr<Request> start_on_threads(Communicator& ranks, const Tensor& data,
                                             Reduction reduction, int threads) {
     if (detail::nodes_of_strands()) {
-      throw Unsupported("node_memory: simulated ranks have no threads of their own; ask for none");
+      throw Unsupported(
+          "node_memory: simulated ranks have no communication threads; set threads to 0 or leave "
+          "it out");
     }
     const auto options = ranks.options();
     std::vector<detail::NodeExchange*> exchanges;

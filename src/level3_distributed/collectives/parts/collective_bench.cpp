@@ -143,15 +143,15 @@ std::vector<std::int64_t> deepbench_all_reduce_sizes(const std::string& file) {
   std::string line;
   std::getline(lines, line);
   if (!line.starts_with("elements")) {
-    throw FormatError(fmt::format("{}: the first column is no 'elements'", printable(file)));
+    throw FormatError(fmt::format("{}: the first column must be 'elements'", printable(file)));
   }
   std::vector<std::int64_t> sizes;
   while (std::getline(lines, line)) {
     std::int64_t elements = 0;
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), elements);
     if (error != std::errc() || elements < 1) {
-      throw FormatError(fmt::format("{}: '{}' begins with no number of elements", printable(file),
-                                    printable(line)));
+      throw FormatError(fmt::format("{}: '{}' does not begin with a number of elements",
+                                    printable(file), printable(line)));
     }
     sizes.push_back(elements * kElementBytes);
   }
@@ -162,10 +162,10 @@ std::vector<Measurement> bench_collective(CallKind call, const CollectiveBenchOp
                                           Communicator& ranks) {
   const CollectiveKind& kind = collective_kind(call);
   if (options.measuring.cold_cache) {
-    throw ValueError(kind.word +
-                     " bench: caches are those of all ranks, and only this one's could be evicted; "
-                     "leave out " +
-                     option_word("cold_cache"));
+    throw ValueError(
+        kind.word +
+        " bench: caches are shared by all ranks, and only this rank's can be evicted; leave out " +
+        option_word("cold_cache"));
   }
   const auto choices = chosen(kind, options);
   std::vector<CollectiveKind::Algorithm> algorithms;

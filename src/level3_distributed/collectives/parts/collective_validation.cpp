@@ -142,10 +142,10 @@ class CollectiveTrial {
     // k additions in any order: within k u / (1 - k u) of the sum of magnitudes (Higham, 2002).
     const double additions = kRounding<T> * (ranks_.size() - 1);
     if (worst > 0) worst /= additions / (1 - additions);
-    expect_at_most(error_, 1, worst,
-                   fmt::format("sum of {} elements of {}: the error is {:.3g} times what rounding "
-                               "can do",
-                               size, name_of(dtype_of<T>), worst));
+    expect_at_most(
+        error_, 1, worst,
+        fmt::format("sum of {} elements of {}: the error is {:.3g} times the rounding bound", size,
+                    name_of(dtype_of<T>), worst));
     if (kind_.call == CallKind::all_reduce) agree(call.output);
   }
 
@@ -161,8 +161,8 @@ class CollectiveTrial {
                      std::abs(counted.bytes_received - told->bytes_received);
     expect_at_most(
         volume_, 0, double(off),
-        fmt::format("{} elements of {} bytes: {} calls with {} bytes out and {} in; the "
-                    "algorithm tells {}, {} and {}",
+        fmt::format("{} elements of {} bytes: {} calls with {} bytes out and {} in; the algorithm "
+                    "predicts {}, {} and {}",
                     size, element_bytes, counted.calls, counted.bytes_sent, counted.bytes_received,
                     told->calls, told->bytes_sent, told->bytes_received));
     volume_.conditions["calls"] = aside(told->calls);
@@ -264,7 +264,7 @@ std::vector<Measurement> check_collective(CallKind call, const EntryChoice& choi
     if (!alone || result.status != Status::passed) continue;
     result.status = Status::skipped;
     result.reason =
-        "it ran on one rank, which has nobody to talk to; start it by mpirun -np 2 "
+        "it ran on a single rank; start it by mpirun -np 2 "
         "(--oversubscribe for more ranks than cores)";
   }
   return gather_records(std::move(results), ranks);

@@ -23,7 +23,7 @@ Part& loaded_part(const char* what) {
   } catch (const NotFound&) {
     throw Unsupported(fmt::format("no framework '{}' is among the plug-ins", kTransportFramework));
   }
-  throw Unsupported(fmt::format("the framework '{}' brings no {}", kTransportFramework, what));
+  throw Unsupported(fmt::format("the framework '{}' has no {}", kTransportFramework, what));
 }
 
 }  // namespace d5::detail

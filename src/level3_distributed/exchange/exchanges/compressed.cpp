@@ -41,7 +41,7 @@ class CompressedExchange final : public GradientExchange {
         unsent_("exchange compressed", options.error_feedback) {
     if (options.error_feedback && !compressor_->leaves_rest()) {
       throw Unsupported("exchange compressed: what '" + options.compressor.name +
-                        "' gives is no sum, so nothing is left of it for later; set "
+                        "' gives is not a sum, so it has no error to feed back; set "
                         "error_feedback: false");
     }
   }

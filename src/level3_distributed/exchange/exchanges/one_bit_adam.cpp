@@ -35,10 +35,10 @@ std::shared_ptr<GatheredCompressor> make_compressor(const EntryChoice& choice) {
   auto compressor = std::dynamic_pointer_cast<GatheredCompressor>(
       gradient_compressors().at(choice.name).make(choice.settings));
   if (compressor && compressor->leaves_rest()) return compressor;
-  throw Unsupported(fmt::format(
-      "exchange one_bit_adam: compressor '{}' has no messages that each rank adds for itself; "
-      "expected one such as scaled_sign, top_k or int8",
-      choice.name));
+  throw Unsupported(
+      fmt::format("exchange one_bit_adam: compressor '{}' does not gather messages that each rank "
+                  "adds; expected one such as scaled_sign, top_k or int8",
+                  choice.name));
 }
 
 /// Gradients as they are while the optimizer's `warm_up` lasts; then the ranks compress not

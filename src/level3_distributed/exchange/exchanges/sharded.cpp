@@ -92,10 +92,9 @@ class ShardedExchange final : public GradientExchange {
 
 namespace exchange {
 void register_sharded(Registry<GradientExchangeEntry>& registry) {
-  registry.add(
-      "sharded",
-      GradientExchangeEntry::of<ShardedExchange>(
-          "sharded gradients and optimizer state (ZeRO stage 2, Rajbhandari et al., 2020)"));
+  registry.add("sharded",
+               GradientExchangeEntry::of<ShardedExchange>(
+                   "optimizer state sharded over ranks (ZeRO stage 1, Rajbhandari et al., 2020)"));
 }
 }  // namespace exchange
 

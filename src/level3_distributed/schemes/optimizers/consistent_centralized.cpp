@@ -76,8 +76,8 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
     for (const auto& modifier : local().modifiers()) {
       if (modifier->name() != "evolution") continue;
       throw Unsupported(
-          "scheme consistent_centralized: evolution takes a step by losses alone, and a server has "
-          "no batch of its own; choose consistent_decentralized");
+          "scheme consistent_centralized: evolution makes steps from losses only, and a server has "
+          "no batch; choose consistent_decentralized");
     }
   }
 
@@ -97,7 +97,7 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
 
   void heard(const ServerMessage& message) override {
     if (message.word != ServerWord::step) {
-      throw CommunicationError("a worker asked for what is not of this scheme");
+      throw CommunicationError("a worker sent a request that this scheme does not have");
     }
     Batch batch;
     batch.epoch = std::int64_t(message.numbers[0]);

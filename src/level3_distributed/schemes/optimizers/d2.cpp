@@ -23,10 +23,10 @@ MixingMatrix weights_of(const D2Options& options, int ranks) {
   // Eigenvalues of a few hundred ranks' weights are exact to some 1e-15 of the largest, 1.
   constexpr double kLeast = -1.0 / 3 + 1e-12;
   if (plain.least_eigenvalue() > kLeast) return plain;
-  throw ValueError(fmt::format(
-      "scheme d2: the least eigenvalue of topology {} of {} ranks is {:.6g}; it converges above "
-      "-1/3 alone: give lazy=true, which mixes by (I + W) / 2",
-      options.topology.name, ranks, plain.least_eigenvalue()));
+  throw ValueError(
+      fmt::format("scheme d2: the least eigenvalue of topology {} of {} ranks is {:.6g}; it "
+                  "converges only above -1/3; give lazy=true, which mixes by (I + W) / 2",
+                  options.topology.name, ranks, plain.least_eigenvalue()));
 }
 
 /// x <- W (2x - x_prev - eta (g - g_prev)), at first W (x - eta g). Where ranks have different data

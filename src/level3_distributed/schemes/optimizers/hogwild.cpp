@@ -91,19 +91,18 @@ class Hogwild final : public DistributedOptimizer {
   static std::shared_ptr<NodeMemory> memory_of(Communicator& ranks, std::size_t bytes) {
     if (detail::nodes_of_strands()) {
       throw Unsupported(
-          "hogwild: simulated ranks have no parameters that all write; choose another scheme");
+          "hogwild: simulated ranks have no shared parameters; choose another scheme");
     }
     if (!ranks.shares_nodes()) {
       throw Unsupported(
-          "hogwild: ranks meet in memory, where no wire is modelled and no fault is injected; "
-          "leave "
-          "these out (wire, fault), or choose stale_synchronous");
+          "hogwild: ranks use shared memory, where no wire is modelled and no fault is injected; "
+          "leave these out (wire, fault), or choose stale_synchronous");
     }
     const int here = node_group(ranks)->size();
     if (here == ranks.size()) return NodeMemory::make(ranks, bytes);
     throw Unsupported(fmt::format(
-        "hogwild: {} of {} ranks share the memory of rank {}'s node, and the scheme is of memory "
-        "that all share; choose asynchronous_neighbors or stale_synchronous",
+        "hogwild: {} of {} ranks share the memory of rank {}'s node, but the scheme needs memory "
+        "that all ranks share; choose asynchronous_neighbors or stale_synchronous",
         here, ranks.size(), ranks.rank()));
   }
 

@@ -98,15 +98,15 @@ class InconsistentCentralized final : public detail::ServedOptimizer {
     const auto wants_all =
         std::ranges::find_if(modifiers, [](const auto& one) { return one->wants_all_gradients(); });
     if (wants_all == modifiers.end() && !local().wants_all_gradients()) return;
-    throw Unsupported(fmt::format(
-        "inconsistent_centralized: {} wants all of a gradient, and of several servers each has a "
-        "part, at a time of its own; choose servers: 1",
-        wants_all == modifiers.end() ? "this optimizer" : (*wants_all)->name()));
+    throw Unsupported(
+        fmt::format("inconsistent_centralized: {} needs the whole gradient, but each of several "
+                    "servers has only a part, at different times; choose servers: 1",
+                    wants_all == modifiers.end() ? "this optimizer" : (*wants_all)->name()));
   }
 
   void heard(const ServerMessage& message) override {
     if (message.word != ServerWord::gradient) {
-      throw CommunicationError("a worker asked for what is not of this scheme");
+      throw CommunicationError("a worker sent a request that this scheme does not have");
     }
     line().receive(own_shard().gradients, message.from);
     const std::int64_t staleness = version_ - read_at_[std::size_t(message.from)];

@@ -125,7 +125,7 @@ class Pipeline final : public DistributedOptimizer {
   static detail::PipelineExecutor& stages_of(GraphExecutor& executor) {
     if (auto* stages = dynamic_cast<detail::PipelineExecutor*>(&executor)) return *stages;
     throw Unsupported(
-        "scheme pipeline: the optimizer's executor is of a whole network, and a rank trains a "
+        "scheme pipeline: the optimizer's executor is for the whole network, but a rank trains one "
         "stage; make the optimizer with distributed_optimizers().at(\"pipeline\").executor(...)");
   }
 
@@ -133,8 +133,8 @@ class Pipeline final : public DistributedOptimizer {
     for (const auto& modifier : local().modifiers()) {
       if (modifier->name() != "evolution") continue;
       throw Unsupported(
-          "scheme pipeline: evolution moves all parameters along one noise, and a stage has its "
-          "own alone; choose another scheme");
+          "scheme pipeline: evolution perturbs all parameters together, but a stage has only its "
+          "own; choose another scheme");
     }
   }
 

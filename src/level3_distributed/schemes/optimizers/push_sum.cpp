@@ -45,8 +45,8 @@ PushGraph::PushGraph(int rank, int ranks, const std::string& edge_file)
   const auto expect_all = [&](const std::vector<int>& reached, const char* way) {
     if (reached.size() == std::size_t(ranks)) return;
     throw ValueError(
-        fmt::format("scheme push_sum: by the edges of '{}' only ranks {} {} rank 0; "
-                    "there must be a way from each rank to each",
+        fmt::format("scheme push_sum: in the graph of '{}' only ranks {} {} rank 0; the graph must "
+                    "be strongly connected",
                     printable(edge_file), fmt::join(reached, ", "), way));
   };
   expect_all(reached_ranks(ranks, [&](int i, int j) { return edges.contains({i, j}); }),

@@ -51,10 +51,10 @@ class SlowMomentum final : public detail::OwnParameters {
   void move() {
     const double eta = learning_rate();
     if (!(eta > 0)) {
-      throw ValueError(fmt::format(
-          "scheme slow_momentum: the learning rate is {} where ranks average, and their move is "
-          "divided by it; let its schedule stay above 0",
-          eta));
+      throw ValueError(
+          fmt::format("scheme slow_momentum: the learning rate is {} at an average, and the scheme "
+                      "divides by it; choose a schedule that stays above 0",
+                      eta));
     }
     Tensor x = values();
     average_.average(x, local());

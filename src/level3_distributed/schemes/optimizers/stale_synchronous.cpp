@@ -88,7 +88,7 @@ class StaleSynchronous final : public detail::ServedOptimizer {
 
   void heard(const ServerMessage& message) override {
     if (message.word != ServerWord::update) {
-      throw CommunicationError("a worker asked for what is not of this scheme");
+      throw CommunicationError("a worker sent a request that this scheme does not have");
     }
     Tensor here = own_shard().values.on_host();
     Tensor change = Tensor::empty(here.dtype(), here.shape());

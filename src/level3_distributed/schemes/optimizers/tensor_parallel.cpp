@@ -110,15 +110,14 @@ class TensorParallel final : public DistributedOptimizer {
   void expect_elementwise() {
     if (!local().limits_elements()) {
       throw Unsupported(
-          "scheme tensor_parallel: this optimizer's rule reads whole tensors, of which a rank has "
-          "parts; choose one of single elements, such as sgd, momentum or adam");
+          "scheme tensor_parallel: this optimizer's rule reads whole tensors, but a rank has only "
+          "parts; choose an element-wise one, such as sgd, momentum or adam");
     }
     for (const auto& modifier : local().modifiers()) {
       if (modifier->name() != "clip_tensor_norm" && modifier->name() != "evolution") continue;
-      throw Unsupported(
-          fmt::format("scheme tensor_parallel: {} reads whole tensors, of which a "
-                      "rank has parts; leave it out",
-                      modifier->name()));
+      throw Unsupported(fmt::format(
+          "scheme tensor_parallel: {} reads whole tensors, but a rank has only parts; leave it out",
+          modifier->name()));
     }
   }
 

@@ -183,10 +183,10 @@ const ValueMap& CollectedGradients::answer(const Batch& batch) {
         parts_.line.settle();
         if (outputs) return *outputs;
         throw Unsupported(
-            "the step had no backpropagation, so that a worker has no outputs of its batch; choose "
+            "the step had no backpropagation, so a worker has no outputs of its batch; choose "
             "consistent_decentralized");
       default:
-        throw CommunicationError("a server asked a worker for what is not of a step");
+        throw CommunicationError("a server sent a request to a worker that is not part of a step");
     }
     parts_.line.settle();
   }

@@ -45,8 +45,8 @@ void ServedOptimizer::update_own_shard() {
                        {.start = [](std::size_t) {}, .finish = [] {}});
   } catch (const Unsupported& error) {
     throw Unsupported(fmt::format(
-        "this optimizer wants all parameters, and their gradients as often as it likes, at one "
-        "place; choose consistent_centralized with one server, or consistent_decentralized ({})",
+        "this optimizer needs all parameters, and repeated gradients, in one place; choose "
+        "consistent_centralized with one server, or consistent_decentralized ({})",
         error.what()));
   }
 }
@@ -208,7 +208,7 @@ void ServedOptimizer::read_gradients(GradientReader reader) {
     return DistributedOptimizer::read_gradients(std::move(reader));
   }
   throw Unsupported(
-      "the gradients that parameters are updated by are at the servers of this scheme; leave "
+      "the servers of this scheme have the gradients that update the parameters; leave "
       "gradient_norm out, or choose consistent_decentralized");
 }
 

@@ -56,10 +56,10 @@ std::vector<std::uint32_t> at_least(std::span<const float> values, std::uint32_t
 std::vector<std::uint32_t> largest_magnitudes(std::span<const float> values, std::int64_t k) {
   const auto size = static_cast<std::int64_t>(values.size());
   if (k < 0 || k > size) {
-    throw ValueError(fmt::format(
-        "the {} elements of largest magnitude of {}; expected 0 or more, and no more than there "
-        "are: take a smaller number, or a fraction",
-        k, size));
+    throw ValueError(
+        fmt::format("the {} elements of largest magnitude of {}; expected 0 to the number of "
+                    "elements: give a smaller number, or a fraction",
+                    k, size));
   }
   if (k == 0) return {};
   std::vector<std::uint32_t> found = at_least(values, bound_by_sample(values, k));

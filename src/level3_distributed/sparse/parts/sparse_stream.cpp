@@ -37,7 +37,7 @@ SparseStream::SparseStream(std::int64_t size, std::vector<std::uint32_t> indexes
                            std::vector<float> values)
     : SparseStream(size) {
   if (indexes.size() != values.size()) {
-    throw ShapeError(fmt::format("sparse stream: {} indexes and {} values; expected as many",
+    throw ShapeError(fmt::format("sparse stream: {} indexes and {} values; expected equal numbers",
                                  indexes.size(), values.size()));
   }
   if (const std::size_t bad = first_bad_index(indexes, size); bad < indexes.size()) {
@@ -88,8 +88,8 @@ void SparseStream::write(std::span<float> whole) const {
 
 SparseStream SparseStream::plus(const SparseStream& other) const {
   if (size_ != other.size_) {
-    throw ShapeError(
-        fmt::format("sparse stream: {} elements plus {}; expected as many", size_, other.size_));
+    throw ShapeError(fmt::format("sparse stream: {} elements plus {}; expected equal sizes", size_,
+                                 other.size_));
   }
   if (!dense_ && other.dense_) return other.plus(*this);  // x + y is y + x, to the bit
   SparseStream sum(size_);
