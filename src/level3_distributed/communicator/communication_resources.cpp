@@ -20,7 +20,7 @@
 namespace d5 {
 namespace {
 
-constexpr std::array kWaiting = {"usual", "spin", "yield", "sleep"};  // as `Waiting` counts
+constexpr std::array kWaiting = {"usual", "spin", "yield", "sleep"};  // in the order of `Waiting`
 
 int number_of(std::string_view text, std::string_view what) {
   int value = 0;

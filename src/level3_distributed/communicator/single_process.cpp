@@ -16,7 +16,7 @@ class Complete final : public Request {
   bool done() override { return true; }
 };
 
-/// What is for all is for itself.
+/// The communicator of a single rank: collectives are copies.
 class SingleProcess final : public Communicator {
  public:
   int rank() const override { return 0; }
@@ -28,7 +28,7 @@ class SingleProcess final : public Communicator {
 
  protected:
   void do_run(const CommunicationCall& call) override {
-    if (!is_collective(call.kind)) {  // the checks before have thrown
+    if (!is_collective(call.kind)) {  // unreachable: earlier checks throw
       throw CommunicationError(
           "rank 0: it is the only rank: there is no other to send to or receive from");
     }

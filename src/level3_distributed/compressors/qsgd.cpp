@@ -25,12 +25,12 @@ struct QsgdOptions {
   }
 };
 
-/// Of each block of d elements its norm, and of each element sign(x) i, where i / s is |x| / norm
-/// rounded up or down at random, without bias: E[Q(x)] = x, E|Q(x) - x|^2 <= min(d / s^2,
-/// sqrt(d) / s) |x|^2. That is less than |x|^2, as error feedback needs, where d < s^2: the paper's
-/// blocks of 512 on 4 bits are for training without feedback.
+/// Stochastic quantization: sends the norm of each block of d elements, and sign(x) i for each
+/// element, where i / s is |x| / norm rounded up or down at random. Unbiased: E[Q(x)] = x, E|Q(x) -
+/// x|^2 <= min(d / s^2, sqrt(d) / s) |x|^2. The bound is below |x|^2, as error feedback needs, if d
+/// < s^2. The paper's blocks of 512 with 4 bits are for training without feedback.
 /// Units: 4 ceil(n / d) + ceil(n b / 8) bytes, b = ceil(log2(2 s + 1)) bits; the paper's Elias
-/// codes are shorter where most elements are zero, and of a length that only the data tell.
+/// codes are shorter if most elements are zero, but their length depends on the data.
 class QsgdCompressor final : public GatheredCompressor {
  public:
   using Options = QsgdOptions;
@@ -67,7 +67,7 @@ class QsgdCompressor final : public GatheredCompressor {
       const auto norm = static_cast<float>(std::sqrt(squares));
       std::memcpy(norms, &norm, sizeof norm);
       norms += sizeof norm;
-      // A norm that is not finite makes all of it NaN, whatever the codes say.
+      // A norm that is not finite makes the whole block NaN, whatever the codes.
       const float quotient = levels_ / norm;
       const bool sends = std::isfinite(norm) && std::isfinite(quotient);
       draws_.resize(part.size());
@@ -95,14 +95,14 @@ class QsgdCompressor final : public GatheredCompressor {
   }
 
  private:
-  /// Codes are level + s. With a quotient of zero values need not be finite.
+  /// Codes are level + s. With a quotient of zero, values need not be finite.
   void round(std::span<const float> values, float quotient, std::span<std::uint8_t> codes) const {
     const auto most = static_cast<std::int32_t>(options_.levels);
     if (quotient == 0) {
       std::ranges::fill(codes, static_cast<std::uint8_t>(most));
       return;
     }
-    // A local: codes are bytes, which could be part of this object, and the loop would not
+    // A local copy: codes are bytes, which could alias this object, and the loop would not
     // vectorise.
     const std::span<const float> draws = draws_;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -121,7 +121,7 @@ class QsgdCompressor final : public GatheredCompressor {
   int bits_;
   float levels_;
   std::vector<std::uint8_t> codes_;
-  std::vector<float> draws_;  // of a block
+  std::vector<float> draws_;  // for one block
 };
 
 }  // namespace

@@ -44,7 +44,8 @@ std::vector<std::int64_t> draw_distinct(RandomStream& random, std::int64_t n, st
   return drawn;
 }
 
-/// k elements that all ranks draw alike, so that no index is sent and the all-reduce adds them.
+/// Random-k sparsification: all ranks draw the same k elements, so no index is sent and an
+/// all-reduce adds them.
 /// Units: 4 k bytes.
 class RandomKCompressor final : public GradientCompressor {
  public:
@@ -56,7 +57,8 @@ class RandomKCompressor final : public GradientCompressor {
     return run_schedule(ranks, sum(ranks, all_reduce, std::move(value), std::move(rest), place));
   }
 
-  /// All but k of n elements, and without bias of those n / k - 1 times each.
+  /// The expected share of the n - k elements not sent; if unbiased, the k sent ones are off by n /
+  /// k - 1.
   std::optional<double> rest_bound(std::int64_t elements) const override {
     const auto n = static_cast<double>(elements), k = static_cast<double>(options_.of(elements));
     return options_.unbiased ? n / k - 1 : 1 - k / n;

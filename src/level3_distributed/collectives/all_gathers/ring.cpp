@@ -5,7 +5,7 @@
 namespace d5::all_gather_algorithm {
 namespace {
 
-/// Each rank passes on the part that it got before.
+/// In each step a rank passes on the part that it received last.
 ///
 /// A rank sends (n - 1) / n b bytes in n - 1 messages.
 class RingAllGather final : public PlannedAllGather {

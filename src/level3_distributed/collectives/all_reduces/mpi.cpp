@@ -4,7 +4,7 @@
 namespace d5::collective {
 namespace {
 
-/// Whatever the communicator's own library does: MPI_Iallreduce in a world of MPI.
+/// The all-reduce of the communicator's library: MPI_Iallreduce under MPI.
 ///
 /// `Traffic` counts b bytes out and in, in one call.
 class LibraryAllReduce final : public AllReduce {

@@ -29,12 +29,12 @@ struct NodeMemoryOptions {
 
 CommunicationSchedule until(std::unique_ptr<Request> done) { co_await done; }
 
-/// The first on a communicator makes the memory, and waits until all ranks have started it; so does
-/// the first with more threads than any before.
+/// The first call on a communicator allocates the memory and waits until all ranks have started it;
+/// so does the first call with more threads than any before.
 ///
-/// A rank moves 2 (n - 1) / n of its data each way, between caches where chunks fit in these; it
-/// reads and writes its own data in memory once. Of t threads each moves 1 / t of the data through
-/// memory of its own.
+/// A rank moves 2 (n - 1) / n of its data each way, between caches if chunks fit into them; it
+/// reads and writes its own data in memory once. With t threads, each moves 1 / t of the data
+/// through its own memory.
 class NodeMemoryAllReduce final : public AllReduce {
  public:
   using Options = NodeMemoryOptions;
@@ -86,7 +86,7 @@ class NodeMemoryAllReduce final : public AllReduce {
     });
   }
 
-  /// That of thread `index`.
+  /// The exchange of thread `index`.
   detail::NodeExchange& exchange_of(Communicator& ranks, std::size_t index) {
     while (exchanges_.size() <= index) exchanges_.emplace_back();
     return exchanges_[index].of(ranks, [this](Communicator& all) {

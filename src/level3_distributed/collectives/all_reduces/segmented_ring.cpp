@@ -6,8 +6,8 @@
 namespace d5::collective {
 namespace {
 
-/// A ring for each of s segments of every part, each a step behind the one before: while one is
-/// summed, the next arrives.
+/// A ring for each of the s segments of every part, each one step behind the previous: while one
+/// segment is summed, the next arrives.
 ///
 /// Bytes as the ring's, in 2 (n - 1) s messages, s = ceil(b / n / segment_bytes).
 class SegmentedRingAllReduce final : public PlannedAllReduce {

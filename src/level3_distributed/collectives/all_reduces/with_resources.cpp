@@ -19,7 +19,8 @@ struct WithResourcesOptions {
   }
 };
 
-/// "threads=1+cores=0.1" as `resources_of` reads it: ':' and ',' separate options themselves.
+/// Converts "threads=1+cores=0.1" to the text of `resources_of`. Options cannot contain ':' and
+/// ',', which separate options.
 std::string words_of(std::string text) {
   for (char& c : text) {
     if (c == '+') c = ':';
@@ -28,7 +29,7 @@ std::string words_of(std::string text) {
   return text;
 }
 
-/// Another algorithm, each call of which takes what was chosen of the processor.
+/// Another algorithm whose calls use the chosen resources.
 class ResourcedAllReduce final : public AllReduce {
  public:
   using Options = WithResourcesOptions;

@@ -5,7 +5,7 @@
 namespace d5::broadcast_algorithm {
 namespace {
 
-/// Down a binomial tree: who has the data passes it on, twice as many in each round.
+/// Broadcasts down a binomial tree: the number of ranks with the data doubles in each round.
 ///
 /// All ranks but the root receive b bytes in one message; a node sends b to each child, the root
 /// to ceil(log2 n).

@@ -5,7 +5,7 @@
 namespace d5::broadcast_algorithm {
 namespace {
 
-/// From rank to rank in segments: each passes one on while the next arrives.
+/// Passes segments from rank to rank: each rank forwards one while the next arrives.
 ///
 /// All but the last send b bytes in s messages, all but the root receive as many,
 /// s = ceil(b / segment_bytes).

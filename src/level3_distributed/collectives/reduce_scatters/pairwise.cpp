@@ -4,7 +4,8 @@
 namespace d5::reduce_scatter_algorithm {
 namespace {
 
-/// In step k each rank sends rank + k its part as it was, and adds what rank - k has for it.
+/// In step k each rank sends the original part of rank + k to that rank, and adds the part received
+/// from rank - k.
 ///
 /// A rank sends (n - 1) / n b bytes in n - 1 messages.
 class PairwiseReduceScatter final : public PlannedReduceScatter {
