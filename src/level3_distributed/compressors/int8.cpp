@@ -12,7 +12,7 @@ namespace {
 
 /// 8-bit min-max quantization: the bucket's minimum, and for each element its distance from it in
 /// steps of (maximum - minimum) / 255, rounded to the nearest, so the error is at most half a step.
-///   Units: 8 + n bytes.
+/// Units: 8 + n bytes.
 class Int8Compressor final : public GatheredCompressor {
  public:
   std::int64_t message_bytes(std::int64_t elements) const override { return kHead + elements; }

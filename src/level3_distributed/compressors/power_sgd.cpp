@@ -183,7 +183,7 @@ struct PowerSgdOptions {
 ///     the result is P (sum over ranks of Q)^T, to which this rank contributes P Q^T.
 ///
 /// Biases and other vectors are sent uncompressed with the P.
-///   Units: 4 r (m + c) bytes per matrix, 4 n per vector, in two all-reduces.
+/// Units: 4 r (m + c) bytes per matrix, 4 n per vector, in two all-reduces.
 class PowerSgdCompressor final : public GradientCompressor {
  public:
   using Options = PowerSgdOptions;

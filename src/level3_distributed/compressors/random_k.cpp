@@ -57,8 +57,7 @@ class RandomKCompressor final : public GradientCompressor {
     return run_schedule(ranks, sum(ranks, all_reduce, std::move(value), std::move(rest), place));
   }
 
-  /// The expected share of the n - k elements not sent; if unbiased, the k sent ones are off by n /
-  /// k - 1.
+  /// The share 1 - k / n is not sent. The unbiased variant has the variance n / k - 1.
   std::optional<double> rest_bound(std::int64_t elements) const override {
     const auto n = static_cast<double>(elements), k = static_cast<double>(options_.of(elements));
     return options_.unbiased ? n / k - 1 : 1 - k / n;

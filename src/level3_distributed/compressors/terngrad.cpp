@@ -31,7 +31,7 @@ constexpr int kTernaryBits = 2;
 /// except for the clipping. The variance of an element is s |x| - x^2, so the relative variance of
 /// a tensor is s |x|_1 / |x|_2^2 - 1. It grows with the largest element, as in sparse gradients;
 /// clipping limits it.
-///   Units: 4 bytes per parameter to agree on s, then ceil(n / 4).
+/// Units: 4 bytes per parameter to agree on s, then ceil(n / 4).
 class TernGradCompressor final : public GradientCompressor {
  public:
   using Options = TernGradOptions;

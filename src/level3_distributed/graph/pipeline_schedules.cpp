@@ -10,7 +10,7 @@ namespace d5 {
 
 namespace {
 
-/// Stages that run their tasks, each when what it needs is there.
+/// Simulates stages that run each task as soon as its inputs are there.
 class ScheduleTrial {
  public:
   ScheduleTrial(const PipelineSchedule& schedule, int stages, int micro_batches)
@@ -49,7 +49,7 @@ class ScheduleTrial {
  private:
   struct Stage {
     std::vector<PipelineTask> tasks;
-    std::vector<std::int64_t> forward, backward;  // when each was done; 0: not yet
+    std::vector<std::int64_t> forward, backward;  // end times; 0: not yet
     std::size_t next = 0;
     std::int64_t time = 0;
     int in_flight = 0;

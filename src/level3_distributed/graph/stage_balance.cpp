@@ -95,7 +95,7 @@ std::vector<std::size_t> balanced_starts(const Network& network, int stages,
   }
   const double per_byte = is_measured ? 1 / balance.bytes_per_second : balance.flop_per_byte;
   std::vector<double> entering = crossing_bytes(network, sizes);
-  // An infinite cut stays one where bytes cost nothing.
+  // Infinite costs stay infinite even if bytes are free.
   for (double& bytes : entering) {
     if (bytes < std::numeric_limits<double>::infinity()) bytes *= per_byte;
   }
@@ -107,7 +107,7 @@ std::vector<std::size_t> agreed_starts(const Network& network, int stages,
                                        Communicator& ranks) {
   StageBalance defined = balance;
   defined.costs = StageBalance::Costs::flop;
-  // What cannot be cut is found on every rank.
+  // Every rank finds impossible cuts.
   std::vector<std::size_t> starts = balanced_starts(network, stages, defined);
   if (balance.costs == StageBalance::Costs::flop) return starts;
   if (ranks.rank() == 0) starts = balanced_starts(network, stages, balance, loss);

@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-/// Which nodes write and read each tensor, by place in the graph.
+/// The nodes that write and read each tensor, by index in the graph.
 struct TensorUse {
   std::map<std::string, std::size_t, std::less<>> writer;
   std::map<std::string, std::set<std::size_t>, std::less<>> readers;
@@ -32,7 +32,7 @@ struct TensorUse {
   }
 };
 
-/// Null where the tensor's shape is not known before it runs.
+/// Null if the tensor's shape is unknown before the network runs.
 const TensorDesc* known_desc(const NetworkSummary& summary, const std::string& name) {
   const auto place = summary.tensors.find(name);
   if (place == summary.tensors.end() || !place->second.desc.is_tensor()) return nullptr;

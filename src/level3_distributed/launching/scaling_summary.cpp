@@ -16,7 +16,7 @@ namespace {
 using detail::find;
 using detail::ranks_of;
 
-/// What the points of one line have in common.
+/// The label common to the points of one line.
 std::string line_of(const Measurement& record) {
   return condition_of(record, "distributed") + ", " + condition_of(record, "scaling");
 }
@@ -30,7 +30,7 @@ std::string cell(const Measurement* record) {
   return with_prefix(mean.value, record->unit) + sure;
 }
 
-/// Sent and received by a rank in a step, the mean over ranks.
+/// Bytes sent and received by a rank per step: the mean over ranks.
 std::string bytes_a_step(const std::vector<Measurement>& of_point) {
   double sum = 0;
   int records = 0;

@@ -17,7 +17,8 @@
 namespace d5::detail {
 namespace {
 
-/// Files by what they are of, the newest last: before and after a test run the step is one.
+/// Checkpoint files by their position in training, the newest last; a step may have one before and
+/// one after a test run.
 using Parts = std::map<std::string, std::string>;
 
 Parts parts_at(const std::string& file) {
@@ -29,19 +30,19 @@ Parts parts_at(const std::string& file) {
       const Checkpoint part = read_checkpoint(one);
       parts[fmt::format("{:020} {:020} {:020}", part.step, part.epoch, part.batch)] = one;
     } catch (const IoError&) {
-    } catch (const FormatError&) {  // what cannot be read is no part
+    } catch (const FormatError&) {  // ignores unreadable files
     }
   }
   return parts;
 }
 
-/// Of the newest part of rank 0: how many ranks had one, and where it is.
+/// The number of ranks that wrote the newest part of rank 0, and its file.
 struct Writers {
   std::int64_t ranks = 0;
   std::string file;
 };
 
-/// As rank 0 sees it, whose parts count, on every rank.
+/// Rank 0's view, on every rank.
 Writers writers_of(const Parts& parts, Communicator& ranks) {
   std::string mine;
   if (ranks.rank() == 0 && !parts.empty()) {

@@ -27,8 +27,8 @@ std::size_t number_in(const Measurement& record, const std::string& condition) {
   return std::size_t(condition_number(record, condition).value_or(0));
 }
 
-/// A cell a pair of ranks, filled from below by its part of the largest; the last column is of
-/// collectives.
+/// A matrix with one cell per pair of ranks, filled in proportion to the largest; the last column
+/// is for collectives.
 Plot matrix_of(const std::vector<const Measurement*>& ranks) {
   Plot plot{
       .name = "volume-matrix",
@@ -69,7 +69,7 @@ Plot matrix_of(const std::vector<const Measurement*>& ranks) {
   return plot;
 }
 
-/// Of all ranks together.
+/// Histogram of message sizes over all ranks.
 Plot sizes_of(const std::vector<const Measurement*>& ranks) {
   Plot plot{
       .name = "volume-sizes",
@@ -107,7 +107,7 @@ std::vector<Plot> volume_plots(const std::vector<Measurement>& records) {
     }
     ranks.clear();
   };
-  // The records of one job's ranks stand together, from rank 0 on.
+  // The records of one job are consecutive, from rank 0 on.
   for (const Measurement& record : records) {
     if (record.metric != "communication_volume") continue;
     if (number_in(record, "rank") != ranks.size()) draw();

@@ -6,7 +6,7 @@
 namespace d5::sparse {
 namespace {
 
-/// Rank r adds part r of all ranks, and sends its sum to all: for many elements.
+/// Rank r sums part r of all ranks and sends the sum to all. Best for many elements.
 CommunicationSchedule split_all_gather(Communicator& ranks, SparseStream& stream, int tag) {
   const int n = ranks.size(), rank = ranks.rank();
   const std::vector<std::int64_t> begins = detail::equal_begins(stream.size(), n);

@@ -6,7 +6,7 @@
 namespace d5::sparse {
 namespace {
 
-/// As split_all_gather, but the sums of the parts go round dense: for sums of which little is zero.
+/// Like split_all_gather, but with a dense all-gather of the sums: for sums with few zeros.
 CommunicationSchedule split_dense(Communicator& ranks, SparseStream& stream, int tag) {
   const int n = ranks.size();
   const std::vector<std::int64_t> begins = detail::equal_begins(stream.size(), n);

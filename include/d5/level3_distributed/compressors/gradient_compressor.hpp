@@ -65,8 +65,8 @@ class GradientCompressor {
   /// maximum norm; terngrad: for the largest rank's x). Below 1, C is a contraction and the error
   /// that error feedback keeps stays bounded; otherwise it may grow with each step. nullopt:
   /// unknown; whether to use error feedback is up to the user.
-  ///   Source: Karimireddy et al., "Error Feedback Fixes SignSGD
-  /// and Other Gradient Compression Schemes" (ICML 2019), assumption A and lemma 3.
+  /// Source: Karimireddy et al., "Error Feedback Fixes SignSGD and Other Gradient Compression
+  /// Schemes" (ICML 2019), assumption A and lemma 3.
   [[nodiscard]] virtual std::optional<double> rest_bound(std::int64_t elements) const {
     (void)elements;
     return std::nullopt;

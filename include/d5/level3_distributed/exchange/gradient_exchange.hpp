@@ -36,7 +36,7 @@ class GradientExchange {
 
   /// Called once, before anything else, with the optimizer whose gradients are exchanged; it
   /// outlives this object.
-  ///   Throws: Unsupported for an optimizer that this exchange cannot work with.
+  /// Throws: Unsupported for an optimizer that this exchange cannot work with.
   virtual void attach(ThreeStepOptimizer& optimizer) { (void)optimizer; }
   /// Called before the first step, and again after the network's memory is laid out again.
   virtual void lay_out(Network& network, const std::vector<GradientBucket>& buckets) {

@@ -19,7 +19,7 @@ namespace d5 {
 /// Thread safety: both functions.
 [[nodiscard]] std::shared_ptr<Communicator> communication_group(std::string_view name);
 /// Names a group, or replaces the group of that name, for networks compiled later.
-///   Throws: ValueError for a group that does not contain this rank (null), or an empty name.
+/// Throws: ValueError for a group that does not contain this rank (null), or an empty name.
 void name_communication_group(const std::string& name, std::shared_ptr<Communicator> ranks);
 
 }  // namespace d5

@@ -39,8 +39,8 @@ class Partition {
   virtual ~Partition() = default;
   /// Cuts the network. Every node, parameter and output is in one part; inputs and constants are in
   /// each part that reads them.
-  ///   Throws: ValueError for less than one part or more parts than nodes; Unsupported if there is
-  ///   no possible cut.
+  /// Throws: ValueError for less than one part or more parts than nodes; Unsupported if there is no
+  /// possible cut.
   [[nodiscard]] virtual std::vector<NetworkPart> cut(const Network& network, int parts) const = 0;
 };
 
@@ -75,12 +75,12 @@ using PartitionEntry = Entry<std::shared_ptr<Partition>()>;
                                                        const std::vector<std::size_t>& starts,
                                                        const OpenSizes& sizes);
 /// One stage with a copy of its values; nothing else is copied.
-///   Throws: as `cut_into_stages`.
+/// Throws: as `cut_into_stages`.
 [[nodiscard]] NetworkPart cut_out_stage(const Network& network,
                                         const std::vector<std::size_t>& starts, int stage,
                                         const OpenSizes& sizes);
 /// The tensors that go from stage to stage. Reads no parameter's value.
-///   Throws: as `cut_into_stages`.
+/// Throws: as `cut_into_stages`.
 [[nodiscard]] std::vector<CutTensor> cut_tensors(const Network& network,
                                                  const std::vector<std::size_t>& starts,
                                                  const OpenSizes& sizes);

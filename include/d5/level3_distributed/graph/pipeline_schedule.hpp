@@ -42,8 +42,8 @@ struct PipelineTrial {
 };
 
 /// Simulates a schedule.
-///   Throws: ValueError for stages or micro-batches below 1, for a stage that omits or repeats a
-///   task or runs backward first, and for stages that deadlock.
+/// Throws: ValueError for stages or micro-batches below 1, for a stage that omits or repeats a task
+/// or runs backward first, and for stages that deadlock.
 [[nodiscard]] PipelineTrial try_schedule(const PipelineSchedule& schedule, int stages,
                                          int micro_batches);
 

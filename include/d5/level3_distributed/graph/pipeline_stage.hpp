@@ -41,8 +41,8 @@ class PipelineStage {
   using GradientFinal = std::function<void(std::size_t parameter)>;
 
   /// A collective.
-  ///   Throws: on every rank NotFound if no stage has the output `loss`, and Unsupported if a stage
-  ///   neither has it nor sends real numbers; as `make_executor`.
+  /// Throws: on every rank NotFound if no stage has the output `loss`, and Unsupported if a stage
+  /// neither has it nor sends real numbers; as `make_executor`.
   PipelineStage(NetworkPart part, std::string loss, std::shared_ptr<Communicator> ranks,
                 std::shared_ptr<PipelineSchedule> schedule, const ExecutorOptions& options = {});
   ~PipelineStage();

@@ -30,8 +30,8 @@ struct ScalingGrid {
   std::vector<std::string> scalings = {"strong"};
 };
 /// All points of a grid.
-///   Throws: ValueError for a list that is empty or has duplicates, ranks below 1, or a scaling
-///   other than strong and weak; NotFound for an unknown scheme.
+/// Throws: ValueError for a list that is empty or has duplicates, ranks below 1, or a scaling other
+/// than strong and weak; NotFound for an unknown scheme.
 [[nodiscard]] std::vector<ScalingPoint> points_of(const ScalingGrid& grid);
 
 /// Runs one training at a point and returns its records.
@@ -56,7 +56,7 @@ struct ScalingStudyOptions {
 /// "efficiency" accompanies "throughput": for n ranks with throughput T_n, and n0 the fewest ranks
 /// of the same scheme and scaling, it is T_n n0 / (T_n0 n), run by run, with the interval of the
 /// mean. Results on more ranks than this machine has cores are marked as mistrusted.
-///   Throws: as `repeat_trainings` and `ResultJournal`; exceptions of `train`.
+/// Throws: as `repeat_trainings` and `ResultJournal`; exceptions of `train`.
 ///
 /// Source: Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems" (SC'15).
 [[nodiscard]] std::vector<Measurement> scaling_study(const std::vector<ScalingPoint>& points,

@@ -30,7 +30,7 @@ enum class WindowLockKind { shared, exclusive };
 ///
 /// Units: offsets in bytes from the begin of the target's part. The communicator's `Traffic` counts
 /// the calls by name; an access to the rank's own part counts as a call without bytes.
-///   Throws: ValueError for ranks and offsets out of range; TypeError; CommunicationError.
+/// Throws: ValueError for ranks and offsets out of range; TypeError; CommunicationError.
 /// Thread safety: as the communicator's; a lock is released by the thread that took it.
 class MemoryWindow {
  public:
@@ -116,8 +116,8 @@ class LibraryWindows {
 enum class MemoryWindowKind { automatic, node, library };
 
 /// Makes a window; this rank's part is `bytes` zeros. Sizes may differ between ranks. A collective.
-///   Throws: Unsupported for `node` if the ranks are on several nodes, and for `library` if no
-///   transport has windows; MemoryError.
+/// Throws: Unsupported for `node` if the ranks are on several nodes, and for `library` if no
+/// transport has windows; MemoryError.
 [[nodiscard]] std::shared_ptr<MemoryWindow> make_memory_window(
     std::shared_ptr<Communicator> ranks, std::size_t bytes,
     MemoryWindowKind kind = MemoryWindowKind::automatic);

@@ -24,9 +24,9 @@ namespace d5 {
 class NodeMemory : public std::enable_shared_from_this<NodeMemory> {
  public:
   /// Makes `bytes` of zeros. A collective of `ranks`.
-  ///   Throws: on every rank alike, MemoryError if /dev/shm is too small, Unsupported if the ranks
-  ///   are on several nodes, ValueError if they give different numbers of bytes, IoError if one of
-  ///   them cannot open it.
+  /// Throws: on every rank alike, MemoryError if /dev/shm is too small, Unsupported if the ranks
+  /// are on several nodes, ValueError if they give different numbers of bytes, IoError if one of
+  /// them cannot open it.
   [[nodiscard]] static std::shared_ptr<NodeMemory> make(Communicator& ranks, std::size_t bytes);
   ~NodeMemory();
   NodeMemory(const NodeMemory&) = delete;

@@ -18,7 +18,7 @@ class SampleCut {
  public:
   virtual ~SampleCut() = default;
   /// The sampler of part `share` of `shares`. Setting "batch_size" is the batch of one rank.
-  ///   Throws: ValueError for a share out of range and for too few samples; exceptions of `order`.
+  /// Throws: ValueError for a share out of range and for too few samples; exceptions of `order`.
   [[nodiscard]] virtual std::shared_ptr<Sampler> sampler(std::shared_ptr<const Dataset> dataset,
                                                          const SamplerEntry& order,
                                                          const Settings& settings, int share,

@@ -142,7 +142,7 @@ class DistributedOptimizerEntry
   }
 
   /// The executor for this rank's optimizer; in most schemes it executes the whole network.
-  ///   Throws: as `make` and `make_executor`; exceptions of the partition.
+  /// Throws: as `make` and `make_executor`; exceptions of the partition.
   [[nodiscard]] std::shared_ptr<GraphExecutor> executor(const WholeNetwork& whole,
                                                         const std::shared_ptr<Communicator>& ranks,
                                                         const Settings& settings = {}) const {
@@ -177,7 +177,7 @@ class NativeSchemes : public Registry<DistributedOptimizerEntry> {
   NativeSchemes() : Registry("native scheme") {}
 };
 /// The scheme of this name in `distributed_optimizers()`, or a framework's own: "torch/ddp".
-///   Throws: NotFound, Unsupported.
+/// Throws: NotFound, Unsupported.
 [[nodiscard]] const DistributedOptimizerEntry& find_scheme(std::string_view name);
 
 }  // namespace d5

@@ -30,9 +30,9 @@ struct DistributedOptions {
 /// Makes a session run on all ranks of `ranks`; changes nothing for one rank. Only rank 0 prints
 /// and saves the network. Each rank writes its part of a checkpoint FILE (rank 1: "FILE.rank-1"),
 /// and resumes from its part of the newest checkpoint that all ranks have. A collective.
-///   Throws: FormatError on every rank if they have no checkpoint of a common step. At training:
-///   ValueError if the ranks cannot share the batch, Unsupported for an optimizer that is not a
-///   `ThreeStepOptimizer`.
+/// Throws: FormatError on every rank if they have no checkpoint of a common step. At training:
+/// ValueError if the ranks cannot share the batch, Unsupported for an optimizer that is not a
+/// `ThreeStepOptimizer`.
 void distribute(SessionOptions& session, const DistributedOptions& options,
                 const std::shared_ptr<Communicator>& ranks);
 
@@ -46,9 +46,9 @@ void share_threads();
 /// metric, the same on every rank (`gather_records`). With several ranks it also measures
 /// "communication_volume". With watched waits (`CallTimeout`) an interrupt of any rank ends all
 /// ranks after the same batch. A collective.
-///   Throws: on a rank whose training failed its own exception, and on those that would wait for it
-///   a CommunicationError that names it (`Communicator::tell_failure`). The communicator is
-///   unusable afterwards.
+/// Throws: on a rank whose training failed its own exception, and on those that would wait for it a
+/// CommunicationError that names it (`Communicator::tell_failure`). The communicator is unusable
+/// afterwards.
 [[nodiscard]] std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
                                              const std::shared_ptr<Communicator>& ranks,
                                              const Interrupt& interrupt = {});

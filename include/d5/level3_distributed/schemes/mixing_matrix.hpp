@@ -21,7 +21,7 @@ class MixingMatrix {
   MixingMatrix(int ranks, std::vector<double> weights);
   /// Metropolis weights of an undirected graph: W_ij = 1 / (1 + max(degree(i), degree(j))) for each
   /// edge, and W_ii so that row i sums to 1. Duplicate edges are allowed.
-  ///   Throws: ValueError for ranks out of range and for a graph that is not connected.
+  /// Throws: ValueError for ranks out of range and for a graph that is not connected.
   /// Source: Xiao, Boyd and Kim, "Distributed average consensus with least-mean-square deviation"
   /// (2007), section 2.
   [[nodiscard]] static MixingMatrix metropolis(int ranks,

@@ -41,7 +41,7 @@ class RankCheck final : public TrainingEvent {
 
 /// Checks that all ranks were started with the same options and the same version of d5. A
 /// collective.
-///   Throws: CommunicationError on every rank, which names all differences.
+/// Throws: CommunicationError on every rank, which names all differences.
 void expect_same_start(std::map<std::string, std::string> options, Communicator& ranks);
 
 /// Checks that all ranks are about to train the same: recipe, version of d5, data set (name, size,

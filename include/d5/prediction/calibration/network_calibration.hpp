@@ -23,8 +23,7 @@ struct TimedMessage {
 /// Ping-pong: half the round-trip time of a message between ranks 0 and 1 for each size, while
 /// other ranks wait. The median of `repetitions`, or of as many as fit into half a second, but at
 /// least five. Returns the same on every rank. A collective.
-///   Throws: ValueError for fewer than 2 ranks, no repetition or a size that is not a multiple
-///   of 4.
+/// Throws: ValueError for fewer than 2 ranks, no repetition or a size that is not a multiple of 4.
 [[nodiscard]] std::vector<TimedMessage> time_messages(Communicator& ranks,
                                                       std::span<const std::int64_t> sizes,
                                                       int repetitions);
@@ -66,8 +65,8 @@ struct MessageEndOptions {
 
 /// Fits latency + bytes / bandwidth by least squares of the relative errors, so that small and
 /// large messages have equal weight.
-///   Throws: ValueError for fewer than two sizes, times that are not positive, and if no positive
-///   bandwidth fits.
+/// Throws: ValueError for fewer than two sizes, times that are not positive, and if no positive
+/// bandwidth fits.
 [[nodiscard]] NetworkDescription fit_network(std::span<const TimedMessage> messages,
                                              const std::string& name, const std::string& source);
 
@@ -119,11 +118,11 @@ struct NetworkTimes {
   RankRates rates = {};
 };
 /// Measures all times; returns the same on every rank. A collective.
-///   Throws: as the functions above; ValueError for bounds with fewer than four sizes between them.
+/// Throws: as the functions above; ValueError for bounds with fewer than four sizes between them.
 [[nodiscard]] NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options);
 /// Fits a network to every other message size, and validates it with the sizes in between and with
 /// simulated all-reduces. Latency is a message's time minus the CPU overhead at both ends.
-///   Throws: as `fit_network`.
+/// Throws: as `fit_network`.
 [[nodiscard]] NetworkCalibration calibrate_network(const NetworkTimes& times,
                                                    const std::string& name);
 [[nodiscard]] TextTable calibration_table(const NetworkCalibration& calibration);

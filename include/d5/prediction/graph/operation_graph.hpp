@@ -59,7 +59,7 @@ struct Operation {
 ///     schedule(graph).seconds;  // 7e-3
 ///
 /// Ids remain valid when operations are added or removed. Units: s, bytes.
-///   Thread safety: concurrent reads.
+/// Thread safety: concurrent reads.
 class OperationGraph {
  public:
   using Id = std::size_t;

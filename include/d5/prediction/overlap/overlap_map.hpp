@@ -45,7 +45,7 @@ struct OverlapMapOptions {
 /// whose ranks have more threads than cores.
 ///
 /// A collective; the records are the same on every rank.
-///   Throws: ValueError for no pair or byte, and on a single rank.
+/// Throws: ValueError for no pair or byte, and on a single rank.
 [[nodiscard]] std::vector<Measurement> overlap_map(const std::vector<OverlapKernel>& kernels,
                                                    const OverlapMapOptions& options,
                                                    Communicator& ranks);

@@ -44,7 +44,7 @@ struct OverlapSearchOptions {
 /// "communication_only", "idle").
 ///
 /// A collective; only rank 0 returns records.
-///   Throws: ValueError without models or candidates; NotFound; exceptions of training.
+/// Throws: ValueError without models or candidates; NotFound; exceptions of training.
 [[nodiscard]] std::vector<Measurement> overlap_search(const OverlapSearchOptions& options,
                                                       Communicator& ranks);
 

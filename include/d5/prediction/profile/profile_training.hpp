@@ -48,8 +48,8 @@ struct ProfileOptions {
 ///
 /// An interrupt ends it after a step. If every begun batch size has two steps, the profile is
 /// returned and marked as mistrusted.
-///   Throws: Interrupted otherwise; ValueError for options out of range; Unsupported for a network
-///   without a loss, and for an executor that announces no events; exceptions of opening.
+/// Throws: Interrupted otherwise; ValueError for options out of range; Unsupported for a network
+/// without a loss, and for an executor that announces no events; exceptions of opening.
 [[nodiscard]] TrainingProfile profile_training(const std::string& model_or_recipe,
                                                const std::string& framework,
                                                const ProfileOptions& options,

@@ -73,7 +73,7 @@ struct StepTimes {
 /// then of the launches. A size between two profiled ones is interpolated piece by piece; a larger
 /// one is extrapolated from the two largest; a smaller one, or with a single profiled size, is
 /// proportional to the batch.
-///   Throws: ValueError for a batch below 1.
+/// Throws: ValueError for a batch below 1.
 [[nodiscard]] StepTimes step_times(const TrainingProfile& profile, std::int64_t batch);
 
 /// Digest of names, operators, parameters and their shapes, but not of values. The same for the

@@ -78,10 +78,10 @@ class SimulationBudget : public Unsupported {
 /// no virtual time except by `spend`.
 ///
 /// A simulation that exceeds its budget on the way returns a report of its progress.
-///   Throws: the first exception of `function` in virtual time, after all other ranks have unwound;
-///   CommunicationError for a deadlock, with each rank's time and calls; ValueError for fewer than
-///   1 rank, or more than the network has room for; MemoryError if the memory budget is too small
-///   for the ranks.
+/// Throws: the first exception of `function` in virtual time, after all other ranks have unwound;
+/// CommunicationError for a deadlock, with each rank's time and calls; ValueError for fewer than 1
+/// rank, or more than the network has room for; MemoryError if the memory budget is too small for
+/// the ranks.
 /// Thread safety: simulations may run concurrently on different threads.
 SimulationReport run_simulated(
     int ranks, const NetworkDescription& network,

@@ -38,7 +38,7 @@ struct TimedStep {
 ///
 /// A scheme may compute on parameters only through its communicator, because phantom tensors have
 /// no memory. `rank` must outlive the optimizer.
-///   Throws: ValueError for no gradients, negative times, or sizes below 1.
+/// Throws: ValueError for no gradients, negative times, or sizes below 1.
 [[nodiscard]] std::shared_ptr<ThreeStepOptimizer> make_timed_optimizer(SimulatedRank& rank,
                                                                        const TimedStep& times);
 /// A batch of one sample and no data.

@@ -31,7 +31,7 @@ struct LocalRanks {
 
 /// The joined profile of all launches (`joined_launches`). An interrupt after the first launch
 /// keeps those measured so far and marks the profile as mistrusted.
-///   Throws: as `joined_launches`; exceptions of `here`.
+/// Throws: as `joined_launches`; exceptions of `here`.
 [[nodiscard]] TrainingProfile profile_here(const LocalRanks& here, int copies,
                                            const Interrupt& interrupt = {});
 
@@ -47,7 +47,7 @@ struct LocalRanks {
                                           const ScalingPredictionOptions& options);
 
 /// A step on the largest number of ranks, measured above predicted (`measured_above_predicted`).
-///   Throws: as `predicted_timeline`; exceptions of `here`.
+/// Throws: as `predicted_timeline`; exceptions of `here`.
 [[nodiscard]] Timeline timeline_here(const LocalRanks& here,
                                      const ScalingPredictionOptions& options);
 
@@ -68,9 +68,8 @@ struct LocalCommands {
   std::function<void(const std::string&)> say = {};
 };
 /// `LocalRanks` that start these commands.
-///   Throws: NotFound without mpirun; ValueError if a command refuses its words, or a kept profile
-///   is from another machine or number of threads; CommunicationError if a command fails;
-///   Interrupted.
+/// Throws: NotFound without mpirun; ValueError if a command refuses its words, or a kept profile is
+/// from another machine or number of threads; CommunicationError if a command fails; Interrupted.
 [[nodiscard]] LocalRanks launched_ranks(const LocalCommands& commands,
                                         const Interrupt& interrupt = {});
 

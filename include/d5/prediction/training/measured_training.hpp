@@ -16,7 +16,7 @@ namespace d5 {
 /// size, per rank; each rank takes the same batches as a single rank would.
 ///
 /// Returns: seconds of each step on the slowest rank, the same on each rank. A collective.
-///   Throws: as `profile_training` and the scheme.
+/// Throws: as `profile_training` and the scheme.
 [[nodiscard]] std::vector<double> measure_steps(const std::string& model_or_recipe,
                                                 const std::string& framework,
                                                 const EntryChoice& scheme,

@@ -66,7 +66,7 @@ void set_efficiencies(std::vector<PredictedPoint>& points);
 
 /// Parses "1,2,4" or "1..128": the powers of two times the first number, up to and including the
 /// second.
-///   Throws: ValueError for other text.
+/// Throws: ValueError for other text.
 [[nodiscard]] std::vector<int> ranks_from(const std::string& words);
 
 }  // namespace d5

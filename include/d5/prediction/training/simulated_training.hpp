@@ -56,8 +56,8 @@ struct SimulatedTraining {
 };
 
 /// The graph of rank 0's step, rewritten by the options' strategies.
-///   Throws: as `data_parallel_graph`; Unsupported for a scheme other than consistent_decentralized
-///   with the exchange dense, unless a rewrite stands for it.
+/// Throws: as `data_parallel_graph`; Unsupported for a scheme other than consistent_decentralized
+/// with the exchange dense, unless a rewrite stands for it.
 [[nodiscard]] PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
                                          const NetworkDescription& network,
                                          const SimulatedTrainingOptions& options);
@@ -72,9 +72,8 @@ struct SimulatedTraining {
 ///
 /// If a budget ends the simulation after the second step, the report says so, and the results are
 /// of the steps completed.
-///   Throws: as `step_times`, `run_simulated` and the scheme; SimulationBudget if a budget ends the
-///   simulation earlier; ValueError for fewer than 2 steps or a
-/// factor that is not above 0.
+/// Throws: as `step_times`, `run_simulated` and the scheme; SimulationBudget if a budget ends the
+/// simulation earlier; ValueError for fewer than 2 steps or a factor that is not above 0.
 [[nodiscard]] SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
                                                   const NetworkDescription& network,
                                                   const SimulatedTrainingOptions& options);

@@ -26,7 +26,8 @@ struct CompressedExchangeOptions {
   }
 };
 
-/// Every bucket by a compressor: c = C(e + w g) is sent, e <- e + w g - c is kept.
+/// Sends every bucket compressed, with error feedback: sends c = C(e + w g), keeps e <- e + w g -
+/// c.
 class CompressedExchange final : public GradientExchange {
  public:
   using Options = CompressedExchangeOptions;
@@ -82,7 +83,7 @@ class CompressedExchange final : public GradientExchange {
   static inline const std::string kCompressor = "compressor/";
   std::shared_ptr<AllReduce> all_reduce_;
   std::shared_ptr<GradientCompressor> compressor_;
-  std::string name_;  // of the compressor
+  std::string name_;  // the compressor's
   bool feeds_back_;
   detail::WideBuckets wide_;
   detail::UnsentGradients unsent_;

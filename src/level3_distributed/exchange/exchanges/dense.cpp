@@ -7,7 +7,7 @@
 namespace d5 {
 namespace {
 
-/// Every gradient, by all-reduce.
+/// All-reduces every gradient.
 class DenseExchange final : public GradientExchange {
  public:
   DenseExchange(std::shared_ptr<Communicator> ranks, std::shared_ptr<AllReduce> all_reduce)

@@ -41,17 +41,18 @@ std::shared_ptr<GatheredCompressor> make_compressor(const EntryChoice& choice) {
                   choice.name));
 }
 
-/// Gradients as they are while the optimizer's `warm_up` lasts; then the ranks compress not
-/// gradients but the momentum m that they make of them. Of each bucket a rank is the server of a
-/// chunk. With e and d what was not sent before by a rank and by a server, w the rank's share:
+/// Exchanges gradients uncompressed during the optimizer's `warm_up`; afterwards the ranks compress
+/// the momentum m instead of gradients. Each rank is the server of one chunk of each bucket. With
+/// the compression errors e of a rank and d of a server, and the rank's share w:
 ///
-///     rank:    c = C(m / n beta1 + (1 - beta1) w g + e), each chunk to its server; e keeps the
-///     rest server:  m' = C(sum of c + d), to all; d keeps the rest rank:    g' = (m' - beta1 m) /
-///     (1 - beta1); m <- m'
+///     rank:    c = C(m / n beta1 + (1 - beta1) w g + e), each chunk to its server; e: the rest
+///     server:  m' = C(sum of c + d), to all; d: the rest
+///     rank:    g' = (m' - beta1 m) / (1 - beta1); m <- m'
 ///
-/// g', of which the optimizer's own momentum becomes m', is what it is given. `beta1` and `warm_up`
-/// are the optimizer's hyper-parameters: they have one place.
-/// Units: messages of each chunk, (n - 1) / n of a bucket's to servers and 1 / n from this one.
+/// The optimizer gets g', so that its own momentum becomes m'. `beta1` and `warm_up` are read from
+/// the optimizer's hyper-parameters.
+/// Units: compressed messages of chunks, (n - 1) / n of a bucket to servers and 1 / n from this
+/// one.
 class OneBitAdamExchange final : public GradientExchange {
  public:
   using Options = OneBitAdamOptions;
@@ -91,7 +92,8 @@ class OneBitAdamExchange final : public GradientExchange {
     }
     momentum_.lay_out(whole);
     served_.lay_out(served);
-    // Of their later calls, ranks come to those of several buckets in different orders.
+    // Ranks reach the later calls of several buckets in different orders, so each bucket has its
+    // own group.
     while (groups_.size() < buckets.size()) {
       groups_.push_back(ranks().split(0, ranks().rank()));
     }
@@ -120,7 +122,7 @@ class OneBitAdamExchange final : public GradientExchange {
 
  private:
   using Pieces = std::vector<detail::MessagePiece>;
-  /// Of a step, to know the next one by.
+  /// Counters of a step, to recognise the next one.
   struct Steps {
     std::int64_t exchanged = -1, made = 0;
   };
@@ -145,7 +147,8 @@ class OneBitAdamExchange final : public GradientExchange {
     return size * chunk / ranks().size();
   }
 
-  /// The momentum is the optimizer's only as long as each exchange is followed by one update.
+  /// Checks that exactly one update follows each exchange; only then is the momentum the
+  /// optimizer's.
   void expect_next(const ExchangeStep& step) {
     if (optimizer_ == nullptr) {
       throw ValueError("exchange one_bit_adam: it has no optimizer; attach it to one first");
@@ -169,7 +172,7 @@ class OneBitAdamExchange final : public GradientExchange {
     Tensor momentum = momentum_.at(place.bucket);
     const float* g = data.data<float>();
     float* m = momentum.data<float>();
-    for (const GradientPart& part : place.parts) {  // what lies between them is anything
+    for (const GradientPart& part : place.parts) {  // padding between them is arbitrary
       for (std::int64_t i = part.offset; i < part.offset + part.shape.elements(); ++i) {
         m[i] = kept * m[i] + taken * g[i];
       }

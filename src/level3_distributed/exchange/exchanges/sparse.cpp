@@ -29,8 +29,8 @@ struct SparseExchangeOptions : detail::KeptFraction {
   }
 };
 
-/// The largest elements of every bucket, each rank its own choice, summed by a sparse all-reduce.
-/// What of a rank's choice is not in the sum, because the algorithm keeps less, was not sent.
+/// Top-k sparsification: each rank chooses the largest elements of every bucket, and a sparse
+/// all-reduce sums them. Chosen elements that the algorithm drops count as not sent.
 class SparseExchange final : public GradientExchange {
  public:
   using Options = SparseExchangeOptions;
@@ -48,7 +48,8 @@ class SparseExchange final : public GradientExchange {
       algorithms_.push_back(make_algorithm());
       restore_algorithm(algorithms_.size() - 1);
     }
-    // Of their later calls, ranks come to those of several buckets in different orders.
+    // Ranks reach the later calls of several buckets in different orders, so each bucket has its
+    // own group.
     while (groups_.size() < buckets.size()) {
       groups_.push_back(ranks().split(0, ranks().rank()));
     }

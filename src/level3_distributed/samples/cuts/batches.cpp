@@ -4,7 +4,7 @@
 namespace d5 {
 namespace {
 
-/// Whole batches in turn, those of one rank alone.
+/// Distributes whole batches, those of a single rank, round-robin.
 class BatchesCut final : public SampleCut {
  public:
   std::shared_ptr<Sampler> sampler(std::shared_ptr<const Dataset> dataset,

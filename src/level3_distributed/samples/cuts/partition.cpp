@@ -5,7 +5,7 @@
 namespace d5 {
 namespace {
 
-/// Part of each batch of all ranks: what they see together is what one rank sees alone.
+/// One part of each global batch per rank: together the ranks see what a single rank would.
 class PartitionCut final : public SampleCut {
  public:
   std::shared_ptr<Sampler> sampler(std::shared_ptr<const Dataset> dataset,

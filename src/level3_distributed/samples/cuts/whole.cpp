@@ -14,7 +14,7 @@ struct WholeOptions {
   }
 };
 
-/// All samples, at every rank: an epoch reads them as often as there are ranks.
+/// All samples on every rank: an epoch reads each sample once per rank.
 class WholeCut final : public SampleCut {
  public:
   using Options = WholeOptions;

@@ -16,7 +16,7 @@ namespace {
 
 using detail::StepParts;
 
-/// One of the parts, a sample a step, of each rank.
+/// One part of the step's time: one sample per step on each rank.
 class StepPart final : public TrainingMetric {
  public:
   using Of = std::function<double(const StepParts&)>;

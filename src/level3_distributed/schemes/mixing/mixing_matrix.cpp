@@ -26,7 +26,7 @@ MixingMatrix::MixingMatrix(int ranks, std::vector<double> weights)
 }
 
 void MixingMatrix::check_rows() const {
-  // Each weight, and each sum of them, is rounded once.
+  // Tolerance for one rounding of each weight and of each sum.
   const double tolerance = 1e-15 * ranks_;
   for (int i = 0; i < ranks_; ++i) {
     double sum = 0;

@@ -17,8 +17,7 @@ constexpr const char* kPrefix = "scheme/";
 
 }  // namespace
 
-/// Looks at what is under way whenever a gradient is final: nothing else does while a rank
-/// computes.
+/// Progresses requests whenever a gradient is final: nothing else does while a rank computes.
 class OwnParameters::Meanwhile final : public ExecutionEvent {
  public:
   std::function<void()> what;
@@ -61,7 +60,7 @@ void OwnParameters::check_types() {
                       name_, printable(parameter.name), to_string(parameter.value.device())));
     }
   }
-  (void)values();  // of one type
+  (void)values();  // throws for several types
 }
 
 void OwnParameters::check_rule() {
@@ -71,7 +70,7 @@ void OwnParameters::check_rule() {
         "here other ranks change them; choose a first-order rule, such as sgd, momentum or adam",
         name_));
   }
-  // z is where rules that average (schedule-free, AcceleGrad) go on from: a place, not a gradient.
+  // z of averaging rules (schedule-free, AcceleGrad) is a point in parameter space, not a gradient.
   for (const auto& [key, value] : local().rule_state()) {
     if (!key.starts_with("z/")) continue;
     throw Unsupported(fmt::format(

@@ -22,7 +22,7 @@ struct TopologyChoice {
   }
 };
 
-/// What a record says of it: |lambda_2|, what is left of disagreement after each mixing.
+/// Conditions for records: |lambda_2|, the factor by which disagreement shrinks in each mixing.
 [[nodiscard]] inline Conditions mixing_conditions(const MixingMatrix& w) {
   return {{"topology.second_eigenvalue", aside(w.second_eigenvalue())}};
 }

@@ -23,13 +23,13 @@ struct ConsistentCentralizedOptions {
   }
 };
 
-/// A synchronous parameter server: it averages the workers' gradients over all that the loss
-/// counts in the global batch, updates, and sends the parameters back. The parameters are those of
-/// `consistent_decentralized`, within rounding, and the same on all ranks to the bit.
+/// A synchronous parameter server: it averages the workers' gradients over the global batch,
+/// updates, and sends the parameters back. The parameters are those of `consistent_decentralized`,
+/// within rounding, and the same on all ranks to the bit.
 ///
-/// It is the server whose step it is: workers answer what its rule asks for, so that any rule may
-/// be there, also one with a line search. Of several servers each updates its shard; a rule to
-/// which all parameters are one is refused.
+/// The server controls the step: workers compute what its update rule requests, so any rule works,
+/// even one with a line search. With several servers each updates its shard; rules that need all
+/// parameters together are refused.
 ///
 /// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (OSDI 2014);
 /// PSSGD of Ben-Nun et al., "A Modular Benchmarking Infrastructure for High-Performance and
@@ -84,7 +84,7 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
   static ServerRanks of(const Options& options, int ranks) {
     return {"consistent_centralized", ranks, options.shards, options.server};
   }
-  /// One worker begins the steps of servers that do not by themselves.
+  /// Whether this worker begins the steps of servers that do not train.
   [[nodiscard]] bool asks() const {
     return roles().kind() == ServerRanks::Kind::serves && rank() == 0;
   }
@@ -107,7 +107,7 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
     (void)step_of_server(batch);
   }
 
-  /// Servers that train are in the middle of nothing: they come as all do.
+  /// Servers that train are between steps and take part like all ranks.
   void fetch(Values which) override {
     if (roles().kind() == ServerRanks::Kind::serves) return ServedOptimizer::fetch(which);
     if (is_server()) {

@@ -32,7 +32,7 @@ struct ConsistentDecentralizedOptions {
 /// over all samples of the global batch, and apply the same update. Their parameters are the same
 /// to the bit after every step, and those of one rank with the whole batch, within rounding.
 ///
-/// Running statistics (of batch normalization) are not averaged: each rank keeps those of its
+/// Running statistics of batch normalization are not averaged: each rank keeps those of its own
 /// samples.
 class ConsistentDecentralized final : public DistributedOptimizer {
  public:
@@ -88,7 +88,7 @@ class ConsistentDecentralized final : public DistributedOptimizer {
   }
 
  private:
-  /// Where a rank updates less than all.
+  /// Distributes updates if a rank updates only its own parameters.
   void share_updates(const std::vector<ParameterRange>& own) {
     std::size_t parameters = 0;
     for (const ParameterRange& range : own) parameters += range.end - range.begin;

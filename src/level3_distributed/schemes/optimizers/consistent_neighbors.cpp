@@ -7,12 +7,12 @@
 namespace d5 {
 namespace {
 
-/// x_i <- sum_j W_ij x_j + (U(x_i, g_i) - x_i), where U is one step of the rank's optimizer; by
-/// plain descent that is the paper's - eta g_i(x_i). Parameters are averaged, never gradients, and
-/// travel while backpropagation goes on.
+/// x_i <- sum_j W_ij x_j + (U(x_i, g_i) - x_i), where U is one step of the rank's optimizer; for
+/// plain gradient descent the second term is the paper's - eta g_i(x_i). Parameters, not gradients,
+/// are averaged, and they are exchanged during backpropagation.
 ///
-/// The paper proves it for plain descent. Rules whose memory is of gradients (momentum, adam, ...)
-/// keep it to themselves.
+/// The paper proves convergence for plain gradient descent. Rules with state from gradients
+/// (momentum, adam, ...) keep it local.
 ///
 /// Source: Lian et al., "Can Decentralized Algorithms Outperform Centralized Algorithms? A Case
 /// Study for Decentralized Parallel Stochastic Gradient Descent" (2017), algorithm 1.

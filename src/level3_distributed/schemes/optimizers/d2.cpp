@@ -20,7 +20,8 @@ struct D2Options : detail::TopologyChoice {
 MixingMatrix weights_of(const D2Options& options, int ranks) {
   const MixingMatrix plain = options.matrix(ranks);
   if (options.lazy) return plain.lazy();
-  // Eigenvalues of a few hundred ranks' weights are exact to some 1e-15 of the largest, 1.
+  // Margin for rounding: eigenvalues for a few hundred ranks are exact to about 1e-15 of the
+  // largest, 1.
   constexpr double kLeast = -1.0 / 3 + 1e-12;
   if (plain.least_eigenvalue() > kLeast) return plain;
   throw ValueError(
@@ -29,11 +30,10 @@ MixingMatrix weights_of(const D2Options& options, int ranks) {
                   options.topology.name, ranks, plain.least_eigenvalue()));
 }
 
-/// x <- W (2x - x_prev - eta (g - g_prev)), at first W (x - eta g). Where ranks have different data
-/// its ranks end where one with all of the data would, in which it differs from
-/// consistent_neighbors.
+/// x <- W (2x - x_prev - eta (g - g_prev)), at first W (x - eta g). Unlike consistent_neighbors, it
+/// converges to the solution for all data even if ranks have different data.
 ///
-/// Kept are the moves -eta g, so that it also holds where the rate changes.
+/// It stores the updates -eta g, so it also works with a changing learning rate.
 ///
 /// Source: Tang et al., "D2: Decentralized Training over Decentralized Data" (2018), algorithm 1.
 class D2 final : public detail::OwnParameters {

@@ -35,12 +35,12 @@ struct InconsistentCentralizedOptions {
 };
 
 /// An asynchronous parameter server: each gradient is applied when it arrives, as one step of the
-/// server's optimizer, and its worker gets the parameters that result. A gradient's staleness is
-/// the number of steps that the server made since its worker was given the parameters.
+/// server's optimizer, and its worker gets the resulting parameters. A gradient's staleness is the
+/// number of server steps since its worker received the parameters.
 ///
-/// Modifiers such as clip_norm act at the server, on the gradient that arrived. Several servers
-/// apply their parts of a gradient each in its own order, and no modifier that wants all gradients
-/// can act. One worker is sequential training, to the bit.
+/// Modifiers such as clip_norm act at the server, on each arriving gradient. Several servers apply
+/// their parts of gradients in independent orders, so modifiers that need whole gradients are not
+/// possible. With one worker it is sequential training, to the bit.
 ///
 /// Source: Dean et al., "Large Scale Distributed Deep Networks" (NIPS 2012), Downpour SGD with a
 /// fetch and a push in every step; staleness_rate: Zhang et al., "Staleness-aware Async-SGD for
@@ -63,7 +63,7 @@ class InconsistentCentralized final : public detail::ServedOptimizer {
   bool is_consistent() const override { return false; }
 
   const ValueMap& step(const Batch& batch) override {
-    local().begin_step(batch);  // schedules and draws go on; its updates are the server's
+    local().begin_step(batch);  // advances schedules and random numbers; the server updates
     const ValueMap& outputs = local().gradients().run(batch);
     if (executor().ended_early()) return outputs;
     local().gradients().finish_all();
@@ -146,7 +146,7 @@ class InconsistentCentralized final : public detail::ServedOptimizer {
 
   Options options_;
   std::int64_t pushed_ = 0;  // gradients of this worker
-  // Of a server.
+  // On a server.
   std::int64_t version_ = 0;  // steps
   std::vector<std::int64_t> read_at_;
   std::string arrivals_;

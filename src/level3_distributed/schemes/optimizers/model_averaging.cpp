@@ -5,7 +5,7 @@
 namespace d5 {
 namespace {
 
-/// Each rank trains by itself; every so many steps all take the mean of their parameters.
+/// Local SGD: each rank trains alone, and all ranks average their parameters periodically.
 ///
 /// Source: Stich, "Local SGD Converges Fast and Communicates Little" (2019), algorithm 1.
 class ModelAveraging final : public detail::OwnParameters {

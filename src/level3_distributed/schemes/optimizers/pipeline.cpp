@@ -31,12 +31,12 @@ struct PipelineOptions {
   }
 };
 
-/// Each rank trains a stage of the network, and holds no parameter of another. Ranks beyond one a
-/// stage are further pipelines, with shares of each batch, whose gradients are averaged stage by
-/// stage, while backpropagation of the last micro-batch goes on.
+/// Pipeline parallelism: each rank trains one stage of the network and holds only its parameters.
+/// Additional ranks form further pipelines with shares of each batch; their gradients are averaged
+/// stage by stage, during backpropagation of the last micro-batch.
 ///
-/// A step is that of one rank whose optimizer has the modifier `accumulate` with as many pieces as
-/// there are micro-batches: batch normalization sees micro-batches.
+/// A step equals one on a single rank with the modifier `accumulate` and as many pieces as
+/// micro-batches: batch normalization sees micro-batches.
 class Pipeline final : public DistributedOptimizer {
  public:
   using Options = PipelineOptions;

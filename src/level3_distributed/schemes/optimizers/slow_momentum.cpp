@@ -11,7 +11,8 @@ namespace {
 
 struct SlowMomentumOptions {
   double alpha = 1, beta = 0.5;
-  // Momentum of the ranks that goes on beside the slow one counts each of their moves twice.
+  // Resets local momentum by default: kept beside the slow momentum, it would count each update
+  // twice.
   detail::ModelAverageOptions average = {.state = detail::ModelAverageOptions::State::reset};
 
   void declare(OptionList& options) {
@@ -21,9 +22,9 @@ struct SlowMomentumOptions {
   }
 };
 
-/// Each rank trains by itself from x0; every so many steps, with the mean xbar of all and the
-/// learning rate eta: u <- beta u + (x0 - xbar) / eta, x0 <- x0 - alpha eta u, from where all go
-/// on.
+/// Each rank trains alone from x0. Periodically, with the mean xbar of all ranks and the learning
+/// rate eta: u <- beta u + (x0 - xbar) / eta, x0 <- x0 - alpha eta u, and all ranks continue from
+/// x0.
 ///
 /// Source: Wang et al., "SlowMo: Improving Communication-Efficient Distributed SGD with Slow
 /// Momentum" (2020), algorithm 1.

@@ -33,9 +33,9 @@ struct TensorParallelOptions {
   }
 };
 
-/// Each rank trains a part of each tensor that the partition `tensor_parallel` cuts, and a copy of
-/// all others, which stay the same to the bit on the ranks of a model. Ranks beyond one a part are
-/// further models, with shares of each batch, whose gradients are averaged part by part.
+/// Tensor parallelism: each rank trains a part of each tensor that the partition `tensor_parallel`
+/// cuts, and a copy of all others, which stay bitwise equal on the ranks of a model. Additional
+/// ranks form further models with shares of each batch; their gradients are averaged part by part.
 class TensorParallel final : public DistributedOptimizer {
  public:
   using Options = TensorParallelOptions;
@@ -123,7 +123,7 @@ class TensorParallel final : public DistributedOptimizer {
 
   detail::RankGrid grid_;
   std::shared_ptr<Communicator> model_;
-  std::map<std::string, std::size_t, std::less<>> axes_;  // of the parameters that are cut
+  std::map<std::string, std::size_t, std::less<>> axes_;  // of cut parameters
 };
 
 }  // namespace

@@ -176,7 +176,7 @@ void ServedOptimizer::put(const std::vector<Tensor>& values) {
 void ServedOptimizer::begin_test() {
   kept_.keep(executor().network());
   if (has_left_) return put(last_tested_);
-  // The second one: nobody trains on while another has yet to get the values.
+  // A second barrier: no worker continues before all have the values.
   workers().barrier();
   fetch(Values::tested);
   workers().barrier();
@@ -196,7 +196,7 @@ void ServedOptimizer::tested(double loss, double weight) {
   for (int shard = 0; shard < roles_.shards(); ++shard) {
     line_.say(roles_.server_of(shard), ServerWord::tested, {mean, all});
   }
-  // Servers may agree among themselves: nobody asks them for anything else before they have.
+  // Servers may have to agree first: no other requests are sent until they have.
   for (int shard = 0; shard < roles_.shards(); ++shard) {
     (void)line_.hear(roles_.server_of(shard));
   }

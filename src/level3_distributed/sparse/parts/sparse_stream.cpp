@@ -12,7 +12,8 @@
 namespace d5 {
 namespace {
 
-/// Where the indexes stop ascending, or reach past the end; their number if all is well.
+/// Position of the first index that does not ascend or is past the end; the number of indexes if
+/// all are valid.
 std::size_t first_bad_index(std::span<const std::uint32_t> indexes, std::int64_t size) {
   std::int64_t last = -1;
   for (std::size_t i = 0; i < indexes.size(); ++i) {
