@@ -25,7 +25,7 @@ void scale_bytes(Operation& operation, double share) {
   }
 }
 
-/// Of numbers alone, and of one kind.
+/// Adds numeric attributes of the same type.
 void add_bytes(Operation& to, const Operation& from) {
   if (to.rule && from.rule) to.rule->bytes += from.rule->bytes;
   for (TraceArgument& attribute : to.attributes) {
@@ -105,7 +105,7 @@ OperationGraph::Id OperationGraph::merge(std::span<const Id> ids) {
                        printable(first.name), first.kind, first.lane, printable(each.name),
                        each.kind, each.lane));
   }
-  // From what waits for the group, outside of it, no way may lead into it again.
+  // No path from a successor outside the group may lead back into it.
   std::vector<Id> reached;
   std::vector<bool> seen(nodes_.size());
   const auto reach = [&](Id from) {

@@ -28,7 +28,7 @@ using detail::YamlNode;
 constexpr const char* kCarriedNetworks = "data/networks";
 constexpr std::array kTopologies = {"star", "memory", "fat_tree", "torus", "dragonfly"};
 
-/// A figure of the file: where it is kept, and whether it is a rate, above 0, or a number from 0.
+/// A figure of the file: its member, and whether it is a rate (above 0) or a number (0 or more).
 struct FigureRow {
   const char* key;
   NetworkFigure NetworkDescription::* member;
@@ -89,7 +89,7 @@ double value_of(const std::string& text, bool is_rate) {
   return static_cast<double>(byte_count(std::string(number)));
 }
 
-/// A rate above 0, or a number from 0 on.
+/// Reads a rate above 0, or a number of 0 or more.
 double read_value(const std::string& file, const char* key, bool is_rate, const YamlNode& node) {
   double value = 0;
   try {
@@ -119,7 +119,7 @@ NetworkFigure read_figure(const std::string& file, const FigureRow& row, const Y
   return figure;
 }
 
-/// Each is larger than the one before.
+/// Reads segments of increasing size.
 std::vector<NetworkSegment> read_segments(const std::string& file, const YamlNode& node) {
   if (!node.is_list()) fail(file, node.line, "'segments' is not a list");
   std::vector<NetworkSegment> segments;

@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-constexpr std::size_t kWords = 2;  // model and batch stand before the settings
+constexpr std::size_t kWords = 2;  // model and batch come before the settings
 
 std::vector<std::string> cells_of(std::string line) {
   if (line.ends_with('\r')) line.pop_back();

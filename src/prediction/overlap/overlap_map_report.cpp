@@ -39,7 +39,7 @@ std::vector<std::string> resources_in(const std::vector<Measurement>& records) {
                   [](const Measurement& record) { return condition_of(record, "resources"); });
 }
 
-/// What the rounds of one cell say together.
+/// The joined result of the rounds of one cell.
 struct SlowdownCell {
   std::vector<std::vector<double>> rounds = {};
   bool mistrusted = false;
@@ -66,7 +66,7 @@ std::string cell_words(const SlowdownCell& cell) {
   return fmt::format("{:.2f}{}", cell.slowdown().value, cell.mistrusted ? "?" : "");
 }
 
-/// Classes of slowdown, as a legend names them.
+/// A class of slowdown in the legend.
 struct SlowdownClass {
   double below;
   const char* name;
@@ -110,7 +110,7 @@ Plot slowdown_picture(const std::vector<Measurement>& records, const std::string
   return plot;
 }
 
-/// What two maps must have in common, and do not; empty: all.
+/// The differences of two maps in what must agree; empty: none.
 std::string difference(const Results& first, const Results& second) {
   std::string found;
   const auto compare = [&](const std::string& what, const std::string& a, const std::string& b) {

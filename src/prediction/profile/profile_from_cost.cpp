@@ -14,14 +14,15 @@
 namespace d5 {
 namespace {
 
-/// A node's steps, in units of work.
+/// Work of a node's steps.
 struct NodeWork {
   double forward = 0;
-  int gradients = 0;  ///< that its backward step computes, each as much work as forward
-  std::vector<std::size_t> parameters = {};  ///< whose gradients that makes final
+  int gradients = 0;  ///< number of gradients in its backward step, each as costly as forward
+  std::vector<std::size_t> parameters = {};  ///< parameters whose gradients become final
 };
 
-/// What leads back to a parameter has a gradient; a parameter's is final where it was read first.
+/// The work of all nodes. Values on a path from a parameter have gradients; a parameter's gradient
+/// is final at the node that reads it first.
 std::vector<NodeWork> work_of(Network& network, const NetworkSummary& summary,
                               double flop_per_byte) {
   const auto& parameters = network.parameters();

@@ -75,7 +75,7 @@ void expect_same_training(const TrainingProfile& first, const TrainingProfile& o
   expect_same_nodes(first, other, launch);
 }
 
-/// Of each launch those of a batch size; nothing where one of them has none.
+/// The times of a batch size in each launch; empty if one launch lacks it.
 std::vector<const Times*> times_of(Launches launches, std::int64_t batch) {
   std::vector<const Times*> times;
   for (const TrainingProfile& launch : launches) {
@@ -86,7 +86,7 @@ std::vector<const Times*> times_of(Launches launches, std::int64_t batch) {
   return times;
 }
 
-/// What one copy did in one launch: `count` of its samples.
+/// Appends the `count` samples of one copy in one launch.
 void append_copy(std::vector<double>& to, const std::vector<double>& from, std::size_t copy,
                  std::size_t copies, std::size_t count) {
   const auto begin = from.begin() + static_cast<std::ptrdiff_t>(copy * (from.size() / copies));

@@ -73,7 +73,7 @@ class RecipeStep final : public ProfiledStep {
   const Batch& next() override {
     Sampler& sampler = session_.trainer().train_sampler();
     for (int tries = 0; tries < 2; ++tries) {
-      // The last batch of an epoch may be shorter: it is another step.
+      // Skips the last batch of an epoch if it is shorter, because its step differs.
       while (const Batch* batch = sampler.next()) {
         if (batch->size == size_) return *batch;
       }

@@ -27,7 +27,7 @@ double StepRecorder::seconds_of_mark() {
   StepRecorder recorder;
   for (int i = 0; i < kTimes; ++i) {
     recorder.start(0);
-    const double begin = now_seconds();  // marks alone
+    const double begin = now_seconds();  // timed: marks only
     for (int m = 0; m < kMarks; ++m) recorder.mark(What::gradient);
     least = std::min(least, (now_seconds() - begin) / kMarks);
   }

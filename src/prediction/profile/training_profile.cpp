@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// Those between the quartiles, by what `seconds` says of each; all of few.
+/// The samples between the quartiles by `seconds`; all if there are few.
 template <class Seconds>
 std::vector<std::size_t> middle_of(std::vector<std::size_t> all, const Seconds& seconds) {
   std::ranges::stable_sort(all, {}, seconds);
@@ -29,7 +29,7 @@ double mean_of(const std::vector<double>& samples, const std::vector<std::size_t
   return sum / static_cast<double>(which.size());
 }
 
-/// Of samples of one launch, or of launches that each are a sample.
+/// The interquartile mean of samples of one launch, or of launches as samples.
 StepTimes middle_step(const TrainingProfile::Times& times, std::vector<std::size_t> samples) {
   const auto steps = middle_of(std::move(samples), [&](std::size_t i) { return times.steps[i]; });
   StepTimes result{.batch = times.batch, .step = mean_of(times.steps, steps)};
@@ -88,7 +88,7 @@ StepTimes step_times(const TrainingProfile& profile, std::int64_t batch) {
   if (above != all.end() && above->batch == batch) return typical_of(*above);
   StepTimes result;
   if (above == all.begin() || all.size() == 1) {
-    // Updates, loading's calls and gaps aside everything is per sample.
+    // Everything is per sample except updates, loading calls and gaps.
     const StepTimes known = typical_of(above == all.begin() ? all.front() : all.back());
     StepTimes none = known;
     for (std::size_t i = 0; i < none.seconds.size(); ++i) {
@@ -116,7 +116,7 @@ std::map<std::string, std::string> machine_words(const Environment& environment)
 }
 
 std::string model_digest(Network& network) {
-  // FNV-1a, of 64 bits: it tells models apart, and protects from nobody.
+  // FNV-1a, 64 bits: it distinguishes models but is not cryptographic.
   std::uint64_t hash = 14695981039346656037ULL;
   const auto mix = [&hash](const std::string& text) {
     for (const char c : text + '\n') {

@@ -49,7 +49,8 @@ class FiberRank final : public SimulatedRank {
 
 thread_local SimulatedWorld* world_of_thread = nullptr;
 
-/// While a simulation runs on this thread, pauses are waits of its fibers, and the time is theirs.
+/// Replaces pauses by waits of fibers, and the clock by virtual time, while a simulation runs on
+/// this thread.
 class ThreadOfFibers {
  public:
   explicit ThreadOfFibers(SimulatedWorld& world)
@@ -60,7 +61,7 @@ class ThreadOfFibers {
     world_of_thread = &world;
     detail::nodes_of_strands() = &world.nodes;
     detail::pause_instead_of_thread() = [] {
-      // One that unwinds finds its calls failed; to throw here might end the process.
+      // An unwinding fiber finds its calls failed; an exception here might terminate the process.
       if (!world_of_thread->scheduler.stopping()) world_of_thread->board.wait_for_change();
     };
     detail::virtual_clock_of_thread() = [] {
@@ -100,14 +101,14 @@ void run_rank(
   function(self, moved);
 }
 
-/// Bytes of memory that this process has.
+/// Resident memory of this process in bytes.
 double resident_bytes() {
   long all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
   return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-/// What a simulation may take, and since when.
+/// Time and memory limits of a simulation.
 class SimulationLimits {
  public:
   /// Throws: MemoryError.
@@ -115,7 +116,7 @@ class SimulationLimits {
       : seconds_(options.most_wall_seconds),
         bytes_(options.most_bytes > 0 ? static_cast<double>(options.most_bytes)
                                       : static_cast<double>(memory_budget())) {
-    // A stack of which two pages are used, its bookkeeping, a communicator.
+    // Minimum per rank: two used stack pages, bookkeeping and a communicator.
     constexpr double kLeastOfRank = 16 << 10;
     if (ranks * kLeastOfRank <= bytes_) return;
     throw MemoryError(
@@ -123,7 +124,7 @@ class SimulationLimits {
                     "simulate fewer, or set most_bytes",
                     ranks, ranks * kLeastOfRank, bytes_));
   }
-  /// Why it is to stop; empty: no reason.
+  /// The reason to stop; empty: none.
   [[nodiscard]] std::string reached() const {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
     if (seconds_ > 0 && spent.count() >= seconds_) {
@@ -197,7 +198,7 @@ SimulationReport run_simulated(
     int ranks, const NetworkDescription& network,
     const std::function<void(SimulatedRank&, const std::shared_ptr<Communicator>&)>& function,
     const SimulationOptions& options) {
-  const double begin = now_seconds();  // making the ranks, running all, letting go of them
+  const double begin = now_seconds();  // timed: creation, run and destruction of the ranks
   if (ranks < 1) {
     throw ValueError(fmt::format("{} simulated ranks; expected 1 or more", ranks));
   }
@@ -213,7 +214,7 @@ SimulationReport run_simulated(
   for (int rank = 0; rank < ranks; ++rank) {
     world->scheduler.spawn(rank, [&, rank] {
       FiberRank self(*world, rank);
-      struct Keeps {  // also where it stops
+      struct Keeps {  // also after an early stop
         double& seconds;
         const SimulatedRank& rank;
         ~Keeps() { seconds = rank.now(); }

@@ -19,7 +19,8 @@ std::shared_ptr<ThreeStepOptimizer> in_three_steps(const std::shared_ptr<Optimiz
   throw Unsupported("the optimizer is not a ThreeStepOptimizer, so it cannot be distributed");
 }
 
-/// An interval of a median needs six; of several launches the median of each is a sample.
+/// The interval of a median needs six samples; with several launches the median of each is a
+/// sample.
 std::int64_t fewest_measured(const ProfileOptions& options) { return options.launches > 1 ? 3 : 6; }
 
 }  // namespace
@@ -49,7 +50,7 @@ std::vector<double> measure_steps(const std::string& model_or_recipe, const std:
     if (i == 0) steps = steps_wanted(options, once, *ranks);
     ranks->barrier();
     const Span span("training", "step");
-    // From before the batch is asked for until the parameters are updated, as a profile's steps.
+    // Timed: from before the batch is requested until the parameters are updated, as in a profile.
     const double begin = now_seconds();
     Batch batch = step->next();
     batch.global_size = size * ranks->size();

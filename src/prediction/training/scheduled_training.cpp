@@ -18,8 +18,8 @@ bool has_a_graph(const EntryChoice& scheme) {
          scheme.settings.text("exchange", "dense") == "dense";
 }
 
-/// What passes the busiest rank's port: what it takes where a byte takes a second and nothing else
-/// takes any.
+/// Bytes through the busiest rank's port: the closed cost with one second per byte and nothing
+/// else.
 double bytes_passed(const Operation& operation) {
   NetworkDescription bytes_alone;
   bytes_alone.bandwidth.value = 1;

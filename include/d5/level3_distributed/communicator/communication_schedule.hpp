@@ -17,14 +17,13 @@ namespace d5 {
 /// A coroutine for algorithms of several calls: it suspends at each wait, so that the caller can
 /// compute meanwhile.
 ///
-///     CommunicationSchedule to_all(Communicator& ranks, Tensor data) {          // parameters by
-///     value
+///     CommunicationSchedule to_all(Communicator& ranks, Tensor data) {  // tensors by value
 ///       auto sum = ranks.start_reduce_scatter(...);
 ///       co_await sum;
 ///       std::vector<std::unique_ptr<Request>> both = ...;
 ///       co_await both;
 ///     }
-///     auto request = run_schedule(ranks, to_all(ranks, data));     // under way
+///     auto request = run_schedule(ranks, to_all(ranks, data));     // in flight
 ///
 /// An awaited request must be a variable, not a temporary. After its first wait a schedule may send
 /// and receive, with a tag from `Communicator::own_tag`, but must not call a collective: all ranks
@@ -84,7 +83,7 @@ struct CommunicationSchedule::promise_type {
 /// Facts about an algorithm, for `Request::used`.
 struct ScheduleFacts {
   std::optional<std::int64_t> chunk_bytes = {};  ///< requested; nullopt: it does not chunk
-  bool ignores_resources = false;  ///< an algorithm that only waits for others
+  bool ignores_resources = false;                ///< an algorithm that only waits for others
 };
 
 /// Starts a schedule. Waiting for its request, or polling it, progresses all schedules in flight on

@@ -9,13 +9,14 @@ namespace d5 {
 ///
 /// | node | output | gradient of its input |
 /// | --- | --- | --- |
-/// | AllReduce (reduction: sum, maximum, minimum) | the reduction over the ranks | sum only: summed
-/// | | Broadcast (root) | root's input | summed at root, zero elsewhere | | ReduceScatter | the
-/// rows of part r of the sum on rank r | gathered | | AllGather | the rows of all ranks | summed
-/// and scattered | | Send (to, tag) | an empty tensor | the gradient of Receive's output | |
-/// Receive (from, tag, shape, type) | the message | an empty tensor; the gradient is sent back | |
-/// AverageGradient, SumGradient | its input | the mean, the sum over the ranks | | SumValue | the
-/// sum over the ranks | as it is: of a loss that every rank computes, counted once |
+/// | AllReduce (reduction: sum, maximum, minimum) | reduction over the ranks | of sum: summed |
+/// | Broadcast (root) | root's input | summed at root, zero elsewhere |
+/// | ReduceScatter | on rank r the rows of part r of the sum | gathered |
+/// | AllGather | the rows of all ranks | summed and scattered |
+/// | Send (to, tag) | an empty tensor | the gradient of Receive's output |
+/// | Receive (from, tag, shape, type) | the message | an empty tensor; the gradient is sent back |
+/// | AverageGradient, SumGradient | its input | the mean, the sum over the ranks |
+/// | SumValue (of a loss that every rank computes) | the sum over the ranks | passed unchanged |
 ///
 /// Attribute `group` (default: world) names a `communication_group`. Forward and backward are
 /// adjoint for a loss that is the sum of all ranks' losses.

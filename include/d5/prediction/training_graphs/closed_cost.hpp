@@ -15,11 +15,15 @@ namespace d5 {
 /// | --- | --- | --- | --- |
 /// | all_reduce, negotiation | ring, segmented_ring | 2(n-1) | 2(n-1)/n S |
 /// | | rabenseifner | 2r | 2(n-1)/n S |
-/// | | recursive_doubling | r, 2 more if n is not a power of 2 | S each | | | binomial_tree, mpi
-/// (Open MPI's, started in place) | 2r | S each | | reduce_scatter | ring, pairwise | n-1 | (n-1)/n
-/// S | | all_gather | ring | n-1 | S each | | | recursive_doubling, bruck | r | (n-1) S | | | mpi
-/// (Open MPI's, started) | 1 | (n-1) S | | broadcast | binomial | r | S each | | push, pull | any |
-/// 1 | n S, through the server's port | | send, receive | any | 1 | S |
+/// | | recursive_doubling | r, 2 more if n is not a power of 2 | S each |
+/// | | binomial_tree, mpi (Open MPI's, started in place) | 2r | S each |
+/// | reduce_scatter | ring, pairwise | n-1 | (n-1)/n S |
+/// | all_gather | ring | n-1 | S each |
+/// | | recursive_doubling, bruck | r | (n-1) S |
+/// | | mpi (Open MPI's, started) | 1 | (n-1) S |
+/// | broadcast | binomial | r | S each |
+/// | push, pull | any | 1 | n S, through the server's port |
+/// | send, receive | any | 1 | S |
 ///
 /// Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
 /// MPICH" (2005).

@@ -13,7 +13,7 @@ struct BucketsOptions {
   }
 };
 
-/// Gradients in other messages: the scheme's own option.
+/// Sets the scheme's bucket sizes.
 class Buckets final : public PredictionStrategy {
  public:
   using Options = BucketsOptions;

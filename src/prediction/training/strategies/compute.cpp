@@ -11,7 +11,7 @@ struct ComputeOptions {
   }
 };
 
-/// Another machine: every piece of the profile, as much faster.
+/// A faster machine: divides the time of every piece of the profile by the factor.
 class Compute final : public PredictionStrategy {
  public:
   using Options = ComputeOptions;

@@ -12,13 +12,13 @@ struct EngineOptions {
   }
 };
 
-/// The same network, reckoned otherwise: with another account of who waits for whom.
+/// The same network with another network model.
 class Engine final : public PredictionStrategy {
  public:
   using Options = EngineOptions;
   explicit Engine(const Options& options) : options_(options) {}
   void apply(PlannedTraining& plan) const override {
-    (void)find_simulated_network(options_.model.name);  // throws where there is none
+    (void)find_simulated_network(options_.model.name);  // throws for an unknown one
     plan.training.simulation.model = options_.model;
   }
 

@@ -26,18 +26,18 @@ struct FusionOptions {
   }
 };
 
-/// A gradient's sum, and when the gradient is final.
+/// The sum of a gradient, and the time when the gradient is final.
 struct Waiting {
   Id id = OperationGraph::kNone;
   double ready = 0;
 };
 
-/// What one look makes of the graph.
+/// Rewrites the graph, poll by poll.
 class Looks {
  public:
   Looks(PlannedGraph& plan, const FusionOptions& options)
       : graph_(plan.graph), ranks_(plan.ranks), cost_(plan.cost), options_(options) {
-    OperationGraph alone = graph_;  // of computing: the sums take no time there
+    OperationGraph alone = graph_;  // computation only: sums take no time
     for (const Id id : alone.ids()) {
       if (operation_kinds().at(alone.operation(id).kind).communicates) alone.retime(id, 0);
     }
@@ -54,7 +54,7 @@ class Looks {
   void take_all() {
     double look = 0;
     for (std::size_t next = 0; next < waiting_.size();) {
-      if (waiting_[next].ready > look) {  // the first look at which something is ready
+      if (waiting_[next].ready > look) {  // the first poll with a ready gradient
         look += options_.cycle * std::ceil((waiting_[next].ready - look) / options_.cycle);
         look = std::max(look, waiting_[next].ready);
       }
@@ -67,8 +67,8 @@ class Looks {
   }
 
  private:
-  /// [begin, end) is ready at a look: ranks agree, then buffer after buffer. Returns: s that it
-  /// takes.
+  /// Handles the gradients [begin, end) that are ready at a poll: negotiation, then buffer after
+  /// buffer. Returns: the time in s.
   double take(std::size_t begin, std::size_t end, double look) {
     const Waiting& last = waiting_[end - 1];
     const Operation first = graph_.operation(waiting_[begin].id);
@@ -108,14 +108,15 @@ class Looks {
   std::vector<Waiting> waiting_;
 };
 
-/// Horovod's: a thread looks from time to time which gradients are ready, agrees with other ranks,
-/// and sums what is in one buffer at once. It looks again after a cycle, or when all is summed.
+/// Horovod's tensor fusion: a thread periodically polls for ready gradients, negotiates with other
+/// ranks, and sums the contents of a buffer at once. It polls again after a cycle, or when all sums
+/// are done.
 class Fusion final : public PredictionStrategy {
  public:
   using Options = FusionOptions;
   explicit Fusion(const Options& options) : options_(options) {}
   void apply(PlannedTraining& plan) const override {
-    plan.training.scheme.settings.set("bucket_bytes", 1);  // each gradient by itself
+    plan.training.scheme.settings.set("bucket_bytes", 1);  // one bucket per gradient
     plan.training.rewrites.push_back({[options = options_](PlannedGraph& graph) {
       if (graph.ranks > 1) Looks(graph, options).take_all();
     }});

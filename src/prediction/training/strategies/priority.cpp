@@ -18,8 +18,8 @@ struct PriorityOptions {
   }
 };
 
-/// Gradients that the next step needs first go first, in partitions between which they overtake
-/// others; and the next step begins before all of them are there.
+/// Gradients needed first in the next step have the highest priority. They are sent in partitions,
+/// between which urgent ones overtake others, and the next step begins before all have arrived.
 class Priority final : public PredictionStrategy {
  public:
   using Options = PriorityOptions;
@@ -49,11 +49,11 @@ class Priority final : public PredictionStrategy {
     plan.waits_for_own = true;
   }
 
-  /// Each waits for its own gradients' sum and the end of backpropagation, not for other updates.
+  /// Makes each update wait only for the sum of its own gradients and the end of backpropagation.
   static void free_updates(OperationGraph& graph, Id last_backward) {
     for (const Id id : graph.ids()) {
       if (graph.operation(id).kind != "update") continue;
-      Id begin = id;  // with what the framework does before it
+      Id begin = id;  // with the framework overhead before it
       const std::vector<Id> before = graph.predecessors(id);
       for (const Id other : before) {
         if (graph.operation(other).kind == "overhead") begin = other;

@@ -14,7 +14,7 @@ struct WireStrategyOptions {
   }
 };
 
-/// Another network of the same shape.
+/// Scales bandwidth and latency of the network.
 class Wire final : public PredictionStrategy {
  public:
   using Options = WireStrategyOptions;
