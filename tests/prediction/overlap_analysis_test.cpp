@@ -87,7 +87,7 @@ TEST_CASE("what is wrong in a grid is said with file and line") {
   CHECK_THROWS_AS(grid_of("model,batch,a,b_percent\n"), NotFound);
 }
 
-/// Of each row what the study printed as the best's gain over its default, in per cent.
+/// The gain of the best over the default in each row, as printed in the study, in per cent.
 std::map<std::string, double> published_gains(const std::string& text) {
   std::map<std::string, double> gains;
   std::istringstream in(text);

@@ -75,7 +75,7 @@ TEST_CASE("what a message's bytes cost the processors passes beside the network"
       const auto received = ranks->start_receive(into, 0);
       if (comes_late) rank.spend(2e-3);
       received->wait();
-      // Who waited has taken the bytes as they came.
+      // A waiting rank takes the bytes as they arrive.
       CHECK(rank.now() == Approx(comes_late ? 2e-3 + 0.25e-3 : 1e-3 + kSimpleLatency));
     }
   });
@@ -303,7 +303,7 @@ TEST_CASE("spans of ranks lie on lanes of their own, in virtual time") {
     CHECK(record->parent == outer.at(lane)->id);
     CHECK(record->end_ns - record->begin_ns == 500'000'000);
   }
-  // Who comes later finds the other's message there; the other waits for its, 50 us longer.
+  // The later rank finds the other's message; the other one waits for its message, 50 us longer.
   std::set<std::int64_t> lengths;
   for (const auto& [lane, record] : outer) lengths.insert(record->end_ns - record->begin_ns);
   CHECK(lengths == std::set<std::int64_t>{2'500'000'000, 2'500'050'000});

@@ -166,7 +166,7 @@ void Communicator::describe(Span& span, const CommunicationCall& call) const {
 }
 
 void Communicator::run(CommunicationCall call) {
-  // What arrives is known, and counted, when it is there.
+  // The received bytes are known, and counted, at completion.
   if (call.received) return start(std::move(call))->wait();
   detail::check_call(call, rank(), size());
   count(call);

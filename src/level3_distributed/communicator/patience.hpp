@@ -24,7 +24,7 @@ class Patience {
  public:
   /// Several times the time of a short message between spinning cores.
   static constexpr std::chrono::nanoseconds kEager = std::chrono::microseconds(20);
-  /// For work that makes progress only by polling.
+  /// Time awake for work that makes progress only by polling.
   static constexpr std::chrono::nanoseconds kOfWork = std::chrono::seconds(1);
 
   explicit Patience(std::chrono::nanoseconds awake = std::chrono::milliseconds(5))

@@ -31,7 +31,7 @@ std::optional<T> number(std::string_view text) {
   return value;
 }
 
-/// What stands before `separator`, which is taken away with it.
+/// Removes and returns the text before `separator`, and the separator.
 std::string_view take(std::string_view& text, char separator) {
   const std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(part.size() == text.size() ? part.size() : part.size() + 1);

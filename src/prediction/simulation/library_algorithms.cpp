@@ -192,7 +192,7 @@ std::unique_ptr<Request> LibraryAlgorithms::run(Communicator& ranks,
                                                                      : *binomial_;
     return algorithm.start(ranks, output, call.peer);
   }
-  // For parts of different sizes the MPI transport starts the collective and waits.
+  // The MPI transport starts the collective and waits if parts have different sizes.
   if (call.kind == CallKind::all_gather && call.output_counts.empty()) {
     const std::string_view choice = open_mpi_all_gather(n, bytes_of(call.input));
     const bool doubles = choice == "recursive_doubling" && is_power_of_two(n);

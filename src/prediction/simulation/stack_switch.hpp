@@ -13,7 +13,7 @@ namespace d5::detail {
 /// Source: <sanitizer/common_interface_defs.h>, <sanitizer/tsan_interface.h>.
 class StackSwitch {
  public:
-  /// For a fiber whose stack is [bottom, bottom + bytes).
+  /// Describes a fiber with the stack [bottom, bottom + bytes).
   StackSwitch(void* bottom, std::size_t bytes);
   ~StackSwitch();
   StackSwitch(const StackSwitch&) = delete;

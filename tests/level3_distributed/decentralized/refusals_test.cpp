@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What schemes with parameters of each rank refuse: typed, on every rank, before anything is sent.
+// Refusals by schemes with separate parameters on each rank: typed, on every rank, before any
+// message.
 #include <catch2/catch.hpp>
 
 #include "d5/core/errors/error.hpp"

@@ -152,7 +152,7 @@ TEST_CASE("a ring takes a thread where one is around its ranks, and says so wher
   }
 }
 
-/// Done when it is told so.
+/// A request that is done when a flag is set.
 struct Told final : Request {
   explicit Told(const bool& is_done) : is_done_(is_done) {}
   void wait() override {}

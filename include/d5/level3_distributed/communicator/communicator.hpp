@@ -190,8 +190,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Agrees on a common stop: returns whether all ranks stop here because one of them `wishes` to.
   /// Ranks call it at the same places in the same order, and stop at the first place that none of
   /// them has passed. A rank that never calls it (a server) learns of the stop while it waits.
-  /// Without a wish nobody waits. After the stop every call returns true. Several ranks never stop
-  /// unless waits are watched (`CallTimeout`).
+  /// Nobody waits unless there is a wish. After the stop every call returns true. Several ranks
+  /// never stop unless waits are watched (`CallTimeout`).
   [[nodiscard]] virtual bool end_together(bool wishes) { return size() == 1 && wishes; }
   /// Answers ranks that are agreeing on a stop; for use in a wait that is not watched.
   virtual void answer_end() {}

@@ -22,10 +22,10 @@ class BenchRanks {
   BenchRanks(const CollectiveKind& kind, std::vector<CollectiveKind::Algorithm> algorithms,
              std::int64_t elements, Communicator& ranks, CallTimeout& watched);
 
-  /// For ranks other than 0: follows rank 0's orders until `end`.
+  /// Follows rank 0's orders until `end`, on ranks other than 0.
   void follow();
 
-  // For rank 0; each of these runs on all ranks.
+  // Functions of rank 0, each of which runs on all ranks.
   /// Makes new data and waits at a barrier; `call` comes next. Throws, here and below: the error
   /// that left the ranks out of step, on every use.
   void prepare(std::size_t algorithm);

@@ -6,7 +6,7 @@
 namespace d5::partition {
 namespace {
 
-/// With other costs use `stage_starts` and `cut_into_stages`.
+/// Other costs: use `stage_starts` and `cut_into_stages`.
 class Pipeline final : public Partition {
  public:
   using Options = detail::StageBalance;

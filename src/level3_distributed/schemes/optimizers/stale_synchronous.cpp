@@ -71,8 +71,8 @@ class StaleSynchronous final : public detail::ServedOptimizer {
   }
 
  private:
-  /// With staleness 0 workers wait for each other anyway. Otherwise a worker does not know what
-  /// counts on the others, and uses its share of samples.
+  /// The weight of this worker's change. Workers with staleness 0 wait for each other and agree on
+  /// it; otherwise a worker uses its share of samples.
   double share_of(const Batch& batch) {
     LossWeight& weight = loss_weight();
     if (staleness_ == 0 || weight.kind() != LossWeight::Kind::counted) {
