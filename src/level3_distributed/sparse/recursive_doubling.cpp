@@ -57,9 +57,10 @@ class RecursiveDoublingSum final : public SparseAllReduce {
 
 /// Source: Renggli et al., "SparCML" (SC'19), section 5.3.1, SSAR_Recursive_double.
 void register_recursive_doubling(Registry<SparseAllReduceEntry>& registry) {
-  registry.add("recursive_doubling",
-               SparseAllReduceEntry::of<RecursiveDoublingSum>(
-                   "sparse recursive doubling: for few elements (SparCML, Renggli et al., 2019)"));
+  registry.add(
+      "recursive_doubling",
+      SparseAllReduceEntry::of<RecursiveDoublingSum>(
+          "exchange at doubling distances: for few elements (SparCML, Renggli et al., 2019)"));
 }
 
 }  // namespace d5::sparse

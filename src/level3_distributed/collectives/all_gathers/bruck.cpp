@@ -33,10 +33,8 @@ class BruckAllGather final : public PlannedAllGather {
 /// Source: Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient Algorithms for All-to-All
 /// Communications in Multiport Message-Passing Systems" (IEEE TPDS 1997).
 void register_bruck(Registry<AllGatherEntry>& registry) {
-  registry.add(
-      "bruck",
-      AllGatherEntry::of<BruckAllGather>(
-          "Bruck's algorithm: ceil(log2 n) messages for any number of ranks (Bruck et al., 1997)"));
+  registry.add("bruck", AllGatherEntry::of<BruckAllGather>(
+                            "ceil(log2 n) messages for any number of ranks (Bruck et al., 1997)"));
 }
 
 }  // namespace d5::all_gather_algorithm

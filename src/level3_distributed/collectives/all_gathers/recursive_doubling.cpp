@@ -29,7 +29,7 @@ class RecursiveDoublingAllGather final : public PlannedAllGather {
 void register_recursive_doubling(Registry<AllGatherEntry>& registry) {
   registry.add("recursive_doubling",
                AllGatherEntry::of<RecursiveDoublingAllGather>(
-                   "recursive doubling: log2 n messages (Thakur et al., 2005)"));
+                   "log2 n messages at doubling distances (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::all_gather_algorithm

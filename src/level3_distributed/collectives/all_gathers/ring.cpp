@@ -22,7 +22,7 @@ class RingAllGather final : public PlannedAllGather {
 
 void register_ring(Registry<AllGatherEntry>& registry) {
   registry.add("ring", AllGatherEntry::of<RingAllGather>(
-                           "ring: each part passes every rank once, n - 1 messages"));
+                           "each part passes every rank once: n - 1 messages"));
 }
 
 }  // namespace d5::all_gather_algorithm

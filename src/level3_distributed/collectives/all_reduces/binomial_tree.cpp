@@ -32,7 +32,7 @@ class BinomialTreeAllReduce final : public PlannedAllReduce {
 
 void register_binomial_tree(Registry<AllReduceEntry>& registry) {
   registry.add("binomial_tree", AllReduceEntry::of<BinomialTreeAllReduce>(
-                                    "binomial tree: reduce to rank 0, then broadcast"));
+                                    "reduce to rank 0, then broadcast, over a binomial tree"));
 }
 
 }  // namespace d5::collective

@@ -124,9 +124,8 @@ class HierarchicalAllReduce final : public AllReduce {
 /// Source: Jia et al., "Highly Scalable Deep Learning Training System with Mixed-Precision" (2018),
 /// section 4.3.
 void register_hierarchical(Registry<AllReduceEntry>& registry) {
-  registry.add("hierarchical",
-               AllReduceEntry::of<HierarchicalAllReduce>(
-                   "hierarchical: shared memory within nodes, another algorithm between them"));
+  registry.add("hierarchical", AllReduceEntry::of<HierarchicalAllReduce>(
+                                   "shared memory within nodes, another algorithm between them"));
 }
 
 }  // namespace d5::collective

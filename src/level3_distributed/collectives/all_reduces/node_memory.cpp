@@ -105,8 +105,8 @@ class NodeMemoryAllReduce final : public AllReduce {
 }  // namespace
 
 void register_node_memory(Registry<AllReduceEntry>& registry) {
-  registry.add("node_memory",
-               AllReduceEntry::of<NodeMemoryAllReduce>("shared memory: for ranks of one machine"));
+  registry.add("node_memory", AllReduceEntry::of<NodeMemoryAllReduce>(
+                                  "shared memory of the ranks of one machine"));
 }
 
 }  // namespace d5::collective

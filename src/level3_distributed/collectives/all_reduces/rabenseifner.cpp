@@ -30,9 +30,9 @@ class RabenseifnerAllReduce final : public PlannedAllReduce {
 /// Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
 /// MPICH" (IJHPCA 2005).
 void register_rabenseifner(Registry<AllReduceEntry>& registry) {
-  registry.add("rabenseifner", AllReduceEntry::of<RabenseifnerAllReduce>(
-                                   "Rabenseifner's: recursive halving, then doubling, 2 log2 n "
-                                   "messages (Thakur et al., 2005)"));
+  registry.add("rabenseifner",
+               AllReduceEntry::of<RabenseifnerAllReduce>(
+                   "recursive halving, then doubling: 2 log2 n messages (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::collective

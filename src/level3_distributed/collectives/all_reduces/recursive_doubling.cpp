@@ -38,7 +38,7 @@ class RecursiveDoublingAllReduce final : public PlannedAllReduce {
 void register_recursive_doubling(Registry<AllReduceEntry>& registry) {
   registry.add("recursive_doubling",
                AllReduceEntry::of<RecursiveDoublingAllReduce>(
-                   "recursive doubling: log2 n messages of all data (Thakur et al., 2005)"));
+                   "log2 n messages of all data at doubling distances (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::collective

@@ -31,9 +31,8 @@ class RingAllReduce final : public PlannedAllReduce {
 /// Source: Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
 /// Workstations" (JPDC 2009).
 void register_ring(Registry<AllReduceEntry>& registry) {
-  registry.add("ring",
-               AllReduceEntry::of<RingAllReduce>(
-                   "ring: bandwidth-optimal, 2 (n - 1) messages (Patarasuk and Yuan, 2009)"));
+  registry.add("ring", AllReduceEntry::of<RingAllReduce>(
+                           "bandwidth-optimal: 2 (n - 1) messages (Patarasuk and Yuan, 2009)"));
 }
 
 }  // namespace d5::collective

@@ -31,7 +31,7 @@ class SegmentedRingAllReduce final : public PlannedAllReduce {
 
 void register_segmented_ring(Registry<AllReduceEntry>& registry) {
   registry.add("segmented_ring", AllReduceEntry::of<SegmentedRingAllReduce>(
-                                     "segmented ring: pipelined in segments of each part"));
+                                     "ring pipelined in segments of each part"));
 }
 
 }  // namespace d5::collective

@@ -23,7 +23,7 @@ class BinomialBroadcast final : public PlannedBroadcast {
 
 void register_binomial(Registry<BroadcastEntry>& registry) {
   registry.add("binomial",
-               BroadcastEntry::of<BinomialBroadcast>("binomial tree: ceil(log2 n) rounds"));
+               BroadcastEntry::of<BinomialBroadcast>("binomial tree of ceil(log2 n) rounds"));
 }
 
 }  // namespace d5::broadcast_algorithm

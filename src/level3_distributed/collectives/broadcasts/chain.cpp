@@ -34,8 +34,8 @@ class ChainBroadcast final : public PlannedBroadcast {
 }  // namespace
 
 void register_chain(Registry<BroadcastEntry>& registry) {
-  registry.add("chain", BroadcastEntry::of<ChainBroadcast>(
-                            "chain: from rank to rank, pipelined in segments"));
+  registry.add("chain",
+               BroadcastEntry::of<ChainBroadcast>("pipeline of segments from rank to rank"));
 }
 
 }  // namespace d5::broadcast_algorithm

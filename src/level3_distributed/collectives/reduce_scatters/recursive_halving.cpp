@@ -32,7 +32,7 @@ class RecursiveHalvingReduceScatter final : public PlannedReduceScatter {
 void register_recursive_halving(Registry<ReduceScatterEntry>& registry) {
   registry.add("recursive_halving",
                ReduceScatterEntry::of<RecursiveHalvingReduceScatter>(
-                   "recursive halving: log2 n messages (Thakur et al., 2005)"));
+                   "log2 n messages at halving distances (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::reduce_scatter_algorithm

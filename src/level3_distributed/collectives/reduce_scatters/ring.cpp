@@ -25,7 +25,7 @@ class RingReduceScatter final : public PlannedReduceScatter {
 
 void register_ring(Registry<ReduceScatterEntry>& registry) {
   registry.add("ring", ReduceScatterEntry::of<RingReduceScatter>(
-                           "ring: each part passes every rank once, n - 1 messages"));
+                           "each part passes every rank once: n - 1 messages"));
 }
 
 }  // namespace d5::reduce_scatter_algorithm

@@ -21,7 +21,7 @@ class GPipe final : public PipelineSchedule {
 void register_gpipe(Registry<PipelineScheduleEntry>& registry) {
   registry.add("gpipe",
                PipelineScheduleEntry::of<GPipe>(
-                   "GPipe: all micro-batches forward, then all backward (Huang et al., 2019)"));
+                   "all micro-batches forward, then all backward (GPipe, Huang et al., 2019)"));
 }
 
 }  // namespace d5::pipeline_schedule

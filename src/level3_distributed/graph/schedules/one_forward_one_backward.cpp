@@ -30,7 +30,7 @@ class OneForwardOneBackward final : public PipelineSchedule {
 
 void register_one_forward_one_backward(Registry<PipelineScheduleEntry>& registry) {
   registry.add("1f1b", PipelineScheduleEntry::of<OneForwardOneBackward>(
-                           "1F1B: one forward, one backward once the pipeline is full (PipeDream, "
+                           "one forward, one backward once the pipeline is full (PipeDream, "
                            "Narayanan et al., 2019)"));
 }
 

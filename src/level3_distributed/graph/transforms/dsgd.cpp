@@ -65,8 +65,10 @@ class Dsgd final : public Transform {
 }  // namespace
 
 void register_dsgd(Registry<TransformEntry>& registry) {
-  registry.add("dsgd", TransformEntry::of<Dsgd>("data-parallel SGD (DSGD): averages each gradient "
-                                                "over the ranks during backpropagation"));
+  registry.add(
+      "dsgd",
+      TransformEntry::of<Dsgd>(
+          "data-parallel SGD: averages each gradient over the ranks during backpropagation"));
 }
 
 }  // namespace d5::communication_transform

@@ -39,7 +39,7 @@ namespace distributed_metric {
 void register_pipeline_bubble(Registry<MetricEntry>& registry) {
   registry.add("pipeline_bubble",
                MetricEntry::of<PipelineBubble>(
-                   "pipeline bubble: share of a step in which a stage waits for others"));
+                   "share of a step in which a pipeline stage waits for others"));
 }
 
 }  // namespace distributed_metric

@@ -21,9 +21,7 @@ namespace topology {
 void register_exponential(Registry<TopologyEntry>& registry) {
   registry.add(
       "exponential",
-      TopologyEntry(
-          "exponential graph: each rank with those at distances 1, 2, 4, ... in both directions",
-          exponential));
+      TopologyEntry("neighbours at distances 1, 2, 4, ... in both directions", exponential));
 }
 
 }  // namespace topology

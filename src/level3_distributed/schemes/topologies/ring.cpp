@@ -15,7 +15,7 @@ MixingMatrix ring(int ranks) {
 namespace topology {
 
 void register_ring(Registry<TopologyEntry>& registry) {
-  registry.add("ring", TopologyEntry("ring: each rank with its predecessor and successor", ring));
+  registry.add("ring", TopologyEntry("neighbours are the predecessor and the successor", ring));
 }
 
 }  // namespace topology

@@ -137,17 +137,16 @@ class PortNetwork final : public SimulatedNetwork {
 /// Source: Hoefler, Schneider and Lumsdaine, "LogGOPSim: Simulating Large-Scale Applications in the
 /// LogGOPS Model" (LSAP 2010): L, G and the ports; o and S belong to the ranks.
 void register_ports(Registry<SimulatedNetworkEntry>& registry) {
-  registry.add(
-      "ports",
-      SimulatedNetworkEntry(
-          "LogGOPS: a first-in, first-out port at each end of every message; of a network "
-          "with a medium_share: messages share a medium",
-          [](const NetworkDescription& network, int ranks) -> std::shared_ptr<SimulatedNetwork> {
-            if (network.medium_share.value > 0) {
-              return detail::make_shared_medium(network, ranks);
-            }
-            return std::make_shared<PortNetwork>(network, ranks);
-          }));
+  registry.add("ports",
+               SimulatedNetworkEntry("LogGOPS: a first-in, first-out port at each end of every "
+                                     "message; with a medium_share, messages share a medium",
+                                     [](const NetworkDescription& network,
+                                        int ranks) -> std::shared_ptr<SimulatedNetwork> {
+                                       if (network.medium_share.value > 0) {
+                                         return detail::make_shared_medium(network, ranks);
+                                       }
+                                       return std::make_shared<PortNetwork>(network, ranks);
+                                     }));
 }
 
 }  // namespace d5::simulated_network
