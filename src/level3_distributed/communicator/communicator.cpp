@@ -71,9 +71,9 @@ class Communicator::Observation {
   CommunicationInfo info_;
 };
 
-/// A request whose waits observers hear of, whose life is on the trace (an overlapping span from
-/// its start until this rank learns that it is complete, and a span for each wait), and whose bytes
-/// are counted when they are known.
+/// A request with observed waits. The trace shows it as an overlapping span, from its start until
+/// this rank learns that it is complete, and a span for each wait. Its bytes are counted when they
+/// are known.
 class Communicator::ObservedRequest final : public Request {
  public:
   /// Made inside the span of the call that started it. The communicator outlives it.

@@ -16,7 +16,7 @@ namespace {
 constexpr std::pair<std::string_view, double> kBits[] = {
     {"Tbit", 1e12}, {"Gbit", 1e9}, {"Mbit", 1e6}, {"kbit", 1e3}, {"bit", 1}};
 
-/// Bits a second, in bytes; 0 for what is none.
+/// Parses bit/s and returns bytes/s; 0 for other text.
 double of_bits(std::string_view words) {
   double number = 0;
   const auto [rest, error] =

@@ -49,7 +49,7 @@ void expect_usable(const CommunicationResources& resources);
 /// The resources that a call really ran with.
 struct UsedResources {
   CommunicationResources resources;
-  std::string ignored = {};  ///< "cores: no thread moves it on"; empty: all were used
+  std::string ignored = {};  ///< "threads: no ProgressThread ..."; empty: all were used
 };
 /// Marks all requested resources as ignored, with the reason.
 [[nodiscard]] UsedResources ignore_all(const CommunicationResources& asked,

@@ -9,8 +9,8 @@ namespace d5 {
 
 /// Samples one rank's part of every batch: step by step, n ranks with batch B see exactly the
 /// samples that one rank with batch nB sees. Works with any sampler that can be cut
-/// (`Sampler::take_part`). The only difference: a last batch with fewer samples than ranks is
-/// skipped in part.
+/// (`Sampler::take_part`). The only exception is a last batch with fewer samples than ranks, of
+/// which the ranks see fewer samples.
 ///
 ///     auto mine = distributed_sampler(mnist, samplers().at("shuffle"), {{"batch_size", 32}},
 ///                                     ranks->rank(), ranks->size());

@@ -39,7 +39,7 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
 /// Whether a launcher such as mpirun started this process, even as the only rank.
 [[nodiscard]] bool is_launched();
 
-/// Divides the threads of this machine among its ranks. No effect without a launcher.
+/// Divides the cores of this machine among its ranks (`set_threads`). No effect without a launcher.
 void share_threads();
 
 /// Trains by a recipe and its section "distributed" on all ranks of `ranks`. Returns one record per

@@ -12,9 +12,10 @@ struct WithResourcesOptions {
 
   void declare(OptionList& options) {
     options.add("of", of, "algorithm to run with these resources", "all-reduce");
-    options.add("resources", resources,
-                "default, or any of threads=1+chunk=64KiB+cores=0.1+waiting=spin+poll=10us");
-    options.add("label", label, "label that observers see");
+    options.add(
+        "resources", resources,
+        "resources: default, or any of threads=1+chunk=64KiB+cores=0.1+waiting=spin+poll=10us");
+    options.add("label", label, "name of the call for observers");
     options.add("priority", priority, "priority: requests with a higher one progress first");
   }
 };
