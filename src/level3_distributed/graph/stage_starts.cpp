@@ -25,7 +25,7 @@ std::vector<std::size_t> stage_starts(std::span<const double> costs,
   std::vector<double> before(n + 1, 0);
   for (std::size_t i = 0; i < n; ++i) before[i + 1] = before[i] + costs[i];
   // longest[s][e]: cost of the longest stage for the first e nodes in s + 1 stages; begin[s][e]:
-  // begin of the last of these stages
+  // start of the last of these stages
   const std::size_t k = std::size_t(stages);
   std::vector longest(k, std::vector<double>(n + 1, kNever));
   std::vector begin(k, std::vector<std::size_t>(n + 1, 0));

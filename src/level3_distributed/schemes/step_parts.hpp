@@ -18,7 +18,7 @@ struct TimeRange {
 };
 
 /// A rank's time in a step, split by whether it computes and whether communication is in flight.
-/// The parts sum to the step, which begins at the end of the previous one or at the begin of the
+/// The parts sum to the step, which begins at the end of the previous one or at the start of the
 /// epoch.
 /// Units: s.
 struct StepParts {

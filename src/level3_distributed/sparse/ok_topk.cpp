@@ -18,7 +18,7 @@ std::uint32_t magnitude_bits(float value) {
   return std::bit_cast<std::uint32_t>(value) & 0x7fffffff;
 }
 
-/// The begins of parts with equally many of this rank's own pairs. Their average over ranks gives
+/// The starts of parts with equally many of this rank's own pairs. Their average over ranks gives
 /// the partition, which balances messages even if large gradients are clustered.
 Tensor own_begins(const SparseStream& stream, int ranks) {
   Tensor begins = Tensor::zeros(DType::int64, {ranks + 1});
@@ -28,7 +28,7 @@ Tensor own_begins(const SparseStream& stream, int ranks) {
         pairs > 0 ? stream.indexes()[static_cast<std::size_t>(pairs * r / ranks)]
                   : stream.size() * r / ranks;
   }
-  // The last begin is the size on every rank; its place is used for the number of elements to keep
+  // The last start is the size on every rank; its place is used for the number of elements to keep
   // (all of a dense stream).
   begins.data<std::int64_t>()[ranks] = static_cast<std::int64_t>(stream.values().size());
   return begins;
@@ -72,7 +72,7 @@ struct OkTopKOptions {
 
 /// The agreed state, the same on all ranks.
 struct Agreed {
-  std::vector<std::int64_t> begins;  // begins of parts, one more than ranks
+  std::vector<std::int64_t> begins;  // starts of parts, one more than ranks
   std::uint32_t bound = 0;           // threshold of magnitudes, as bits
   std::int64_t uses = 0;             // number of steps with this state
 };
@@ -182,7 +182,7 @@ class OkTopKSum final : public SparseAllReduce {
       return;
     }
     throw ShapeError(
-        "ok_topk: the begins of parts in the checkpoint do not ascend from 0; the checkpoint is "
+        "ok_topk: the starts of parts in the checkpoint do not ascend from 0; the checkpoint is "
         "damaged: resume from another one");
   }
 

@@ -44,7 +44,7 @@ MessageLine line_through(std::span<const TimedMessage> messages) {
   return line;
 }
 
-/// The best segmentation of `messages` into lines: the begin of each; the last is the end.
+/// The best segmentation of `messages` into lines: the start of each; the last is the end.
 struct Cut {
   std::vector<std::size_t> begins = {0};
   double squares = std::numeric_limits<double>::infinity();

@@ -24,7 +24,7 @@ std::vector<Id> binding_chain(const OperationGraph& graph, const OperationSchedu
   }
   while (id != OperationGraph::kNone) {
     chain.push_back(id);
-    // A begin equals the end of the awaited operation exactly.
+    // A start equals the end of the awaited operation exactly.
     const double begin = schedule.begin[id];
     const auto& before = graph.predecessors(id);
     const auto held = std::ranges::find_if(before, [&](Id b) { return schedule.end[b] == begin; });

@@ -21,7 +21,7 @@ struct RecordedStep {
 /// cuts, gradients and the end of forward need no clock reading.
 class StepRecorder final : public ExecutionEvent {
  public:
-  /// Clears all marks. `begin`: clock reading at the begin of the first gap.
+  /// Clears all marks. `begin`: clock reading at the start of the first gap.
   void start(double begin);
   /// Throws: Unsupported for an executor without events to cut at.
   [[nodiscard]] RecordedStep finish(const std::vector<Parameter>& parameters) const;

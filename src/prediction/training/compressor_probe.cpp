@@ -57,7 +57,7 @@ double seconds_of(const EntryChoice& choice, int n, std::vector<CompressorCost::
     ranks->barrier();  // the compressor's work only from here
     const GradientPart whole{0, {kSide, kSide}};
     const Traffic before = ranks->traffic();
-    // All ranks run on this thread: timed from the first one's begin to the last one's end.
+    // All ranks run on this thread: timed from the first one's start to the last one's end.
     if (begin == 0) begin = processor_seconds();
     compressor->start(*ranks, *library, value, rest, {.bucket = 0, .step = 0, .parts = {&whole, 1}})
         ->wait();

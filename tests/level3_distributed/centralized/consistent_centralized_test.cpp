@@ -116,7 +116,7 @@ TEST_CASE("a step moves each worker's gradient up and the parameters down, and a
     (void)scheme->step(batch_of(0, world()->rank(), workers));
     const auto by_call = world()->traffic().since(before).by_call;
     constexpr std::int64_t kWord = detail::ServerMessage::kBytes;
-    // A worker sends the gradient, the first one also the begin of a step. Servers send two
+    // A worker sends the gradient, the first one also the start of a step. Servers send two
     // requests.
     CHECK(by_call.at("send").bytes_sent == bytes + kWord * (world()->rank() == 0 ? 2 : 1));
     CHECK(by_call.at("receive").bytes_received == bytes + 2 * kWord);

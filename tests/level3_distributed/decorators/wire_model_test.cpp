@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The time from the first rank's begin to the last one's end: the fastest of three, because sleeps
+/// The time from the first rank's start to the last one's end: the fastest of three, because sleeps
 /// end late on a busy machine.
 template <class F>
 double seconds_of(const F& run) {

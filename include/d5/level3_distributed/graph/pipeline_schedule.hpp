@@ -35,10 +35,9 @@ using PipelineScheduleEntry = Entry<std::shared_ptr<PipelineSchedule>()>;
 
 /// A schedule simulated with one unit of time per task and free messages.
 struct PipelineTrial {
-  std::int64_t time = 0;  ///< makespan
-  double bubble = 0;      ///< share of `time` in which a stage waits
-  std::vector<int>
-      most_in_flight;  ///< by stage: micro-batches between their forward and backward pass
+  std::int64_t time = 0;            ///< makespan
+  double bubble = 0;                ///< share of `time` in which a stage waits
+  std::vector<int> most_in_flight;  ///< by stage: micro-batches with pending backward
 };
 
 /// Simulates a schedule.

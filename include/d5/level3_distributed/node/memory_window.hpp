@@ -28,7 +28,7 @@ enum class WindowLockKind { shared, exclusive };
 /// accumulates, element by element; `fetch_and_add` and `compare_and_swap` are atomic with respect
 /// to each other. Other concurrent accesses to the same place need a lock.
 ///
-/// Units: offsets in bytes from the begin of the target's part. The communicator's `Traffic` counts
+/// Units: offsets in bytes from the start of the target's part. The communicator's `Traffic` counts
 /// the calls by name; an access to the rank's own part counts as a call without bytes.
 /// Throws: ValueError for ranks and offsets out of range; TypeError; CommunicationError.
 /// Thread safety: as the communicator's; a lock is released by the thread that took it.

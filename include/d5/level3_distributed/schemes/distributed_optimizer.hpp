@@ -81,26 +81,24 @@ struct WholeNetwork {
   ExecutorOptions execution = {};
 };
 
-/// A registered scheme, with optional static functions of its class. The role of each rank, if not
-/// all are workers; it is needed before there is a network, to cut the samples:
+/// A registered scheme. Its class may have these static functions:
 ///
+///     // The role of each rank, if not all are workers; rank 0 is one. Needed before there is a
+///     // network, to cut the samples.
 ///     static RankRole role(const Options& options, int rank, int ranks);
 ///
-/// Rank 0 is a worker. The executor of this rank's part, if ranks train parts of the network. It
-/// cuts the network (a collective) and keeps no values of the other parts:
-///
+///     // The executor of this rank's part, if ranks train parts of the network. Cuts the network
+///     // (a collective) and keeps no values of the other parts.
 ///     static std::shared_ptr<GraphExecutor> part_executor(
 ///         const Options& options, const WholeNetwork& whole,
 ///         const std::shared_ptr<Communicator>& ranks);
 ///
-/// The settings for a resumed training, if the scheme determines some of them at run time and saves
-/// them in its state:
-///
+///     // The settings for a resumed training, if the scheme determines some of them at run time
+///     // and saves them in its state.
 ///     static Settings resumed(const Settings& settings, const ValueMap& state);
 ///
-/// Whether a checkpoint can be resumed on another number of ranks, because ranks have no state of
-/// their own:
-///
+///     // Whether a checkpoint can be resumed on another number of ranks, because ranks have no
+///     // state of their own.
 ///     static bool resumes_on_other_ranks(const Options& options);
 class DistributedOptimizerEntry
     : public Entry<std::shared_ptr<DistributedOptimizer>(std::shared_ptr<ThreeStepOptimizer>,

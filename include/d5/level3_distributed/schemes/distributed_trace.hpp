@@ -25,7 +25,7 @@ struct ClockSample {
   ClockOffset offset;
   std::int64_t at_ns;
 };
-/// Offset and drift: the line through a sample at the begin and one at the end. Between them its
+/// Offset and drift: the line through a sample at the start and one at the end. Between them its
 /// uncertainty is that of the worse sample, if the clocks' rates are constant.
 [[nodiscard]] ClockOffset clock_line(const ClockSample& begin, const ClockSample& end);
 

@@ -14,7 +14,7 @@ namespace d5 {
 struct LateArrival {
   int late = 0, waiting = 0;
   std::int64_t calls = 0;
-  double seconds = 0;  ///< from the begin of the wait to the arrival of `late`, the last rank
+  double seconds = 0;  ///< from the start of the wait to the arrival of `late`, the last rank
   bool operator==(const LateArrival&) const = default;
 };
 

@@ -13,7 +13,7 @@ namespace d5 {
 /// operations.
 struct OperationSchedule {
   std::vector<double> begin, end;
-  std::vector<OperationGraph::Id> order;  ///< sorted by begin
+  std::vector<OperationGraph::Id> order;  ///< sorted by start
   /// The operation that ran before it in the same slot of its lane; `kNone` for the first.
   std::vector<OperationGraph::Id> before_on_lane;
   double seconds = 0;  ///< makespan

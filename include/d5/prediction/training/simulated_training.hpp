@@ -35,7 +35,7 @@ struct SimulatedTrainingOptions {
   std::vector<TrainingRewrite> rewrites = {};
 };
 
-/// Times of rank 0 within a step. Units: s of virtual time since the step's begin.
+/// Times of rank 0 within a step. Units: s of virtual time since the start of the step.
 struct SimulatedStep {
   double backward_end = 0;  ///< end of the last node
   double exchange_end = 0;  ///< end of the last bucket's exchange; `backward_end` on one rank

@@ -15,7 +15,7 @@ void exchange_parts(StreamMessages& messages, const Communicator& ranks, const S
 [[nodiscard]] SparseStream sum_of_parts(const StreamMessages& messages, const Communicator& ranks,
                                         const SparseStream& stream,
                                         const std::vector<std::int64_t>& begins);
-/// The begins of equal parts.
+/// The starts of equal parts.
 [[nodiscard]] std::vector<std::int64_t> equal_begins(std::int64_t size, int ranks);
 
 }  // namespace d5::detail
