@@ -28,7 +28,7 @@ struct CollectiveBenchOptions {
 
 /// Times the algorithms of one kind of collective, interleaved size by size. Results are checked
 /// before and after the timed calls. Each call has new data and begins after a barrier. Short calls
-/// are timed as several in a row (the condition "repetitions"). Records for each size and algorithm:
+/// are timed as several in a row (the condition "repetitions"). Records per size and algorithm:
 ///
 /// - "time": a call's time on the slowest rank, sample by sample;
 /// - "algorithm_bandwidth": bytes of the data per second;
