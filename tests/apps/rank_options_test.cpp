@@ -82,7 +82,7 @@ TEST_CASE("an option of one rank alone is named on every rank, with what each wa
   INFO(run.err);
   CHECK(run.status == 1);
   for (const std::string rank : {"rank 0", "rank 1"}) {
-    CHECK_THAT(run.err, Catch::Contains(rank + ": the ranks were not started alike: "));
+    CHECK_THAT(run.err, Catch::Contains(rank + ": the ranks were started differently: "));
   }
   CHECK_THAT(run.err, Catch::Contains(words));
 }

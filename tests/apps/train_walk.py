@@ -148,18 +148,18 @@ TOGETHER = Case("together", "--save DIR/net.onnx --checkpoint DIR/ck --checkpoin
 REFUSED = [
     ("(?!consistent_.*centralized|hogwild).*", "lbfgs", "choose"),
     ("hogwild", "wire|delay", "no wire is modelled and no fault is injected"),
-    ("(?!consistent_.*centralized).*", "check-ranks", "ranks have parameters of their own"),
-    ("consistent_centralized|inconsistent_centralized", "gradient-norm", "at the servers of this scheme"),
+    ("(?!consistent_.*centralized).*", "check-ranks", "the ranks' parameters differ between steps"),
+    ("consistent_centralized|inconsistent_centralized", "gradient-norm", "the servers of this scheme have the gradients"),
     ("consistent_centralized|pipeline|tensor_parallel", "evolution", "evolution"),
     ("(?!consistent_|.*_centralized|hogwild|stale|pipeline|tensor).*|consistent_neighbors",
      "schedule-free|lookahead", "other"),
     (".*exchange=compressed:exchange.compressor=sign", ".*", "set error_feedback: false"),
     (".*one_bit_adam:exchange.compressor=(bfloat16|float16|power_sgd|random_k|sign|terngrad)", ".*",
-     "has no messages that each rank adds for itself"),
+     "does not gather messages that each rank adds"),
     ("d2", "momentum|adam|make-reference", "defined for plain gradient descent"),
     ("pipeline|tensor_parallel", "sam", "all gradients on each rank"),
     ("tensor_parallel", "bfloat16|float16", "no two linear layers"),
-    ("tensor_parallel", "clip-tensor-norm", "of which a rank has parts"),
+    ("tensor_parallel", "clip-tensor-norm", "but a rank has only parts"),
 ]
 
 

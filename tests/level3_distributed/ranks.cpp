@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linked into every program of tests that several ranks run.
+// Linked into every test program that runs on several ranks.
 #include <catch2/catch.hpp>
 
 #include "d5/level3_distributed/communicator/communicator.hpp"
@@ -7,8 +7,8 @@
 namespace d5::testing {
 namespace {
 
-/// A rank whose test case failed would go on to the next one, while the others wait for it in this
-/// one: it ends the job instead, after its failures were printed.
+/// Ends the job after a failed test case, with its failures printed. Otherwise the rank would
+/// continue with the next one, while the others wait in this one.
 class FailTogether : public Catch::TestEventListenerBase {
  public:
   using TestEventListenerBase::TestEventListenerBase;

@@ -11,7 +11,7 @@ namespace d5::testing {
 
 struct DigitsForRanks {
   int train = 36, test = 10;
-  int seed = 1;  ///< of the training
+  int seed = 1;  ///< training seed
 };
 
 /// LeNet by plain descent on digits that d5 carries: an epoch in steps of 12 samples. `more` are

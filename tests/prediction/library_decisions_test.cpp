@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What simulated ranks' own collectives choose, against Open MPI 4.1's source:
+// Choices of simulated ranks' own collectives, compared with Open MPI 4.1's source:
 // ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, ompi/mca/coll/libnbc. On powers of two and one
 // beside them, up to 32 MiB and 100,000 ranks, the tables were compared with what the functions of
 // the library of Open MPI 4.1.4 choose, 56,441 cases each: no difference.
@@ -74,7 +74,7 @@ TEST_CASE("so are a broadcast, an all-gather and a reduce-scatter") {
   }
 }
 
-/// Of a call on simulated ranks with 4 MB each.
+/// Time of a call on simulated ranks with 4 MB each.
 double seconds_of(int n, const std::function<void(Communicator&, Tensor&)>& call) {
   return run_simulated(n, simple_network(n),
                        [&](SimulatedRank&, const std::shared_ptr<Communicator>& ranks) {
@@ -109,7 +109,7 @@ TEST_CASE("a started collective is Open MPI's libnbc's, a blocking one its table
       }
     });
   };
-  // By halving; down a tree, then 15 parts through the root's port.
+  // Blocking: recursive halving. Started: over a tree, then 15 parts through the root's port.
   CHECK(scatter(false) == Approx(4 * latency + 15.0 / 16 * all).epsilon(kTimeRounding));
   CHECK(scatter(true) == Approx(5 * latency + 4 * all + 15.0 / 16 * all).epsilon(kTimeRounding));
 }

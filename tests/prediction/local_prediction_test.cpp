@@ -32,7 +32,7 @@ NetworkDescription memory(int ranks) {
   return network;
 }
 
-/// Each launch of which notes that it ran, and measures a step.
+/// Each launch records that it ran, and measures a step.
 LocalRanks noting(std::string& order, int launches, double measured) {
   return {.profile =
               [&](int copies, int launch) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks that frameworks bring.
+// Network models of frameworks.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// As `closed` of the simplest kind: a message is there after a second.
+/// The simplest model: a message arrives after a second.
 class SecondNetwork final : public SimulatedNetwork {
  public:
   SecondNetwork(const NetworkDescription&, int) {}

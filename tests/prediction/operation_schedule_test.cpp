@@ -35,7 +35,7 @@ OperationGraph random_graph(std::uint64_t seed, std::size_t operations) {
   return graph;
 }
 
-/// The same rules, read from their words: at each moment everything is looked at.
+/// A naive implementation of the same rules that considers everything at each moment.
 std::vector<double> slow_schedule(const OperationGraph& graph) {
   const std::size_t count = graph.id_end();
   std::vector<double> begin(count, -1), ready(count, -1);

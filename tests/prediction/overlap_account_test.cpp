@@ -53,7 +53,7 @@ TEST_CASE("a recorder tells buckets by their call, and the parts sum to the step
   const CommunicationInfo info{
       .id = 7, .call = "all_reduce", .asked_ns = 5, .begun_ns = 5, .label = "bucket 0"};
   recorder.before_call(info);
-  CommunicationInfo inner = info;  // of the algorithm
+  CommunicationInfo inner = info;  // a call inside the algorithm
   inner.id = 8;
   recorder.before_call(inner);
   recorder.after_call(inner);
@@ -86,7 +86,7 @@ Measurement step_times(const std::string& candidate, std::vector<double> samples
 }
 
 TEST_CASE("a search's gain is of pairs, and no difference is one whose interval holds 1") {
-  const std::vector<double> base{1, 2, 1, 2, 1, 2, 1, 2};  // a machine that wavers
+  const std::vector<double> base{1, 2, 1, 2, 1, 2, 1, 2};  // a machine of varying speed
   std::vector<double> faster, wavering{1.1, 1.9, 0.9, 2.1, 1.1, 1.9, 0.9, 2.1};
   for (const double t : base) faster.push_back(t / 1.25);
   const OverlapGrid grid = overlap_grid_of(

@@ -76,10 +76,10 @@ TEST_CASE("what is wrong in a grid is said with file and line") {
   const auto [text, says] = GENERATE(table<std::string, std::string>({
       {"a,b\n", "g.csv:1: no such head"},
       {"model,batch,a,b\nm,8,1\n", "g.csv:2: 3 cells under a head of 4"},
-      {"model,batch,b\nm,8,fast\n", "'fast' is no number above 0"},
-      {"model,batch,b\nm,8,nan\n", "no number above 0"},
-      {"model,batch,b\nm,8,-1\n", "no number above 0"},
-      {"model,batch,b\nm,1.5,1\n", "no whole number"},
+      {"model,batch,b\nm,8,fast\n", "'fast' is not a positive number"},
+      {"model,batch,b\nm,8,nan\n", "not a positive number"},
+      {"model,batch,b\nm,8,-1\n", "not a positive number"},
+      {"model,batch,b\nm,1.5,1\n", "not a whole number"},
       {"model,batch,b\n", "no row"},
   }));
   CHECK_THROWS_AS(grid_of(text), FormatError);
@@ -87,7 +87,7 @@ TEST_CASE("what is wrong in a grid is said with file and line") {
   CHECK_THROWS_AS(grid_of("model,batch,a,b_percent\n"), NotFound);
 }
 
-/// Of each row what the study printed as the best's gain over its default, in per cent.
+/// The gain of the best over the default in each row, as printed in the study, in per cent.
 std::map<std::string, double> published_gains(const std::string& text) {
   std::map<std::string, double> gains;
   std::istringstream in(text);

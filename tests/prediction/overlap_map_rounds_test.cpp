@@ -55,7 +55,7 @@ TEST_CASE(
     held_by_one += holds(one, 1.5) ? 1 : 0;
     met_by_one += meet(one, other) ? 1 : 0;
   }
-  // Of 4,000 trials of 0.95 a share is off by 0.0034 (standard deviation): four of them.
+  // Four standard deviations of a share of 0.95 in 4,000 trials, 0.0034 each.
   CHECK(std::abs(held - 0.95 * kMaps) < 4 * 0.0034 * kMaps);
   CHECK(met > 0.95 * kMaps);
   CHECK(held_by_one < 0.3 * kMaps);

@@ -63,7 +63,7 @@ TEST_CASE("two maps agree in the cells whose intervals meet") {
 TEST_CASE("maps of another machine, or of other threads or ranks, are refused") {
   const Results map = results_of(map_of(1, 1));
   CHECK_THROWS_WITH(compare_overlap_maps(map, results_of(map_of(1, 1), "other")),
-                    Catch::Contains("machines that differ, h and other"));
+                    Catch::Contains("different machines: h and other"));
   Results threads = map;
   threads.environment.threads = 2;
   CHECK_THROWS_WITH(compare_overlap_maps(map, threads), Catch::Contains("threads that differ"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies on graphs and profiles small enough to be reckoned by hand, and beside simulated
+// Strategies on graphs and profiles small enough to compute by hand, and compared with simulated
 // ranks.
 #include "d5/prediction/training/prediction_strategy.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 using Id = OperationGraph::Id;
 
-/// A second a byte of a sum, half a second to agree.
+/// One second per byte of a sum, half a second for negotiation.
 double by_hand(const Operation& operation) {
   return operation.kind == "negotiation" ? 0.5 : operation.rule->bytes;
 }
@@ -141,7 +141,7 @@ TrainingProfile two_nodes() {
   return profile;
 }
 
-/// 1 GB/s and no latency: of 2 ranks a ring takes a bucket's bytes once.
+/// 1 GB/s and no latency: a ring of 2 ranks sends a bucket's bytes once.
 NetworkDescription fast_network() {
   NetworkDescription network = simple_network(64);
   network.latency.value = 0;

@@ -102,7 +102,7 @@ TEST_CASE("steps of all launches are judged together") {
   std::vector<TrainingProfile> crowded(6, even_launch(1, 5));
   for (TrainingProfile& launch : crowded) launch.mistrusted = {"4 threads in all on 2 cores"};
   CHECK(joined_launches(crowded).mistrusted == crowded[0].mistrusted);
-  // Of several batch sizes those that all launches came to.
+  // The batch sizes common to all launches.
   crowded[0].batches.push_back(crowded[0].batches[0]);
   crowded[0].batches[1].batch = 16;
   CHECK(joined_launches(crowded).batches.size() == 1);
@@ -139,11 +139,11 @@ TEST_CASE("launches of trainings that differ are refused, with what differs") {
   }
   SECTION("no batch size in common") {
     other.batches[0].batch = 9;
-    expect_refusal("no batch size that all have");
+    expect_refusal("no batch size in common");
   }
   SECTION("several launches already") {
     other = joined_launches(std::vector<TrainingProfile>(2, even_launch(1, 5)));
-    expect_refusal("launch 2 has several launches of its own");
+    expect_refusal("launch 2 has several launches already");
   }
   SECTION("none") {
     launches.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a paper measured on 4, 8 and 12 nodes, beside what is predicted from one node's rate, the
+// A paper's measurements on 4, 8 and 12 nodes, compared with predictions from one node's rate, the
 // work of each operator, and a network fitted to its table of all-reduces.
 #include <fmt/format.h>
 
@@ -155,7 +155,7 @@ TEST_CASE("the network fitted to VGG-13 predicts ResNet-50, and both beyond what
     CHECK(small.alpha <= last_alpha);  // each node more leaves each a smaller share
     last_alpha = small.alpha;
     if (nodes >= 4) {
-      // As in the paper: what a ring sends twice is gathered n - 1 times.
+      // As in the paper: a ring sends data twice, the all-gather n - 1 times.
       const double gain =
           large.seconds / predicted(ternary(step_graph(vgg, nodes)), network).seconds;
       fmt::print("{:10} ternary gradients train vgg-13 {:.2f} times as fast\n", "", gain);

@@ -6,7 +6,7 @@
 namespace d5 {
 
 inline constexpr double kSimpleLatency = 50e-6, kSimpleBandwidth = 1e9;
-/// Of virtual times: additions of some thousand doubles in another order.
+/// Tolerance of virtual times: sums of some thousand doubles in another order.
 inline constexpr double kTimeRounding = 1e-9;
 
 /// Hosts of one rank each: 50 us, 1 GB/s, no overhead.

@@ -70,8 +70,8 @@ TEST_CASE("reductions and copies of a rank take the time that they are said to t
 }
 
 TEST_CASE("a ring goes on only when its rank looks") {
-  // 4 ranks: 6 rounds of 1 ms and the latency. Who computes for 100 ms and looks at the end has
-  // done one round by then, and the other five after it.
+  // 4 ranks: 6 rounds of 1 ms and the latency. A rank that computes for 100 ms and polls at the end
+  // has done one round by then, and the other five after it.
   const auto step = [](int looks) {
     return seconds_of(4, {}, [looks](SimulatedRank& rank, const Ranks& ranks) {
       Tensor data = phantom_tensor({DType::float32, {1'000'000}});

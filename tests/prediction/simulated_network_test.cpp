@@ -17,7 +17,7 @@ struct MessageTimes {
   double sent = -1, arrived = -1;
 };
 
-/// When each message was sent and has arrived.
+/// Send and arrival time of each message.
 std::map<std::int64_t, MessageTimes> all_times(SimulatedNetwork& network) {
   std::map<std::int64_t, MessageTimes> times;
   std::vector<SimulatedNetwork::Change> changes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks of one machine do in memory that they share, in virtual time, against closed forms.
+// Virtual times of ranks of one machine in shared memory, compared with closed forms.
 #include <catch2/catch.hpp>
 
 #include <functional>

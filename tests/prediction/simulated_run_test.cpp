@@ -75,7 +75,7 @@ TEST_CASE("what a message's bytes cost the processors passes beside the network"
       const auto received = ranks->start_receive(into, 0);
       if (comes_late) rank.spend(2e-3);
       received->wait();
-      // Who waited has taken the bytes as they came.
+      // A waiting rank takes the bytes as they arrive.
       CHECK(rank.now() == Approx(comes_late ? 2e-3 + 0.25e-3 : 1e-3 + kSimpleLatency));
     }
   });
@@ -277,7 +277,7 @@ TEST_CASE("a simulation above its budget of time stops with what it has") {
         }
       },
       options);
-  CHECK_THAT(report.stopped, Catch::Contains("were over"));
+  CHECK_THAT(report.stopped, Catch::Contains("was reached"));
   CHECK(report.rank_seconds.size() == 2);
 }
 
@@ -303,7 +303,7 @@ TEST_CASE("spans of ranks lie on lanes of their own, in virtual time") {
     CHECK(record->parent == outer.at(lane)->id);
     CHECK(record->end_ns - record->begin_ns == 500'000'000);
   }
-  // Who comes later finds the other's message there; the other waits for its, 50 us longer.
+  // The later rank finds the other's message; the other one waits for its message, 50 us longer.
   std::set<std::int64_t> lengths;
   for (const auto& [lane, record] : outer) lengths.insert(record->end_ns - record->begin_ns);
   CHECK(lengths == std::set<std::int64_t>{2'500'000'000, 2'500'050'000});
@@ -322,7 +322,7 @@ TEST_CASE("bad numbers of ranks are told") {
   CHECK_THROWS_AS(run_simulated(0, simple_network(2), nothing), ValueError);
   CHECK_THROWS_AS(run_simulated(-1, simple_network(2), nothing), ValueError);
   CHECK_THROWS_WITH(run_simulated(3, simple_network(2), nothing),
-                    Catch::Contains("has places for 2 ranks") && Catch::Contains("raise 'hosts'"));
+                    Catch::Contains("has room for 2 ranks") && Catch::Contains("raise 'hosts'"));
   CHECK_THROWS_AS(run_simulated(1, simple_network(1),
                                 [](SimulatedRank& rank, const Ranks&) { rank.spend(-1); }),
                   ValueError);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemes whose outcome depends on who comes first: on simulated ranks that is always the same.
+// Schemes whose result depends on the order of arrivals, which is deterministic on simulated ranks.
 #include <catch2/catch.hpp>
 
 #include <cmath>

@@ -55,8 +55,8 @@ TEST_CASE("one simulated rank takes the profile's step, and nothing shows of an 
 }
 
 TEST_CASE("what backpropagation hides of an all-reduce, and what it does not, is as by hand") {
-  // Two ranks' ring sends half of a bucket twice, 0.5 ms each. By itself the first bucket is there
-  // before the second begins, of which 1 ms shows.
+  // Two ranks' ring sends half of a bucket twice, 0.5 ms each. With asynchronous progress the first
+  // bucket is done before the second begins, which exposes 1 ms.
   const auto by_itself =
       simulate_training(three_pieces(), 2, fast_ports(), ring_by(SimulatedProgressRule::thread));
   CHECK(by_itself.step == Approx(0.031).epsilon(1e-3));
@@ -72,7 +72,7 @@ TEST_CASE("what backpropagation hides of an all-reduce, and what it does not, is
 
 TEST_CASE("a rank's own work in an exchange takes what the profile says, unless told otherwise") {
   TrainingProfile profile = three_pieces();
-  // Of both megabytes in one message half is summed, between the ring's two rounds: 0.5 ms.
+  // Half of the two megabytes in one message is summed between the ring's two rounds: 0.5 ms.
   profile.rates = {.reduce_bandwidth = 2e9, .scale_bandwidth = 2e9, .copy_bandwidth = 2e9};
   auto options = ring_by(SimulatedProgressRule::poll);
   options.scheme.settings.set("bucket_bytes", 5'000'000);
@@ -94,7 +94,7 @@ TEST_CASE("a network's spread widens the interval of a prediction") {
   network.spread = {0.5, "made up"};
   const auto unsure = predict_scaling(three_pieces(), network, options).front();
   CHECK(unsure.step == Approx(sure.step));
-  // Of the last bucket's millisecond half is sure.
+  // Half of the last bucket's millisecond is certain.
   CHECK(unsure.step_interval.low == Approx(0.0305).epsilon(1e-3));
   CHECK(unsure.step_interval.high == Approx(0.0315).epsilon(1e-3));
 }

@@ -23,7 +23,7 @@ TimedStep two_gradients(double second_backward) {
           .rest = 0};
 }
 
-/// Of a step in which nothing is left from the one before; each gradient is a bucket.
+/// Seconds of a step without leftovers of the previous one; each gradient is a bucket.
 double step_seconds(int n, const TimedStep& times, const Settings& more = {},
                     const SimulationOptions& options = {}) {
   double took = 0;

@@ -5,8 +5,8 @@
 
 namespace d5::detail {
 
-/// What a machine draws at random when it starts, and its monotonic clock with it; the same in all
-/// its containers. Empty where it is hidden.
+/// The kernel's random boot id, which also identifies the monotonic clock; the same in all
+/// containers of a machine. Empty if it cannot be read.
 [[nodiscard]] const std::string& boot_id();
 
 }  // namespace d5::detail

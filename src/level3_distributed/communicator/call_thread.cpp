@@ -23,7 +23,7 @@ bool bind_here(const std::vector<int>& cores) {
   return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-/// Binds it to a place among those that the process may use.
+/// Binds the calling thread to the core at index `place` of those that the process may use.
 std::string bind_to(int place) {
   const auto& allowed = machine().allowed;
   if (place < 0 || place >= static_cast<int>(allowed.size())) {
@@ -36,10 +36,10 @@ std::string bind_to(int place) {
 
 }  // namespace
 
-/// Written by the thread, read by who asked once it is done.
+/// A call: written by the thread, read by the caller once it is done.
 struct CallThread::Call {
   Begin begin;
-  std::unique_ptr<Request> request = {};  ///< the thread's alone
+  std::unique_ptr<Request> request = {};  ///< used by the thread only
   std::exception_ptr error = {};
   Request::Times times = {};
   std::atomic<bool> done = false;
@@ -52,7 +52,7 @@ struct CallThread::Call {
       request.reset();
     }
     if (times.ended_ns == 0) times.ended_ns = Trace::now_ns();
-    begin = nullptr;  // its tensors
+    begin = nullptr;  // releases the tensors
     done.store(true, std::memory_order_release);
     done.notify_all();
   }
@@ -118,7 +118,7 @@ std::unique_ptr<Request> CallThread::start(Begin begin) {
   auto call = std::make_shared<Call>();
   call->begin = std::move(begin);
   auto request = std::make_unique<ThreadRequest>(shared_from_this(), call);
-  if (is_this_thread()) {  // a schedule that goes on here
+  if (is_this_thread()) {  // called by a schedule on this thread
     begin_asked();
     this->begin(std::move(call));
     return request;
@@ -154,10 +154,10 @@ void CallThread::work() {
       std::this_thread::yield();
     }
   }
-  for (const auto& call : under_way_) (void)call->request.release();  // nobody may wait for them
+  for (const auto& call : under_way_) (void)call->request.release();  // waiting might never end
 }
 
-/// False at the end.
+/// Returns false when the thread should end.
 bool CallThread::sleep_until_needed() {
   if (abandoned_) return false;
   if (!under_way_.empty()) return true;
@@ -171,7 +171,7 @@ bool CallThread::sleep_until_needed() {
   return !asked_.empty() || !stopping_;
 }
 
-/// To the first of these; none: where it was before.
+/// Binds the thread to the first of these cores; empty: to its original cores.
 void CallThread::bind(const std::vector<int>& cores) {
   const int core = cores.empty() ? -1 : cores.front();
   if (core == bound_) return;

@@ -26,14 +26,15 @@ class CallThread : public std::enable_shared_from_this<CallThread> {
   using Begin = std::function<std::unique_ptr<Request>()>;
 
   CallThread(std::shared_ptr<SchedulesUnderWay> schedules, std::optional<int> place);
-  /// Waits for what is under way, except while an exception unwinds: then it is left as it is.
+  /// Waits for the calls in flight, except during the unwinding of an exception: then they are
+  /// abandoned.
   void stop();
   [[nodiscard]] const std::string& pinning() const { return pinning_; }
 
-  /// `begin` is called on the thread, after all that were asked for before; null is done at once.
+  /// Calls `begin` on the thread, after all earlier ones; null is done at once.
   [[nodiscard]] std::unique_ptr<Request> start(Begin begin);
   void wake();
-  /// On the thread itself: one look at all that is under way.
+  /// Polls all calls in flight once; called on the thread.
   void look();
   [[nodiscard]] bool is_this_thread() const { return std::this_thread::get_id() == id_; }
 
@@ -48,14 +49,14 @@ class CallThread : public std::enable_shared_from_this<CallThread> {
 
   std::shared_ptr<SchedulesUnderWay> schedules_;
   std::string pinning_ = "none";
-  int bound_ = -1;     // by the resources of a call; -1: as the thread began
-  cpu_set_t unbound_;  // what it began with
-  std::mutex mutex_;   // of what follows
+  int bound_ = -1;     // core by a call's resources; -1: original cores
+  cpu_set_t unbound_;  // original cores
+  std::mutex mutex_;   // guards the following members
   std::condition_variable needed_;
   std::vector<std::shared_ptr<Call>> asked_;
   bool woken_ = false, stopping_ = false;
   std::atomic<bool> abandoned_ = false;
-  std::vector<std::shared_ptr<Call>> under_way_;  // the thread's own
+  std::vector<std::shared_ptr<Call>> under_way_;  // used by the thread only
   std::atomic<std::thread::id> id_;
   std::thread thread_;
 };

@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// Checks what rank `rank` of `size` asks for, and fills in its bytes.
+/// Checks a call of rank `rank` of `size`, and fills in its bytes.
 /// Throws: TypeError, ShapeError, ValueError, Unsupported.
 void check_call(CommunicationCall& call, int rank, int size);
 

@@ -20,13 +20,13 @@
 namespace d5 {
 namespace {
 
-constexpr std::array kWaiting = {"usual", "spin", "yield", "sleep"};  // as `Waiting` counts
+constexpr std::array kWaiting = {"usual", "spin", "yield", "sleep"};  // in the order of `Waiting`
 
 int number_of(std::string_view text, std::string_view what) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size()) return value;
-  throw ValueError(fmt::format("resources: {}={} is no whole number", what, printable(text)));
+  throw ValueError(fmt::format("resources: {}={} is not a whole number", what, printable(text)));
 }
 
 bool is_bound_here(int core) {
@@ -71,7 +71,7 @@ void set(CommunicationResources& resources, std::string_view key, const std::str
     resources.waiting = static_cast<Waiting>(place - kWaiting.begin());
   } else {
     throw ValueError(fmt::format(
-        "resources: there is no '{}'; expected threads, chunk, cores, waiting or poll, as in "
+        "resources: unknown key '{}'; expected threads, chunk, cores, waiting or poll, as in "
         "threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us",
         printable(key)));
   }

@@ -35,7 +35,7 @@ void CommunicationSchedule::wait_for_calls() {
 
 namespace detail {
 
-/// Which of `options` a schedule heeds.
+/// The resources in `options` that a schedule uses.
 UsedResources heeded(const CallOptions& options, bool has_thread, const ScheduleFacts& facts) {
   const CommunicationResources& asked = options.resources;
   UsedResources used;
@@ -54,9 +54,9 @@ UsedResources heeded(const CallOptions& options, bool has_thread, const Schedule
     ignored.cores = asked.cores;
   }
   used.ignored =
-      ignore_all(ignored, has_thread ? "one thread moves messages, and none in pieces of "
-                                       "another size than the algorithm's"
-                                     : "no ProgressThread is around these ranks")
+      ignore_all(ignored,
+                 has_thread ? "a single thread moves messages, with the algorithm's own chunk size"
+                            : "no ProgressThread is around these ranks")
           .ignored;
   return used;
 }
@@ -93,10 +93,10 @@ class ScheduledRequest final : public Request {
 
   [[nodiscard]] int priority() const { return options_ ? options_->priority : 0; }
   [[nodiscard]] const std::shared_ptr<const CallOptions>& options() const { return options_; }
-  /// Whether a progress thread leaves it to its owner.
+  /// Whether the owner progresses it instead of a progress thread.
   [[nodiscard]] bool is_owners() const { return used_ && used_->resources.threads == 0; }
 
-  /// Keeps what it throws for whoever asks this request.
+  /// Stores an exception for the waits on this request.
   bool advance() noexcept {
     try {
       complete_ = complete_ || schedule_.advance();
@@ -119,7 +119,7 @@ class ScheduledRequest final : public Request {
   bool moved_on() {
     const auto lock = all_.lock();
     if (complete_) return true;
-    if (!options_ && all_.only(this)) {  // the transport waits better than we do
+    if (!options_ && all_.only(this)) {  // the transport's own wait is better
       try {
         schedule_.wait_for_calls();
       } catch (...) {
@@ -148,7 +148,7 @@ class ScheduledRequest final : public Request {
 };
 
 void SchedulesUnderWay::add(ScheduledRequest* request) {
-  if (advancing_) {  // by its place, which must not move
+  if (advancing_) {  // by index, because the list must not change
     all_.push_back(request);
   } else {
     const auto first_lower = std::ranges::find_if(all_, [&](const ScheduledRequest* other) {
@@ -179,7 +179,7 @@ std::shared_ptr<const CallOptions> SchedulesUnderWay::options_for_thread() const
 void SchedulesUnderWay::advance(By by) {
   if (advancing_) return;
   advancing_ = true;
-  for (std::size_t i = 0; i < all_.size(); ++i) {  // they may add others
+  for (std::size_t i = 0; i < all_.size(); ++i) {  // schedules may add others
     ScheduledRequest* request = all_[i];
     if (!request || (by == By::thread && request->is_owners())) continue;
     if (request->advance()) all_[i] = nullptr;
@@ -194,7 +194,7 @@ std::unique_ptr<Request> run_schedule(Communicator& ranks, CommunicationSchedule
                                       const ScheduleFacts& facts) {
   return ranks.observe_schedule([&]() -> std::unique_ptr<Request> {
     const auto options = ranks.options();
-    // Its own calls have none: some start now, and others later.
+    // Its own calls have no options: some start now and others later.
     return ranks.with(nullptr, [&] {
       return std::make_unique<detail::ScheduledRequest>(ranks.schedules(), std::move(schedule),
                                                         options, facts);

@@ -27,7 +27,7 @@ bool Request::wait_until(std::chrono::steady_clock::time_point deadline) {
   return true;
 }
 
-/// Tells the observers of one call; empty where there are none.
+/// Notifies observers of one call; empty without observers.
 class Communicator::Observation {
  public:
   Observation(const Communicator& communicator, const CommunicationCall& call)
@@ -44,14 +44,14 @@ class Communicator::Observation {
              .asked_ns = Trace::now_ns()};
     info_.begun_ns = info_.asked_ns;
     if (!call.options) return;
-    info_.label = call.options->label;  // which the request keeps
+    info_.label = call.options->label;  // kept alive by the request
     info_.priority = call.options->priority;
   }
 
   using Hook = void (CommunicationEvent::*)(const CommunicationInfo&);
   void tell(Hook hook) const {
     if (listeners_.empty()) return;
-    static std::recursive_mutex one_at_a_time;  // schedules may call on a thread of their own
+    static std::recursive_mutex one_at_a_time;  // schedules may call on another thread
     const std::lock_guard lock(one_at_a_time);
     for (const auto& listener : listeners_) (listener.get()->*hook)(info_);
   }
@@ -71,9 +71,9 @@ class Communicator::Observation {
   CommunicationInfo info_;
 };
 
-/// A request whose waits observers hear of, whose life is on the trace (an overlapping span from
-/// its start until this rank learns that it is complete, and a span for each wait), and whose bytes
-/// are counted when they are known.
+/// A request with observed waits. The trace shows it as an overlapping span, from its start until
+/// this rank learns that it is complete, and a span for each wait. Its bytes are counted when they
+/// are known.
 class Communicator::ObservedRequest final : public Request {
  public:
   /// Made inside the span of the call that started it. The communicator outlives it.
@@ -166,7 +166,7 @@ void Communicator::describe(Span& span, const CommunicationCall& call) const {
 }
 
 void Communicator::run(CommunicationCall call) {
-  // What arrives is known, and counted, when it is there.
+  // The received bytes are known, and counted, at completion.
   if (call.received) return start(std::move(call))->wait();
   detail::check_call(call, rank(), size());
   count(call);

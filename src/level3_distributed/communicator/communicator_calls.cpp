@@ -9,7 +9,7 @@ CommunicationCall all_reduce_call(Tensor& data, Reduction reduction) {
   return {.kind = CallKind::all_reduce, .output = data, .reduction = reduction};
 }
 CommunicationCall broadcast_call(Tensor& data, int root) {
-  // A root below 0 is nobody, and not "any".
+  // A negative root is invalid; it does not mean "any".
   return {.kind = CallKind::broadcast, .output = data, .peer = root};
 }
 CommunicationCall all_gather_call(const Tensor& mine, Tensor& all, const RankCounts& counts) {

@@ -31,12 +31,12 @@ std::shared_ptr<Communicator> Communicator::group(const std::vector<int>& ranks)
   std::vector<int> outermost;
   for (const int member : ranks) {
     if (member < 0 || member >= size()) refuse(fmt::format("there are {} ranks", size()));
-    if (in[static_cast<std::size_t>(member)]) refuse("one stands there twice");
+    if (in[static_cast<std::size_t>(member)]) refuse("a rank is listed twice");
     in[static_cast<std::size_t>(member)] = true;
     outermost.push_back(outermost_rank(member));
   }
   if (!in[static_cast<std::size_t>(rank())])
-    refuse("this rank is not in it; its ranks alone call it");
+    refuse("this rank is not in it; only its ranks may call it");
   note_traffic("group", 0, 0);
   auto group = do_group(ranks);
   adopt(*group, fmt::format("{}/[{}]", name_, fmt::join(ranks, ", ")), std::move(outermost));

@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// How bad a status is: what any rank says of a record holds for all.
+/// Severity of a status: the worst of any rank holds for all.
 int severity(Status status) {
   switch (status) {
     case Status::passed:

@@ -8,7 +8,8 @@
 
 namespace d5::detail {
 
-/// Every rank's `mine`, in their order, the same on each. No text holds a zero byte. A collective.
+/// Every rank's `mine`, in rank order, on every rank. Texts must not contain zero bytes. A
+/// collective.
 [[nodiscard]] std::vector<std::string> gather_texts(Communicator& ranks, const std::string& mine);
 
 }  // namespace d5::detail

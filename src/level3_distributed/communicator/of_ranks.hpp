@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// Of every rank's `mine`, the same on each. Collectives.
+/// Maximum, mean and disjunction of every rank's `mine`; the same result on each rank. Collectives.
 [[nodiscard]] double largest_of_ranks(Communicator& ranks, double mine);
 [[nodiscard]] double mean_of_ranks(Communicator& ranks, double mine);
 [[nodiscard]] bool any_of_ranks(Communicator& ranks, bool mine);

@@ -9,23 +9,22 @@
 
 namespace d5::detail {
 
-/// Where ranks are strands of one thread, what is waited for is another strand's affair: called in
-/// place of every pause on this thread, unless null.
+/// Called in place of every pause on this thread, unless null. If ranks are strands of one thread,
+/// a wait must switch to another strand.
 using PauseInstead = void (*)();
 [[nodiscard]] PauseInstead& pause_instead_of_thread();
 
-/// Whether the ranks of this node are no more than its cores.
+/// Whether this node has at least one core per rank.
 [[nodiscard]] bool ranks_have_cores();
 
-/// What is done between two looks at something under way. At first nothing, where the ranks of this
-/// node have a core each, for one that is given away while other work waits for it comes back after
-/// milliseconds; then the core is given away; who waits for longer than exchanges of a step take
-/// sleeps in between.
+/// The pause between two polls. At first it spins, if each rank of this node has a core, because a
+/// core yielded to other work comes back only after milliseconds. Then it yields. After a wait
+/// longer than the exchanges of a step it sleeps.
 class Patience {
  public:
-  /// Several times what a short message takes between cores that are awake.
+  /// Several times the time of a short message between spinning cores.
   static constexpr std::chrono::nanoseconds kEager = std::chrono::microseconds(20);
-  /// Of what stands still while nobody looks.
+  /// Time awake for work that makes progress only by polling.
   static constexpr std::chrono::nanoseconds kOfWork = std::chrono::seconds(1);
 
   explicit Patience(std::chrono::nanoseconds awake = std::chrono::milliseconds(5))
@@ -56,7 +55,7 @@ class Patience {
   bool eager_ = ranks_have_cores(), sleeps_ = false;
 };
 
-/// The same as resources say.
+/// The pause that a call's resources ask for.
 class PollPause {
  public:
   explicit PollPause(const CommunicationResources& resources)

@@ -14,7 +14,7 @@ using ReducedTypes = Join<FloatTypes, IntegerTypes>;
 template <class T>
 constexpr bool kIsSmallFloat = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
-/// What elements of type T are combined in.
+/// The type in which elements of type T are combined.
 template <class T>
 using Combined = std::conditional_t<kIsSmallFloat<T>, float, T>;
 

@@ -14,10 +14,10 @@ namespace d5::detail {
 
 class ScheduledRequest;
 
-/// The schedules under way on one outermost communicator, in the order of their start. One of them
-/// may start others, and sleep until these are done.
+/// The schedules in flight on one outermost communicator, in the order of their start. A schedule
+/// may start others and sleep until they are done.
 ///
-/// Thread safety: whoever holds the lock; a progress thread may move them on beside their owner.
+/// Thread safety: guarded by a lock; a progress thread may progress schedules beside their owner.
 class SchedulesUnderWay {
  public:
   [[nodiscard]] std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
@@ -31,21 +31,21 @@ class SchedulesUnderWay {
     return all_.size() == 1 && all_.front() == request;
   }
   [[nodiscard]] bool empty() const { return all_.empty(); }
-  /// Who moves them on: some are left to their owner.
+  /// The thread that progresses a schedule: its owner or a progress thread.
   enum class By { owner, thread };
-  /// Moves each on, and lets go of those at their end. Nothing where one of them asks for it.
+  /// Progresses each schedule and releases finished ones. Does nothing if called by a schedule.
   void advance(By by = By::owner);
   [[nodiscard]] bool empty_for_thread() const;
-  /// Of the first that a thread moves on; null: none were given.
+  /// Options of the first schedule that a progress thread progresses; null: defaults.
   [[nodiscard]] std::shared_ptr<const CallOptions> options_for_thread() const;
 
   [[nodiscard]] bool has_thread() const { return added_ != nullptr; }
-  /// Called when there is one more: of a thread that moves them on.
+  /// Sets the listener for added schedules, for a progress thread.
   void on_added(std::function<void()> listener) { added_ = std::move(listener); }
 
  private:
   std::recursive_mutex mutex_;
-  std::vector<ScheduledRequest*> all_;  // null: left while they were moved on
+  std::vector<ScheduledRequest*> all_;  // null: removed during `advance`
   bool advancing_ = false;
   std::function<void()> added_;
 };

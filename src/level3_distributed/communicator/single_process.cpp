@@ -16,7 +16,7 @@ class Complete final : public Request {
   bool done() override { return true; }
 };
 
-/// What is for all is for itself.
+/// The communicator of a single rank: collectives are copies.
 class SingleProcess final : public Communicator {
  public:
   int rank() const override { return 0; }
@@ -28,8 +28,9 @@ class SingleProcess final : public Communicator {
 
  protected:
   void do_run(const CommunicationCall& call) override {
-    if (!is_collective(call.kind)) {  // the checks before have thrown
-      throw CommunicationError("rank 0: alone, there is nobody to send to or receive from");
+    if (!is_collective(call.kind)) {  // unreachable: earlier checks throw
+      throw CommunicationError(
+          "rank 0: it is the only rank: there is no other to send to or receive from");
     }
     if (!call.input.defined() || call.input.bytes() == 0) return;
     Tensor output = call.output;

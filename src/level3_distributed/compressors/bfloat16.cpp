@@ -5,7 +5,7 @@ namespace d5::compressor {
 
 void register_bfloat16(Registry<GradientCompressorEntry>& registry) {
   registry.add("bfloat16", GradientCompressorEntry::of<detail::CastCompressor<BFloat16>>(
-                               "half the bytes: cast to bfloat16, summed by the all-reduce"));
+                               "cast to bfloat16, summed by the all-reduce"));
 }
 
 }  // namespace d5::compressor

@@ -5,7 +5,7 @@ namespace d5::compressor {
 
 void register_float16(Registry<GradientCompressorEntry>& registry) {
   registry.add("float16", GradientCompressorEntry::of<detail::CastCompressor<Float16>>(
-                              "half the bytes: cast to float16, summed by the all-reduce"));
+                              "cast to float16, summed by the all-reduce"));
 }
 
 }  // namespace d5::compressor

@@ -10,8 +10,9 @@
 namespace d5 {
 namespace {
 
-/// The bucket's least value, and of each element how many steps of (most - least) / 255 it is above
-/// that, rounded to the nearest: off by half a step at most. Units: 8 + n bytes.
+/// 8-bit min-max quantization: the bucket's minimum, and for each element its distance from it in
+/// steps of (maximum - minimum) / 255, rounded to the nearest, so the error is at most half a step.
+/// Units: 8 + n bytes.
 class Int8Compressor final : public GatheredCompressor {
  public:
   std::int64_t message_bytes(std::int64_t elements) const override { return kHead + elements; }
@@ -26,10 +27,10 @@ class Int8Compressor final : public GatheredCompressor {
     const float first = value.empty() ? 0 : value[0];
     const float least = detail::fold_in_lanes(value, first, smaller, smaller);
     const float most = detail::fold_in_lanes(value, first, larger, larger);
-    // NaN where some value is not finite, which comparisons may pass over.
+    // NaN if some value is not finite, which comparisons may miss.
     const float probe =
         detail::fold_in_lanes(value, 0.0f, [](float sum, float x) { return sum + x * 0; }, plus);
-    // The difference of two floats may be too large for one: half of each.
+    // The difference of two floats may overflow, so divide first.
     float step = (most / 255) - (least / 255);
     if (std::isnan(probe)) step = std::numeric_limits<float>::quiet_NaN();
     const float per_step = step > std::numeric_limits<float>::min() ? 1 / step : 0;
@@ -65,7 +66,7 @@ namespace compressor {
 /// 2022), its 8-bit codes between a minimum and a maximum (ByteGrad).
 void register_int8(Registry<GradientCompressorEntry>& registry) {
   registry.add("int8", GradientCompressorEntry::of<Int8Compressor>(
-                           "8 bits between least and most (Gan et al., 2022)"));
+                           "8-bit min-max quantization (ByteGrad, Gan et al., 2022)"));
 }
 
 }  // namespace compressor

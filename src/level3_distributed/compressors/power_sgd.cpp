@@ -16,13 +16,13 @@
 namespace d5::detail {
 namespace {
 
-/// A matrix M (rows x columns) of a bucket, and where its factors lie: P as `rank` rows of `rows`
-/// elements, Q as `rank` rows of `columns`.
+/// A matrix M (rows x columns) of a bucket, and the places of its factors: P as `rank` rows of
+/// `rows` elements, Q as `rank` rows of `columns` elements.
 struct LowRankMatrix {
   std::int64_t offset, rows, columns, rank, p_offset, q_offset;
 };
 
-/// Which parts of a bucket are matrices, and which are sent whole.
+/// The parts of a bucket: matrices to factorise, and vectors sent uncompressed.
 class LowRankLayout {
  public:
   LowRankLayout(std::span<const GradientPart> parts, std::int64_t elements, std::int64_t rank);
@@ -40,7 +40,7 @@ class LowRankLayout {
   std::int64_t p_size_ = 0, q_size_ = 0, whole_size_ = 0;
 };
 
-/// Sums in lanes, so that it vectorises: in one order, whatever the machine.
+/// Dot product in lanes, so that it vectorises with the same order on every machine.
 template <class Sum>
 Sum dot(const float* a, const float* b, std::int64_t n) {
   constexpr std::int64_t kLanes = 16;
@@ -127,15 +127,15 @@ void expand(const float* p, const float* q, const LowRankMatrix& shape, float* m
   }
 }
 
-/// P's rows become orthonormal (modified Gram and Schmidt); one that depends on those before it
-/// becomes zero.
+/// Orthonormalises P's rows by modified Gram-Schmidt; a row that depends on earlier ones becomes
+/// zero.
 void orthogonalise(float* p, const LowRankMatrix& shape) {
   const std::int64_t n = shape.rows;
   for (std::int64_t r = 0; r < shape.rank; ++r) {
     float* row = p + r * n;
     const double before = dot<double>(row, row, n);
-    // Twice: what the first pass leaves of the others is rounding of a row that nearly depends on
-    // them. Source: Giraud, Langou and Rozloznik (2005), "twice is enough".
+    // Two passes: if a row nearly depends on the others, the first pass leaves components of them
+    // by rounding. Source: Giraud, Langou and Rozloznik (2005), "twice is enough".
     for (int pass = 0; pass < 2; ++pass) {
       for (std::int64_t other = 0; other < r; ++other) {
         const double along = dot<double>(row, p + other * n, n);
@@ -143,7 +143,8 @@ void orthogonalise(float* p, const LowRankMatrix& shape) {
       }
     }
     const double after = dot<double>(row, row, n);
-    // Below some roundings of what it was (2^-24 each, squared), the row is rounding alone.
+    // Below this share of its old squared norm (some roundings of 2^-24), the row is only rounding
+    // error.
     constexpr double kRounding = 64 * 0x1p-24 * 0x1p-24;
     const bool depends = after <= kRounding * before;
     const auto factor = depends ? 0.0f : static_cast<float>(1 / std::sqrt(after));
@@ -169,20 +170,20 @@ struct PowerSgdOptions {
   std::uint64_t seed = 0;
 
   void declare(OptionList& options) {
-    options.add("rank", rank, "of the matrices that stand for each gradient", {.least = 1});
-    options.add("warm_start", warm_start, "begins with the last step's Q, not with a new draw");
-    options.add("seed", seed, "of the first Q, the same on all ranks");
+    options.add("rank", rank, "rank of the approximation of each gradient matrix", {.least = 1});
+    options.add("warm_start", warm_start, "start from the last step's Q instead of a random one");
+    options.add("seed", seed, "seed of the first Q, the same on all ranks");
   }
 };
 
-/// Of each parameter that is a matrix M (m x c: its first dimension, and the others together), with
-/// r at most m and c:
+/// Approximates each parameter that is a matrix M (m x c: its first dimension, and the product of
+/// the others) by factors of rank r, at most m and c:
 ///
 ///     P = sum over ranks of M Q, orthogonalised;   Q = M^T P, kept for the next step;
-///     the result is P (sum over ranks of Q)^T, and P Q^T of it is this rank's.
+///     the result is P (sum over ranks of Q)^T, to which this rank contributes P Q^T.
 ///
-/// Biases and other vectors are sent whole, beside the P.
-/// Units: 4 r (m + c) bytes a matrix, 4 n a vector, in two all-reduces.
+/// Biases and other vectors are sent uncompressed with the P.
+/// Units: 4 r (m + c) bytes per matrix, 4 n per vector, in two all-reduces.
 class PowerSgdCompressor final : public GradientCompressor {
  public:
   using Options = PowerSgdOptions;
@@ -234,7 +235,7 @@ class PowerSgdCompressor final : public GradientCompressor {
                                   q.data<float>() + m.q_offset);
     }
     if (rest.defined()) {
-      std::ranges::fill(rest.span<float>(), 0.0f);  // vectors were sent whole
+      std::ranges::fill(rest.span<float>(), 0.0f);  // vectors are exact
       for (const detail::LowRankMatrix& m : layout.matrices()) {
         float* left = rest.data<float>() + m.offset;
         detail::expand(p.data<float>() + m.p_offset, q.data<float>() + m.q_offset, m, left);
@@ -251,7 +252,7 @@ class PowerSgdCompressor final : public GradientCompressor {
     }
   }
 
-  /// Throws: ShapeError where a checkpoint's does not fit.
+  /// Throws: ShapeError if a checkpoint's Q does not fit.
   Tensor& q_of(const CompressionPlace& place, const detail::LowRankLayout& layout) {
     Tensor& q = q_[place.bucket];
     if (q.defined() && q.elements() != layout.q_size()) {
@@ -266,7 +267,7 @@ class PowerSgdCompressor final : public GradientCompressor {
       for (std::int64_t r = 0; r < m.rank; ++r) {
         const std::span row(q.data<float>() + m.q_offset + r * m.columns,
                             static_cast<std::size_t>(m.columns));
-        // Nothing comes back from a direction that is zero, or not finite.
+        // A direction that is zero or not finite would never recover.
         if (options_.warm_start && detail::is_direction(row)) continue;
         for (float& x : row) x = random.normal();
       }
@@ -286,7 +287,7 @@ namespace compressor {
 /// Distributed Optimization" (NeurIPS 2019), algorithm 1.
 void register_power_sgd(Registry<GradientCompressorEntry>& registry) {
   registry.add("power_sgd", GradientCompressorEntry::of<PowerSgdCompressor>(
-                                "matrices of low rank (Vogels et al., 2019)"));
+                                "low-rank gradient compression (PowerSGD, Vogels et al., 2019)"));
 }
 
 }  // namespace compressor

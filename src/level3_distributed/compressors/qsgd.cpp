@@ -18,19 +18,19 @@ struct QsgdOptions {
   std::uint64_t seed = 0;
 
   void declare(OptionList& options) {
-    options.add("levels", levels, "s: magnitudes are rounded to i / s of the norm",
+    options.add("levels", levels, "number of levels s: magnitudes are rounded to i / s of the norm",
                 {.least = 1, .most = 127});
-    options.add("block", block, "elements that share a norm", {.least = 1});
-    options.add("seed", seed, "of the rounding");
+    options.add("block", block, "number of elements that share a norm", {.least = 1});
+    options.add("seed", seed, "seed of the stochastic rounding");
   }
 };
 
-/// Of each block of d elements its norm, and of each element sign(x) i, where i / s is |x| / norm
-/// rounded up or down at random, without bias: E[Q(x)] = x, E|Q(x) - x|^2 <= min(d / s^2,
-/// sqrt(d) / s) |x|^2. That is less than |x|^2, as error feedback needs, where d < s^2: the paper's
-/// blocks of 512 on 4 bits are for training without feedback.
+/// Stochastic quantization: sends the norm of each block of d elements, and sign(x) i for each
+/// element, where i / s is |x| / norm rounded up or down at random. Unbiased: E[Q(x)] = x, E|Q(x) -
+/// x|^2 <= min(d / s^2, sqrt(d) / s) |x|^2. The bound is below |x|^2, as error feedback needs, if d
+/// < s^2. The paper's blocks of 512 with 4 bits are for training without feedback.
 /// Units: 4 ceil(n / d) + ceil(n b / 8) bytes, b = ceil(log2(2 s + 1)) bits; the paper's Elias
-/// codes are shorter where most elements are zero, and of a length that only the data tell.
+/// codes are shorter if most elements are zero, but their length depends on the data.
 class QsgdCompressor final : public GatheredCompressor {
  public:
   using Options = QsgdOptions;
@@ -67,7 +67,7 @@ class QsgdCompressor final : public GatheredCompressor {
       const auto norm = static_cast<float>(std::sqrt(squares));
       std::memcpy(norms, &norm, sizeof norm);
       norms += sizeof norm;
-      // A norm that is not finite makes all of it NaN, whatever the codes say.
+      // A norm that is not finite makes the whole block NaN, whatever the codes.
       const float quotient = levels_ / norm;
       const bool sends = std::isfinite(norm) && std::isfinite(quotient);
       draws_.resize(part.size());
@@ -95,14 +95,14 @@ class QsgdCompressor final : public GatheredCompressor {
   }
 
  private:
-  /// Codes are level + s. With a quotient of zero values need not be finite.
+  /// Codes are level + s. With a quotient of zero, values need not be finite.
   void round(std::span<const float> values, float quotient, std::span<std::uint8_t> codes) const {
     const auto most = static_cast<std::int32_t>(options_.levels);
     if (quotient == 0) {
       std::ranges::fill(codes, static_cast<std::uint8_t>(most));
       return;
     }
-    // A local: codes are bytes, which could be part of this object, and the loop would not
+    // A local copy: codes are bytes, which could alias this object, and the loop would not
     // vectorise.
     const std::span<const float> draws = draws_;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -121,7 +121,7 @@ class QsgdCompressor final : public GatheredCompressor {
   int bits_;
   float levels_;
   std::vector<std::uint8_t> codes_;
-  std::vector<float> draws_;  // of a block
+  std::vector<float> draws_;  // for one block
 };
 
 }  // namespace
@@ -131,8 +131,9 @@ namespace compressor {
 /// Source: Alistarh et al., "QSGD: Communication-Efficient SGD via Gradient Quantization and
 /// Encoding" (NeurIPS 2017), equation 2, lemma 3.1 and theorem 3.2's codes of one width.
 void register_qsgd(Registry<GradientCompressorEntry>& registry) {
-  registry.add("qsgd", GradientCompressorEntry::of<QsgdCompressor>(
-                           "rounded at random to levels of the norm (Alistarh et al., 2017)"));
+  registry.add("qsgd",
+               GradientCompressorEntry::of<QsgdCompressor>(
+                   "stochastic quantization to levels of the norm (QSGD, Alistarh et al., 2017)"));
 }
 
 }  // namespace compressor

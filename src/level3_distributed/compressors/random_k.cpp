@@ -14,8 +14,8 @@ struct RandomKOptions : detail::KeptFraction {
   void declare(OptionList& options) {
     KeptFraction::declare(options);
     options.add("unbiased", unbiased,
-                "what is sent is multiplied by n / k: without error feedback");
-    options.add("seed", seed, "of the choice, the same on all ranks");
+                "scale the sent elements by n / k, for use without error feedback");
+    options.add("seed", seed, "seed of the choice, the same on all ranks");
   }
 };
 
@@ -44,7 +44,8 @@ std::vector<std::int64_t> draw_distinct(RandomStream& random, std::int64_t n, st
   return drawn;
 }
 
-/// k elements that all ranks draw alike, so that no index is sent and the all-reduce adds them.
+/// Random-k sparsification: all ranks draw the same k elements, so no index is sent and an
+/// all-reduce adds them.
 /// Units: 4 k bytes.
 class RandomKCompressor final : public GradientCompressor {
  public:
@@ -56,7 +57,7 @@ class RandomKCompressor final : public GradientCompressor {
     return run_schedule(ranks, sum(ranks, all_reduce, std::move(value), std::move(rest), place));
   }
 
-  /// All but k of n elements, and without bias of those n / k - 1 times each.
+  /// The share 1 - k / n is not sent. The unbiased variant has the variance n / k - 1.
   std::optional<double> rest_bound(std::int64_t elements) const override {
     const auto n = static_cast<double>(elements), k = static_cast<double>(options_.of(elements));
     return options_.unbiased ? n / k - 1 : 1 - k / n;
@@ -97,8 +98,9 @@ namespace compressor {
 
 /// Source: Stich, Cordonnier and Jaggi, "Sparsified SGD with Memory" (NeurIPS 2018).
 void register_random_k(Registry<GradientCompressorEntry>& registry) {
-  registry.add("random_k", GradientCompressorEntry::of<RandomKCompressor>(
-                               "elements drawn alike on all ranks (Stich et al., 2018)"));
+  registry.add("random_k",
+               GradientCompressorEntry::of<RandomKCompressor>(
+                   "random-k sparsification, the same elements on all ranks (Stich et al., 2018)"));
 }
 
 }  // namespace compressor

@@ -9,14 +9,15 @@
 namespace d5 {
 namespace {
 
-/// The mean magnitude of a parameter's gradient times each element's sign, +0 as +. One mean for
-/// tensors whose gradients differ in size, and feedback grows in the small: training diverges.
-/// Units: 4 + ceil(n / 8) bytes a parameter.
+/// The mean magnitude of a parameter's gradient times the sign of each element, +0 as +. Each
+/// parameter has its own mean: with one mean for gradients of different magnitude, the fed-back
+/// error grows in the small ones and training diverges.
+/// Units: 4 + ceil(n / 8) bytes per parameter.
 class ScaledSignCompressor final : public GatheredCompressor {
  public:
   bool by_part() const override { return true; }
 
-  /// 1 - |x|_1^2 / (n |x|_2^2), the most for one element that is not zero.
+  /// 1 - |x|_1^2 / (n |x|_2^2), largest for a single non-zero element.
   std::optional<double> rest_bound(std::int64_t elements) const override {
     return 1 - 1 / static_cast<double>(elements);
   }
@@ -50,9 +51,10 @@ namespace compressor {
 /// Source: Karimireddy et al., "Error Feedback Fixes SignSGD and Other Gradient Compression
 /// Schemes" (ICML 2019): |x|_1 / d sign(x).
 void register_scaled_sign(Registry<GradientCompressorEntry>& registry) {
-  registry.add("scaled_sign",
-               GradientCompressorEntry::of<ScaledSignCompressor>(
-                   "1 bit: the mean magnitude times the sign (Karimireddy et al., 2019)"));
+  registry.add(
+      "scaled_sign",
+      GradientCompressorEntry::of<ScaledSignCompressor>(
+          "1-bit scaled sign: mean magnitude times sign (EF-SignSGD, Karimireddy et al., 2019)"));
 }
 
 }  // namespace compressor

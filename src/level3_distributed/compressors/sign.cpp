@@ -5,9 +5,9 @@
 namespace d5 {
 namespace {
 
-/// Each rank votes with its element's sign, +0 as +; the result is the majority's sign, 0 for a
-/// tie. It is no sum: its magnitude is 1 whatever the gradients are, and the step is the learning
-/// rate. Units: ceil(n / 8) bytes.
+/// Majority vote: each rank votes with its element's sign, +0 as +; the result is the majority's
+/// sign, 0 for a tie. It is not a sum: its magnitude is always 1, so the step is the learning rate.
+/// Units: ceil(n / 8) bytes.
 class SignCompressor final : public GatheredCompressor {
  public:
   std::int64_t message_bytes(std::int64_t elements) const override {
@@ -37,7 +37,7 @@ namespace compressor {
 /// 2018), algorithm 3, majority vote.
 void register_sign(Registry<GradientCompressorEntry>& registry) {
   registry.add("sign", GradientCompressorEntry::of<SignCompressor>(
-                           "1 bit: the majority's sign (Bernstein et al., 2018)"));
+                           "1-bit majority vote of signs (SignSGD, Bernstein et al., 2018)"));
 }
 
 }  // namespace compressor

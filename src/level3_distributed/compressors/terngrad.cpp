@@ -16,31 +16,31 @@ struct TernGradOptions {
   double clip = 1.75;
   std::uint64_t seed = 0;
   void declare(OptionList& options) {
-    options.add(
-        "clip", clip,
-        "magnitudes above so many root mean squares of a parameter's gradient are cut to "
-        "that; 0: none are. Error feedback needs less than 2; the paper's, without it, is 2.5",
-        {.least = 0});
-    options.add("seed", seed, "of the rounding");
+    options.add("clip", clip,
+                "clipping threshold in root mean squares of a parameter's gradient; 0: no "
+                "clipping. Error feedback needs less than 2; the paper uses 2.5 without it",
+                {.least = 0});
+    options.add("seed", seed, "seed of the stochastic rounding");
   }
 };
 
 constexpr int kTernaryBits = 2;
 
-/// Of each parameter's gradient s sign(x) b, s the largest magnitude on any rank, b one with
-/// probability |x| / s, else zero: without bias but for the clipping. The variance of an element is
-/// s |x| - x^2, so the relative one of a tensor is s |x|_1 / |x|_2^2 - 1, which grows as its
-/// largest element stands out: large where gradients are sparse, and what clipping is for. Units: 4
-/// bytes a parameter to agree on s, then ceil(n / 4).
+/// Ternary quantization: s sign(x) b for each element, where s is the largest magnitude of the
+/// parameter's gradient on any rank, and b is 1 with probability |x| / s, else 0. It is unbiased
+/// except for the clipping. The variance of an element is s |x| - x^2, so the relative variance of
+/// a tensor is s |x|_1 / |x|_2^2 - 1. It grows with the largest element, as in sparse gradients;
+/// clipping limits it.
+/// Units: 4 bytes per parameter to agree on s, then ceil(n / 4).
 class TernGradCompressor final : public GradientCompressor {
  public:
   using Options = TernGradOptions;
   explicit TernGradCompressor(const Options& options) : options_(options) {}
   int rounds() const override { return 2; }
 
-  /// s |x| - x^2 of an element has the mean s |x|_1 / n - |x|_2^2 / n <= s r - r^2 <= s^2 / 4,
-  /// where r is the root mean square, and s at most `clip` times that of the largest rank. What is
-  /// cut leaves less than it was.
+  /// The mean of s |x| - x^2 over elements is s |x|_1 / n - |x|_2^2 / n <= s r - r^2 <= s^2 / 4,
+  /// where r is the root mean square, and s at most `clip` times that of the largest rank. Clipping
+  /// itself leaves less than the element.
   std::optional<double> rest_bound(std::int64_t) const override {
     if (options_.clip == 0) return std::numeric_limits<double>::infinity();
     return options_.clip * options_.clip / 4;
@@ -58,7 +58,7 @@ class TernGradCompressor final : public GradientCompressor {
   /// Elements [begin, end) that share a scale.
   struct Part {
     std::size_t begin, end;
-    float bound;  // of magnitudes on this rank
+    float bound;  // on magnitudes on this rank
   };
 
   std::vector<Part> parts_of(const CompressionPlace& place, std::span<const float> value) const {
@@ -72,12 +72,13 @@ class TernGradCompressor final : public GradientCompressor {
     return parts;
   }
 
-  /// The paper's standard deviation is that of a mean of zero, so that one element is never cut.
+  /// The paper's standard deviation, with the mean taken as zero, so that a single element is never
+  /// clipped.
   float bound(std::span<const float> values) const {
     const double squares = detail::sum_in_lanes(values, [](float x) { return double{x} * x; });
     const double mean = values.empty() ? 0 : squares / static_cast<double>(values.size());
     const auto bound = static_cast<float>(options_.clip * std::sqrt(mean));
-    // What is not finite must reach the others.
+    // Values that are not finite must reach the other ranks.
     return options_.clip > 0 && std::isfinite(bound) ? bound
                                                      : std::numeric_limits<float>::infinity();
   }
@@ -89,7 +90,8 @@ class TernGradCompressor final : public GradientCompressor {
 
   static CommunicationSchedule gather(Communicator& ranks, Tensor value, Tensor rest,
                                       std::vector<Part> parts, RandomStream random) {
-    // Magnitudes as their bits, which order NaN above infinity: it must reach the others.
+    // Magnitudes as integers of their bits, which order NaN above infinity, so that it reaches the
+    // others.
     Tensor agreed_bits = Tensor::empty(DType::int32, {static_cast<std::int64_t>(parts.size())});
     const auto scale_bits = agreed_bits.span<std::int32_t>();
     for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -142,7 +144,7 @@ class TernGradCompressor final : public GradientCompressor {
     return largest;
   }
 
-  /// 0, 1, 2: minus s, nothing, s.
+  /// Codes 0, 1, 2 mean -s, 0, s.
   static void draw(std::span<const float> value, float bound, float scale, RandomStream& random,
                    std::span<std::uint8_t> codes) {
     std::array<float, 512> draws;
@@ -173,8 +175,9 @@ namespace compressor {
 /// Source: Wen et al., "TernGrad: Ternary Gradients to Reduce Communication in Distributed Deep
 /// Learning" (NeurIPS 2017): scalers by layer, clipping and scalers shared by all workers.
 void register_terngrad(Registry<GradientCompressorEntry>& registry) {
-  registry.add("terngrad", GradientCompressorEntry::of<TernGradCompressor>(
-                               "minus s, nothing or s at random, 2 bits (Wen et al., 2017)"));
+  registry.add("terngrad",
+               GradientCompressorEntry::of<TernGradCompressor>(
+                   "ternary quantization to -s, 0 and s, 2 bits (TernGrad, Wen et al., 2017)"));
 }
 
 }  // namespace compressor

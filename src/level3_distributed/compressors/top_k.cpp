@@ -6,8 +6,8 @@
 namespace d5 {
 namespace {
 
-/// The k elements of largest magnitude of each bucket: pairs of index and value, or where these
-/// would cost as many bytes, all values. Units: 4 + 8 k bytes, or 4 + 4 n.
+/// Top-k sparsification: the k elements of largest magnitude of each bucket as pairs of index and
+/// value, or all values if the pairs would take as many bytes. Units: 4 + 8 k bytes, or 4 + 4 n.
 class TopKCompressor final : public GatheredCompressor {
  public:
   using Options = detail::KeptFraction;
@@ -55,7 +55,7 @@ namespace compressor {
 /// Stich, Cordonnier and Jaggi, "Sparsified SGD with Memory" (NeurIPS 2018).
 void register_top_k(Registry<GradientCompressorEntry>& registry) {
   registry.add("top_k", GradientCompressorEntry::of<TopKCompressor>(
-                            "the largest of each bucket (Aji and Heafield, 2017)"));
+                            "top-k sparsification of each bucket (Aji and Heafield, 2017)"));
 }
 
 }  // namespace compressor

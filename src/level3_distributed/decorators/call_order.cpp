@@ -18,7 +18,7 @@
 namespace d5 {
 namespace {
 
-/// What the ranks must agree on; numbers, to be sent.
+/// The properties of a call that ranks must agree on, as numbers for a message.
 struct Signature {
   std::int64_t kind = 0, type = 0, elements = 0, root = kAnyRank, reduction = 0, counts = 0;
 };
@@ -53,7 +53,7 @@ Signature signature_of(const CommunicationCall& call) {
       s.elements = call.output.elements();
       s.counts = digest(call.output_counts);
       break;
-    default:  // the other ranks' parts are not known
+    default:  // this rank does not know the others' parts
       break;
   }
   return s;
@@ -76,12 +76,12 @@ std::string to_string(const Signature& s) {
 }  // namespace
 
 struct CallOrder::Compared {
-  std::shared_ptr<Communicator> signatures;  // lives as long as the exchange
+  std::shared_ptr<Communicator> signatures;  // kept alive for the exchange
   CommunicationCall call;
   std::int64_t number = 0;
   Tensor mine, all;
-  std::unique_ptr<Request> exchange, real;  // real: when the comparison was made
-  std::unique_ptr<Request> begun;           // what was under way before it
+  std::unique_ptr<Request> exchange, real;  // real: after the comparison
+  std::unique_ptr<Request> begun;           // the call, if it began before
 };
 
 class CallOrder::ComparedRequest final : public Request {
@@ -89,7 +89,7 @@ class CallOrder::ComparedRequest final : public Request {
   ComparedRequest(CallOrder& owner, std::shared_ptr<Compared> call)
       : owner_(owner), call_(std::move(call)) {}
   ~ComparedRequest() override {
-    // Nobody else may come to what was under way and is not alike.
+    // The other ranks may never make a call that differs.
     if (call_->begun && (owner_.broken_ || std::uncaught_exceptions() > exceptions_)) {
       detail::keep_until_exit(std::move(call_->begun));
     }
@@ -167,7 +167,7 @@ std::shared_ptr<CallOrder::Compared> CallOrder::compare(const CommunicationCall&
   return compared;
 }
 
-/// Waits for one comparison.
+/// Waits for the next comparison and begins its call.
 void CallOrder::begin_next() {
   waiting_.front()->exchange->wait();
   begin_known();
@@ -180,7 +180,7 @@ void CallOrder::begin_known() {
       expect_alike(*next);
     } catch (const CommunicationError&) {
       broken_ = std::current_exception();
-      // Others may have seen it before they made the later calls.
+      // Other ranks may have failed before making the later calls.
       for (auto& unanswered : waiting_) detail::keep_until_exit(std::move(unanswered));
       waiting_.clear();
       return;
@@ -209,8 +209,8 @@ void CallOrder::expect_alike(const Compared& call) const {
         fmt::format("{}{} at rank {}", calls.empty() ? "" : "; ", text, fmt::join(ranks, ", "));
   }
   throw CommunicationError(
-      fmt::format("rank {}: collective number {} of {} differs between the ranks: {}; all ranks "
-                  "of a group make the same calls in the same order",
+      fmt::format("rank {}: collective number {} of {} differs between the ranks: {}; all ranks of "
+                  "a group must make the same calls in the same order",
                   outermost_rank(rank()), call.number, name(), calls));
 }
 

@@ -31,20 +31,20 @@ Tensor bytes_of(const Tensor& tensor) {
 
 }  // namespace
 
-/// Short collectives of the ranks of one node in its memory, one at a time.
+/// Short collectives of the ranks of one node through shared memory, one at a time.
 class NodeCalls {
  public:
-  /// Null where the ranks do not share a node, or it has no room. A collective.
+  /// Null if the ranks are not on one node, or its memory is full. A collective.
   [[nodiscard]] static std::unique_ptr<NodeCalls> make(std::shared_ptr<Communicator> ranks);
 
-  /// Null for a call of another kind, and a long one.
+  /// Null for other kinds of calls and for long ones.
   [[nodiscard]] std::unique_ptr<Request> start(const CommunicationCall& call);
 
  private:
   NodeCalls(std::shared_ptr<Communicator> ranks, std::unique_ptr<NodeExchange> exchange);
   [[nodiscard]] std::unique_ptr<Request> start_all_gather(const CommunicationCall& call);
 
-  std::shared_ptr<Communicator> ranks_;  // of which nobody hears
+  std::shared_ptr<Communicator> ranks_;  // unobserved
   std::unique_ptr<NodeExchange> exchange_;
   Tensor token_;
 };
@@ -55,7 +55,7 @@ NodeCalls::NodeCalls(std::shared_ptr<Communicator> ranks, std::unique_ptr<NodeEx
       token_(Tensor::zeros(DType::uint8, {1})) {}
 
 std::unique_ptr<NodeCalls> NodeCalls::make(std::shared_ptr<Communicator> ranks) {
-  try {  // what is refused, is on all ranks alike
+  try {  // refusals are the same on all ranks
     auto exchange = std::make_unique<NodeExchange>(*ranks, kRoom);
     return std::unique_ptr<NodeCalls>(new NodeCalls(std::move(ranks), std::move(exchange)));
   } catch (const Unsupported&) {
@@ -82,7 +82,7 @@ std::unique_ptr<Request> NodeCalls::start(const CommunicationCall& call) {
   }
 }
 
-/// The sum of what is 0 but for the own part.
+/// An all-gather as a sum of vectors that are zero outside the rank's own part.
 std::unique_ptr<Request> NodeCalls::start_all_gather(const CommunicationCall& call) {
   Tensor all = bytes_of(call.output);
   auto* bytes = all.data<std::uint8_t>();
@@ -110,7 +110,7 @@ class CallTimeout::WatchedRequest final : public Request {
       : owner_(owner), call_(call), request_(std::move(request)) {}
   ~WatchedRequest() override {
     if (!complete_ && !timed_out_ && std::uncaught_exceptions() == exceptions_) end_wait();
-    // Whoever unwinds frees what may still be written to.
+    // Unwinding would free memory that may still be written to.
     if (!complete_) detail::keep_until_exit(std::move(request_));
   }
 
@@ -124,7 +124,7 @@ class CallTimeout::WatchedRequest final : public Request {
     if (complete_) return true;
     complete_ = request_->done();
     if (complete_) {
-      request_->wait();  // which is over: for what it does at its end
+      request_->wait();  // already complete: runs its completion
       owner_.watch_->progressed();
       return true;
     }
@@ -141,7 +141,7 @@ class CallTimeout::WatchedRequest final : public Request {
   std::optional<UsedResources> used() const override { return request_->used(); }
 
  private:
-  /// Nobody can catch here.
+  /// Ends the wait in a destructor, which must not throw.
   void end_wait() {
     try {
       wait();
@@ -182,7 +182,7 @@ void CallTimeout::forget_failures() { watch_->forget_failures(); }
 void CallTimeout::answer_end() { watch_->joint_end().hear(); }
 
 bool CallTimeout::end_together(bool wishes) {
-  /// Until all others told their next place.
+  /// A request that is done when all others have sent their next place.
   class AllTold final : public Request {
    public:
     explicit AllTold(detail::JointEnd& end) : end_(end) {}

@@ -18,24 +18,24 @@ namespace d5::detail {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kLongestPause = 100ms;  // between two looks of one wait
+constexpr auto kLongestPause = 100ms;  // between two polls of one wait
 constexpr auto kFirstNotice = 500ms;
 constexpr auto kBetweenListening = 5ms;
 constexpr std::int64_t kNoticeNumbers = 3;  // kind, number, peer
 constexpr int kUnusedTag = 1;
-constexpr std::int64_t kFailed = -1;  // in place of a kind
+constexpr std::int64_t kFailed = -1;  // instead of a kind
 
 }  // namespace
 
-/// What one rank tells. A receive is under way all the time once somebody listened.
+/// The messages from one rank. After the first use a receive is always posted.
 struct CallWatch::Ear {
-  std::shared_ptr<Communicator> from;  // lives as long as the receive
+  std::shared_ptr<Communicator> from;  // kept alive for the receive
   int rank = 0, tag = 0;
   Tensor notice = Tensor::zeros(DType::int64, {kNoticeNumbers});
   std::unique_ptr<Request> request = {};
   bool heard = false;
-  std::int64_t failed_after = -1;  // so many failures were forgotten when it told one
-  int first_failed = -1;           // whose failure it was at first
+  std::int64_t failed_after = -1;  // number of failures forgotten at its last failure
+  int first_failed = -1;           // the rank that failed first
   WatchedCall call = {};
 
   void listen() {
@@ -86,7 +86,7 @@ void CallWatch::looked(const WatchedCall& call) {
     last_end_heard_ = now;
     joint_end().hear();
   }
-  if (pause > kLongestPause) return;  // it computed, or was stopped itself
+  if (pause > kLongestPause) return;  // this rank computed, or was stopped
   waited_ += pause;
   const Time period = options_.timeout.count() > 0 ? options_.timeout : next_report_;
   if (!listening_ && waited_ >= std::min<Time>(kFirstNotice, period / 4)) {
@@ -109,8 +109,8 @@ void CallWatch::looked(const WatchedCall& call) {
   report(call);
 }
 
-/// A library moves its messages on while one of them is asked for: others may wait for these. Short
-/// waits are spared it.
+/// Polls the transport, because a library progresses its messages only during polls and other ranks
+/// may wait for them. Skipped in short waits.
 void CallWatch::move_transport_on() {
   constexpr int kBetween = 16;
   if (++looks_in_memory_ % kBetween != 0) return;
@@ -121,7 +121,7 @@ void CallWatch::move_transport_on() {
   unused_ear_->listen();
 }
 
-/// What was told before is of older waits.
+/// Discards messages about earlier waits, and posts receives.
 void CallWatch::begin_listening() {
   listening_ = true;
   listen();

@@ -14,30 +14,30 @@ namespace d5::detail {
 
 class JointEnd;
 
-/// What a rank may wait in.
+/// A call that a rank may wait in.
 struct WatchedCall {
   CallKind kind = CallKind::barrier;
-  std::int64_t number = 0;  ///< of the group's collectives, from 1; 0: send or receive
+  std::int64_t number = 0;  ///< number among the group's collectives, from 1; 0: send or receive
   int peer = kAnyRank;
   Tensor data = {};
-  bool in_memory = false;  ///< not a call of the transport, which moves on what else is under way
+  bool in_memory = false;  ///< not a transport call, so its polls do not progress other calls
 };
 
-/// How long this rank has been waiting in the calls of one group, and what the others told
-/// meanwhile.
+/// Watches this rank's waits in the calls of one group, and receives the other ranks' messages
+/// about theirs.
 class CallWatch {
  public:
-  /// `all` watches what this is a group of: its failures are heard here too. May be null.
+  /// `all` watches the parent communicator; its failures also count here. May be null.
   CallWatch(Communicator& group, std::shared_ptr<Communicator> notices,
             const CallTimeoutOptions& options, std::shared_ptr<CallWatch> all);
   ~CallWatch();
-  /// A call was asked, and is not complete. Throws: CommunicationError when it is time.
+  /// Called after an unsuccessful poll. Throws: CommunicationError at the timeout.
   void looked(const WatchedCall& call);
-  /// One is complete: the wait is over.
+  /// Called on completion: ends the wait.
   void progressed();
-  /// As `CallTimeout::tell_failure`.
+  /// Implements `CallTimeout::tell_failure`.
   void tell_failure();
-  /// Of the outermost group.
+  /// The joint end of the outermost group.
   [[nodiscard]] JointEnd& joint_end() { return all_ ? all_->joint_end() : *end_; }
   void forget_failures() {
     ++failures_forgotten_;
@@ -53,7 +53,7 @@ class CallWatch {
   void send(const Tensor& notice);
   void listen();
   void expect_all_well(const WatchedCall& call);
-  /// The rank, of the outermost group, whose failure was heard of.
+  /// The rank, in the outermost group, whose failure was reported.
   [[nodiscard]] std::optional<int> failed();
   void report(const WatchedCall& call);
   [[nodiscard]] std::string whereabouts() const;
@@ -70,8 +70,8 @@ class CallWatch {
   bool listening_ = false;
   int looks_in_memory_ = 0;
   std::int64_t failures_forgotten_ = 0;
-  int first_failed_ = -1;                   // of those that this rank heard of, who began
-  std::shared_ptr<Ear> unused_ear_;         // hears nothing
+  int first_failed_ = -1;                   // the first reported failure
+  std::shared_ptr<Ear> unused_ear_;         // receives nothing
   std::vector<std::shared_ptr<Ear>> ears_;  // one for each rank, none for this one
   std::vector<std::shared_ptr<Request>> told_;
 };

@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-/// Whether there was a place for it.
+/// Puts a NaN into `data`; returns whether it has floating-point elements.
 bool put_nan(Tensor data) {
   if (!data.defined() || data.elements() == 0) return false;
   switch (data.dtype()) {

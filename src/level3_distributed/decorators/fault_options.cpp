@@ -31,7 +31,7 @@ std::optional<T> number(std::string_view text) {
   return value;
 }
 
-/// What stands before `separator`, which is taken away with it.
+/// Removes and returns the text before `separator`, and the separator.
 std::string_view take(std::string_view& text, char separator) {
   const std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(part.size() == text.size() ? part.size() : part.size() + 1);
@@ -50,7 +50,7 @@ FaultOptions fault_of(const std::string& words) {
     fault.kind = value;
     known = true;
   }
-  if (!known) refuse(words, fmt::format("'{}' is no fault", printable(kind)));
+  if (!known) refuse(words, fmt::format("'{}' is not a fault", printable(kind)));
   while (!text.empty()) {
     std::string_view value = take(text, ',');
     const std::string_view key = take(value, '=');
@@ -66,8 +66,8 @@ FaultOptions fault_of(const std::string& words) {
                *seconds <= 1e9) {
       fault.duration = std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
     } else {
-      refuse(words, fmt::format("'{}={}' is none of its settings, or out of range", printable(key),
-                                printable(value)));
+      refuse(words, fmt::format("'{}={}' is not one of its settings, or out of range",
+                                printable(key), printable(value)));
     }
   }
   if (!has_rank) refuse(words, "no rank is given");

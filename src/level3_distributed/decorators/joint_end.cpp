@@ -9,11 +9,11 @@
 namespace d5::detail {
 namespace {
 
-constexpr int kEndTag = 2;  // of those of `CallWatch`
+constexpr int kEndTag = 2;  // beside the tags of `CallWatch`
 
 }  // namespace
 
-/// A receive is under way all the time: it outlives this, with its tensor.
+/// A receive that is always posted; it outlives this object, with its tensor.
 struct JointEnd::Ear {
   std::shared_ptr<Communicator> from;
   Tensor place = Tensor::zeros(DType::int64, {1});

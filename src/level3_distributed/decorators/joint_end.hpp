@@ -9,27 +9,28 @@
 
 namespace d5::detail {
 
-/// How ranks find the place where all of them end (`Communicator::end_together`). Each counts the
-/// places that it comes to. One that wishes the end, or hears of a wish, tells the others its next
-/// place, once, and passes that place only when it knows those of all: the last of them is the end.
+/// The protocol by which ranks agree on a common stop (`Communicator::end_together`). Each rank
+/// counts the places that it reaches. A rank that wishes to stop, or learns of a wish, sends its
+/// next place to the others, once, and waits there until it knows the places of all: the last of
+/// them is the stop.
 ///
-/// Nobody waits for what others do between two places: they answer while they wait. So ranks that
-/// step together and ranks that run apart end alike.
+/// Ranks answer while they wait, so no rank waits for the others' work between two places. It works
+/// for synchronous and asynchronous schemes.
 class JointEnd {
  public:
-  /// `notices`: all ranks, with nobody else's messages of this tag.
+  /// `notices`: a communicator of all ranks on which this tag is not used otherwise.
   explicit JointEnd(std::shared_ptr<Communicator> notices);
   ~JointEnd();
   JointEnd(const JointEnd&) = delete;
   JointEnd& operator=(const JointEnd&) = delete;
 
-  /// Comes to the next place: whether it may be left, because nobody wishes the end or all places
-  /// are known. Otherwise wait for `all_told`.
+  /// Arrives at the next place. Returns whether it may be left, because there is no wish or all
+  /// places are known. Otherwise wait for `all_told`.
   [[nodiscard]] bool arrive(bool wishes);
   [[nodiscard]] bool all_told();
-  /// Leaves the place: whether it is the end.
+  /// Leaves the place; returns whether it is the stop.
   [[nodiscard]] bool leave();
-  /// Answers what others told, wherever this rank is.
+  /// Receives and answers messages; may be called at any time.
   void hear();
 
  private:
@@ -40,7 +41,7 @@ class JointEnd {
   std::shared_ptr<Ear> ear_;
   std::vector<std::shared_ptr<Request>> sent_;
   std::int64_t places_ = 0, last_ = 0;
-  int heard_ = 0;  // ranks
+  int heard_ = 0;  // number of ranks heard from
   bool at_place_ = false, told_ = false;
 };
 

@@ -5,8 +5,8 @@
 
 namespace d5::detail {
 
-/// Of what is still under way when nobody waits for it any more: a transport goes on writing into
-/// its memory, and ending it would wait. It is never destroyed.
+/// Keeps an abandoned request alive until the process exits: the transport may still write into its
+/// memory, and its destructor would wait.
 void keep_until_exit(std::shared_ptr<void> what);
 
 }  // namespace d5::detail

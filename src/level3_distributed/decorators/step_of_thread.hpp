@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// What `training_step` tells: for who runs several ranks on one thread.
+/// The value of `training_step`, for switching between several ranks on one thread.
 [[nodiscard]] std::int64_t& step_of_thread();
 
 }  // namespace d5::detail

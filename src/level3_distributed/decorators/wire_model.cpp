@@ -19,8 +19,8 @@
 namespace d5 {
 namespace {
 
-/// The kernel may wake a thread 50 us late, which is the latency of many a network; this thread
-/// asks it not to.
+/// Sleeps with a small timer slack: by default the kernel may wake a thread 50 us late, as much as
+/// a network's latency.
 void sleep_until(std::int64_t until_ns) {
   const int slack = prctl(PR_GET_TIMERSLACK);
   prctl(PR_SET_TIMERSLACK, 1);
@@ -31,8 +31,8 @@ void sleep_until(std::int64_t until_ns) {
   prctl(PR_SET_TIMERSLACK, slack);
 }
 
-/// On the clock of `Trace::now_ns`. As MPI waits for a real wire: awake, where ranks have a core
-/// each, since a core that slept for 2 ms makes the 2 ms of work after it a fifth longer.
+/// Waits until a time on the clock of `Trace::now_ns`. If each rank has a core it spins, as MPI
+/// does, because a core that has slept for 2 ms makes the next 2 ms of work a fifth slower.
 void await_arrival(std::int64_t until_ns) {
   if (Trace::now_ns() >= until_ns) return;
   if (!detail::ranks_have_cores()) return sleep_until(until_ns);
@@ -40,23 +40,22 @@ void await_arrival(std::int64_t until_ns) {
   while (Trace::now_ns() < until_ns) patience.pause();
 }
 
-/// A call that really is under way, the time stamp that travels beside it, and when the model says
-/// that it is complete.
+/// A real call in flight, its time stamp message, and the completion time by the model.
 class DelayedRequest final : public Request {
  public:
   struct Parts {
     std::unique_ptr<Request> real;
-    /// Starts the stamp's way, when the call is complete: it may tell where from.
+    /// Starts the receive of the stamp after the call is complete, which gives the sender.
     std::function<std::unique_ptr<Request>()> late_stamp = {};
     std::unique_ptr<Request> stamp = {};
-    std::function<std::int64_t()> ready_ns;  ///< asked when both are complete
+    std::function<std::int64_t()> ready_ns;  ///< called when both are complete
   };
   explicit DelayedRequest(Parts parts) : parts_(std::move(parts)) {}
   ~DelayedRequest() override {
     if (std::uncaught_exceptions() > exceptions_ || failed_) return;
     try {
       wait();
-    } catch (const Error&) {  // the wait that nobody made would have thrown it
+    } catch (const Error&) {  // a wait would have thrown it
     }
   }
 
@@ -75,7 +74,7 @@ class DelayedRequest final : public Request {
     ended_ns_ = ready;
     return true;
   }
-  /// Complete when the model says so, however late the rank asked.
+  /// The end is the model's completion time, however late the rank polled.
   Times times() const override { return {parts_.real->times().begun_ns, ended_ns_}; }
 
  private:
@@ -92,7 +91,8 @@ class DelayedRequest final : public Request {
 
 int rounds(int ranks) { return std::bit_width(static_cast<unsigned>(ranks - 1)); }
 
-/// A transport tells no source of a receive that did not ask for one.
+/// Checks the number of elements, because the model's receive accepts shorter messages to learn the
+/// sender.
 void expect_whole(const CommunicationCall& call, const Received& received) {
   if (call.received || received.elements == call.output.elements()) return;
   throw CommunicationError(fmt::format("{}: {} elements came from rank {}", to_string(call),
@@ -103,7 +103,7 @@ void expect_whole(const CommunicationCall& call, const Received& received) {
 
 class WireModel::Port {
  public:
-  /// Keeps it busy so long, from now or when it is free: until when.
+  /// Occupies the port for `busy_ns`, from now or when it is free; returns the end.
   std::int64_t occupy(std::int64_t busy_ns) {
     free_ns_ = std::max(free_ns_, Trace::now_ns()) + busy_ns;
     return free_ns_;
@@ -180,7 +180,7 @@ std::unique_ptr<Request> WireModel::start_delayed_receive(const CommunicationCal
   return std::make_unique<DelayedRequest>(std::move(parts));
 }
 
-/// It begins when the last rank's port is free for it, and costs what the largest part does.
+/// The collective begins when the last rank's port is free, and costs as much as the largest part.
 std::unique_ptr<Request> WireModel::start_delayed_collective(const CommunicationCall& call) {
   const std::int64_t busy = busy_ns(call);
   const std::int64_t begun = port_->occupy(busy) - busy;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::pair<std::string_view, double> kBits[] = {
     {"Tbit", 1e12}, {"Gbit", 1e9}, {"Mbit", 1e6}, {"kbit", 1e3}, {"bit", 1}};
 
-/// Bits a second, in bytes; 0 for what is none.
+/// Parses bit/s and returns bytes/s; 0 for other text.
 double of_bits(std::string_view words) {
   double number = 0;
   const auto [rest, error] =
@@ -57,7 +57,7 @@ WireOptions wire_of(const std::string& words) {
     wire.latency = duration_of(words.substr(0, comma));
   } catch (const ValueError&) {
     throw ValueError(
-        fmt::format("wire '{}': '{}' is no latency; expected latency,bandwidth such "
+        fmt::format("wire '{}': '{}' is not a latency; expected latency,bandwidth such "
                     "as 50us,1GB/s or 0us,10Gbit/s",
                     printable(words), printable(words.substr(0, comma))));
   }
@@ -65,7 +65,7 @@ WireOptions wire_of(const std::string& words) {
   wire.bytes_per_second = bytes_per_second_of(bandwidth);
   if (wire.bytes_per_second >= 1) return wire;
   throw ValueError(
-      fmt::format("wire '{}': '{}' is no bandwidth of 1B/s or more; expected "
+      fmt::format("wire '{}': '{}' is not a bandwidth of 1B/s or more; expected "
                   "latency,bandwidth such as 50us,1GB/s or 0us,10Gbit/s",
                   printable(words), printable(bandwidth)));
 }

@@ -10,24 +10,24 @@
 
 namespace d5::detail {
 
-/// What an exchange keeps of each bucket from step to step: float32 values, zero at first.
+/// Values that an exchange keeps for each bucket from step to step, in float32, initially zero.
 ///
 ///     BucketValues momentum("exchange one_bit_adam", "momentum/");
 ///     momentum.lay_out({bucket.data.elements()});
 ///     momentum.at(bucket.index)  // a tensor that may be changed
 class BucketValues {
  public:
-  /// `who` is the exchange, for messages; `prefix` what names in checkpoints begin with.
+  /// `who` is the exchange, for messages; `prefix` begins the names in checkpoints.
   BucketValues(std::string who, std::string prefix)
       : who_(std::move(who)), prefix_(std::move(prefix)) {}
 
-  /// Elements by bucket. Values of as many elements as there were stay.
-  /// Throws: what `restore` throws.
+  /// Sets the number of elements by bucket. Values of buckets with an unchanged number are kept.
+  /// Throws: as `restore`.
   void lay_out(const std::vector<std::int64_t>& elements);
   [[nodiscard]] Tensor at(std::size_t bucket) const { return values_[bucket]; }
 
   void add_to(ValueMap& state) const;
-  /// A state of an exchange that had made no step yet need not have any: they are zero then.
+  /// Restores the values. They may be missing (zero) in the state of an exchange without a step.
   /// Sizes are checked once they are known. Throws: NotFound, ShapeError.
   void restore(const ValueMap& state, std::int64_t steps);
 
@@ -36,7 +36,7 @@ class BucketValues {
 
   std::string who_, prefix_;
   std::vector<Tensor> values_;
-  bool is_restored_ = false;  // and not adopted yet
+  bool is_restored_ = false;  // but not adopted yet
   std::int64_t restored_steps_ = 0;
   ValueMap restored_;
 };

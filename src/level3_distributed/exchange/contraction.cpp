@@ -19,12 +19,12 @@ void expect_contraction(const GradientCompressor& compressor,
     std::vector<std::string> ways{compressor.smaller_rest(), otherwise};
     std::erase(ways, "");
     if (ways.empty()) ways.emplace_back("another compressor");
-    throw ValueError(fmt::format(
-        "{}: error feedback needs a compressor that leaves less than it was given, but this one "
-        "may "
-        "leave {:.3g} times the square of {} elements, and what is kept grows with each step; give "
-        "{}",
-        who, bound, elements, fmt::join(ways, ", or ")));
+    throw ValueError(
+        fmt::format("{}: error feedback needs a contraction, but the squared error of this "
+                    "compressor may be {:.3g} times the squared norm of {} elements, and the kept "
+                    "error grows with each step; give "
+                    "{}",
+                    who, bound, elements, fmt::join(ways, ", or ")));
   }
 }
 

@@ -9,9 +9,10 @@
 
 namespace d5::detail {
 
-/// Error feedback adds what a compressor left of a bucket to the next one, which it leaves a part
-/// of again: that must be less than it was. `who` uses it, `otherwise` is how to do without
-/// feedback. Throws: ValueError for a compressor that says it may leave as much as it was given.
+/// Checks that a compressor is a contraction, as error feedback needs: otherwise the error that is
+/// added to the next gradient may grow in each step. `who` uses the compressor; `otherwise`
+/// describes how to train without feedback.
+/// Throws: ValueError for a compressor whose `rest_bound` is 1 or more.
 void expect_contraction(const GradientCompressor& compressor,
                         const std::vector<GradientBucket>& buckets, const std::string& who,
                         const std::string& otherwise);

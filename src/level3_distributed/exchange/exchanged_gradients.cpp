@@ -50,10 +50,10 @@ void ExchangedGradients::begin(double weight, bool all) {
 
 void ExchangedGradients::gradient_ready(Parameter&, std::size_t index, Stream&) {
   if (!active_) return;
-  // Exchanges take the host's memory, where a gradient is final at once: no stream to wait for.
+  // Exchanges work on host memory, where a gradient is final at once, without waiting for a stream.
   --missing_[bucket_of_[index]];
   while (requests_.size() < buckets_.size() && missing_[requests_.size()] == 0) start_next();
-  // Nothing else moves those under way on while this thread computes.
+  // Nothing else progresses the requests while this thread computes.
   for (auto& request : requests_) (void)request->done();
 }
 
@@ -70,7 +70,7 @@ const ValueMap& ExchangedGradients::run(const Batch& batch, const GradientRun& h
   const bool overlaps = inner().announces();
   GradientRun mine = how;
   double later =
-      loss_weight().share(ranks_, batch);  // what backpropagation has not multiplied by already
+      loss_weight().share(ranks_, batch);  // the weight not yet applied by backpropagation
   if (inner().takes_factor()) mine.factor *= std::exchange(later, 1);
   if (overlaps) begin(later, how.all);
   const ValueMap& outputs = inner().run(batch, mine);

@@ -13,9 +13,9 @@
 
 namespace d5::detail {
 
-/// Gradients of all ranks' samples: each rank's, by its share of what the loss counts in them,
-/// summed while backpropagation goes on. A bucket is on its way as soon as its last gradient is
-/// final. All ranks run equally often, and start buckets in the same order.
+/// Gradients of all ranks' samples: the sum of each rank's gradients, weighted by its share of the
+/// loss, computed during backpropagation. The exchange of a bucket starts as soon as its last
+/// gradient is final. All ranks run equally often and start buckets in the same order.
 class ExchangedGradients final : public GradientDecorator, public ExecutionEvent {
  public:
   ExchangedGradients(std::shared_ptr<GradientSource> inner, std::shared_ptr<Communicator> ranks,
@@ -28,7 +28,7 @@ class ExchangedGradients final : public GradientDecorator, public ExecutionEvent
   [[nodiscard]] std::size_t parts() const override { return buckets_.size(); }
   /// The parameters that this rank updates by a bucket.
   ParameterRange finish(std::size_t bucket) override;
-  /// The same of all buckets, before a run.
+  /// The parameters that this rank updates, for all buckets, before a run.
   [[nodiscard]] std::vector<ParameterRange> own();
   [[nodiscard]] bool announces() const override { return false; }
   [[nodiscard]] bool in_shares() override;
@@ -39,7 +39,7 @@ class ExchangedGradients final : public GradientDecorator, public ExecutionEvent
   void gradient_ready(Parameter& parameter, std::size_t index, Stream& stream) override;
 
  private:
-  /// Cuts the network's gradients into buckets, where its memory is new.
+  /// Cuts the network's gradients into buckets if its memory is new.
   void lay_out();
   void begin(double weight, bool all);
   void start_next();
@@ -50,13 +50,13 @@ class ExchangedGradients final : public GradientDecorator, public ExecutionEvent
   std::uint64_t revision_ = ~std::uint64_t{0};
   std::vector<GradientBucket> buckets_;
   std::vector<std::size_t> bucket_of_;  // by parameter
-  std::optional<bool> in_shares_;       // the exchange's nature, when it was asked for
+  std::optional<bool> in_shares_;       // cached property of the exchange
 
-  // The run under way.
+  // State of the current run.
   ExchangeStep step_ = {.number = -1};
-  bool active_ = false;                             // not in runs that are no step of training
-  std::vector<std::size_t> missing_;                // by bucket: gradients that are not final yet
-  std::vector<std::unique_ptr<Request>> requests_;  // of the buckets that were started
+  bool active_ = false;                             // only in training steps
+  std::vector<std::size_t> missing_;                // by bucket: number of gradients not final yet
+  std::vector<std::unique_ptr<Request>> requests_;  // one for each started bucket
 };
 
 }  // namespace d5::detail

@@ -10,7 +10,7 @@ const std::byte* begin_of(const Tensor& tensor) {
   return static_cast<const std::byte*>(tensor.raw());
 }
 
-/// Whether `next` follows `last` in one arena, with nothing but padding in between.
+/// Whether `next` follows `last` in the same arena, with only padding in between.
 bool follows(const Tensor& last, const Tensor& next) {
   return last.dtype() == next.dtype() && last.shares_storage_with(next) &&
          begin_of(next) == begin_of(last) + Arena::aligned(last.bytes());
@@ -27,7 +27,7 @@ Tensor joined(const Tensor& first, const Tensor& last) {
 
 std::vector<GradientBucket> cut_into_buckets(const std::vector<Parameter>& parameters,
                                              const BucketSizes& sizes) {
-  std::size_t after = 0;  // bytes of gradients that are in no bucket yet
+  std::size_t after = 0;  // bytes of gradients not in a bucket yet
   for (const Parameter& parameter : parameters) after += parameter.gradient.bytes();
   const std::size_t first = sizes.first > 0 ? sizes.first : sizes.least;
   std::vector<GradientBucket> buckets;
@@ -37,7 +37,7 @@ std::vector<GradientBucket> cut_into_buckets(const std::vector<Parameter>& param
     if (may_follow) {
       GradientBucket& open = buckets.back();
       const std::size_t least = buckets.size() == 1 ? first : sizes.least;
-      // What is left is the last one's, where that has a size of its own.
+      // The rest goes to the last bucket, if that has its own size.
       const bool leaves_last = sizes.last > 0 && after <= sizes.last && i > 0 &&
                                after + parameters[i - 1].gradient.bytes() > sizes.last;
       if (open.data.bytes() < least && !leaves_last) {

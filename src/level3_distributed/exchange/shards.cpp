@@ -17,7 +17,7 @@ std::int64_t place_in(const Tensor& whole, const Tensor& part) {
   return bytes / static_cast<std::int64_t>(size_of(whole.dtype()));
 }
 
-/// The values of a bucket, which lie as its gradients do.
+/// The parameter values of a bucket, with the same layout as its gradients.
 Tensor values_of(const std::vector<Parameter>& parameters, const GradientBucket& bucket) {
   const Tensor& first = parameters[bucket.begin].value;
   const Tensor& last = parameters[bucket.end - 1].value;
@@ -39,7 +39,7 @@ std::vector<std::vector<ParameterRange>> share_parameters(
     const std::vector<Parameter>& parameters, const std::vector<GradientBucket>& buckets,
     int ranks) {
   std::vector<std::vector<ParameterRange>> shares;
-  std::vector<double> bytes(static_cast<std::size_t>(ranks));  // of each rank, so far
+  std::vector<double> bytes(static_cast<std::size_t>(ranks));  // by rank, so far
   double all = 0;
   for (const GradientBucket& bucket : buckets) {
     all += static_cast<double>(bucket.data.bytes());
@@ -51,7 +51,7 @@ std::vector<std::vector<ParameterRange>> share_parameters(
       ParameterRange& own = of_ranks.emplace_back(ParameterRange{next, next});
       for (; next < bucket.end; own.end = ++next) {
         const auto size = static_cast<double>(parameters[next].gradient.bytes());
-        // A tensor goes where its middle is, and the last rank has what is left.
+        // A tensor belongs to the rank of its middle; the last rank takes the rest.
         if (r + 1 < ranks && mine + size / 2 > fair) break;
         mine += size;
       }
@@ -75,7 +75,7 @@ std::vector<BucketShards> cut_into_shards(const std::vector<Parameter>& paramete
     std::int64_t own_begin = 0;
     for (int r = 0; r < ranks.size(); ++r) {
       const ParameterRange& range = shares[bucket.index][static_cast<std::size_t>(r)];
-      // A shard without tensors is empty, wherever it would begin.
+      // A shard without tensors is empty, wherever it begins.
       const std::int64_t begin = begin_of(range.begin), end = begin_of(range.end);
       one.counts.push_back(end - begin);
       if (r != ranks.rank()) continue;

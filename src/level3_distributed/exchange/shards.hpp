@@ -9,17 +9,17 @@
 
 namespace d5::detail {
 
-/// How the ranks share one bucket, and what of it is this rank's.
+/// The shards of one bucket, and this rank's shard.
 struct BucketShards {
-  RankCounts counts;   ///< elements of each rank, in their order, padding included
+  RankCounts counts;   ///< elements by rank, padding included
   ParameterRange own;  ///< of this rank
-  Tensor values;       ///< the parameters of the bucket, as its data are their gradients
+  Tensor values;       ///< parameter values of the bucket, laid out like its gradients
   Tensor own_gradients, own_values;  ///< this rank's parts of both
-  Tensor mine;                       ///< memory for one of them
+  Tensor mine;                       ///< buffer for one of them
 };
 
-/// Cuts each bucket into a shard for each rank, whole tensors in the order of ranks, so that their
-/// bytes over all buckets are as equal as that allows.
+/// Cuts each bucket into one shard per rank, of whole tensors in rank order, with bytes over all
+/// buckets as equal as possible.
 [[nodiscard]] std::vector<BucketShards> cut_into_shards(const std::vector<Parameter>& parameters,
                                                         const std::vector<GradientBucket>& buckets,
                                                         Communicator& ranks);

@@ -12,32 +12,34 @@
 
 namespace d5::detail {
 
-/// Error feedback: what a rank did not send of each bucket, and sends later.
+/// Error feedback: keeps the compression error of each bucket, which is added to the next gradient.
 ///
 /// Source: Seide et al., "1-Bit Stochastic Gradient Descent" (Interspeech 2014); Karimireddy et
 /// al., "Error Feedback Fixes SignSGD and Other Gradient Compression Schemes" (ICML 2019).
 class UnsentGradients {
  public:
-  /// `who` is the exchange, for messages; without `keeps` nothing is kept.
+  /// `who` is the exchange, for messages; without `keeps` there is no feedback.
   UnsentGradients(std::string who, bool keeps);
 
-  /// Rests of buckets that have the size that they had stay.
-  /// Throws: TypeError for gradients that are not float32; what `restore` throws.
+  /// Sets the buckets. Errors of buckets with an unchanged size are kept.
+  /// Throws: TypeError for gradients that are not float32; as `restore`.
   void lay_out(Network& network, const std::vector<GradientBucket>& buckets);
-  /// Makes the bucket's data weight times gradient plus what was not sent, its padding zero.
+  /// Sets the bucket's data to weight times gradient plus the kept error, and its padding to zero.
   void add_to(const GradientBucket& bucket, const ExchangeStep& step, Communicator& ranks);
-  /// A step that sends all there is, and so leaves the rests as they are.
+  /// Counts a step that sends everything and leaves the errors unchanged.
   void count(const ExchangeStep& step) { steps_ = step.number + 1; }
-  /// What is to be kept for the next step; undefined where nothing is.
+  /// The tensor for the error of this step; undefined without feedback.
   [[nodiscard]] Tensor rest(const GradientBucket& bucket) const;
-  /// Steps count on from where a checkpoint was written. Valid until the next `lay_out`.
+  /// The place for `GradientCompressor::start`; steps count on from a checkpoint. Valid until the
+  /// next `lay_out`.
   [[nodiscard]] CompressionPlace place(const GradientBucket& bucket,
                                        const ExchangeStep& step) const;
 
-  /// Steps that were made, those before a checkpoint among them.
+  /// Number of steps, including those before a checkpoint.
   [[nodiscard]] std::int64_t steps() const { return first_step_ + steps_; }
   [[nodiscard]] ValueMap state() const;
-  /// Sizes are checked when the buckets are known. Throws: NotFound, ShapeError.
+  /// Restores the errors. Sizes are checked when the buckets are known. Throws: NotFound,
+  /// ShapeError.
   void restore(const ValueMap& state);
 
  private:

@@ -9,8 +9,8 @@
 
 namespace d5::detail {
 
-/// Buckets of float16 and bfloat16 in float32, for an exchange that computes in it; others as they
-/// are. What comes back is rounded once.
+/// Converts buckets of float16 and bfloat16 to float32, for an exchange that computes in float32;
+/// others are unchanged. The result is rounded once.
 ///
 ///     const GradientBucket& wide = wide_.take(bucket);
 ///     return wide_.give_back(ranks, bucket, start_on(wide));
@@ -18,9 +18,9 @@ class WideBuckets {
  public:
   [[nodiscard]] const std::vector<GradientBucket>& lay_out(
       const std::vector<GradientBucket>& buckets);
-  /// With the values of `bucket`. Valid until the next `lay_out`.
+  /// The float32 bucket with the values of `bucket`. Valid until the next `lay_out`.
   [[nodiscard]] const GradientBucket& take(const GradientBucket& bucket);
-  /// Done when `bucket` has the values that are there when `exchanged` is done.
+  /// A request that copies the values back to `bucket` when `exchanged` is done.
   [[nodiscard]] std::unique_ptr<Request> give_back(Communicator& ranks,
                                                    const GradientBucket& bucket,
                                                    std::unique_ptr<Request> exchanged) const;

@@ -39,11 +39,11 @@ std::shared_ptr<Communicator> communication_group(std::string_view name) {
 }
 
 void name_communication_group(const std::string& name, std::shared_ptr<Communicator> ranks) {
-  if (name.empty()) throw ValueError("a communication group has no name, expected one");
+  if (name.empty()) throw ValueError("a communication group needs a name, but it is empty");
   if (!ranks) {
-    throw ValueError(
-        fmt::format("communication group '{}': it is null, expected one that this rank is in",
-                    printable(name)));
+    throw ValueError(fmt::format(
+        "communication group '{}': it is null, expected a group that contains this rank",
+        printable(name)));
   }
   const std::lock_guard lock(groups().mutex);
   groups().by_name[name] = std::move(ranks);

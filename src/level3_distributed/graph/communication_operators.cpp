@@ -15,10 +15,10 @@
 #include "level0_ops/operator/custom/c_status.hpp"
 #include "level0_ops/operator/custom/operator_communicators.hpp"
 
-/// A request, and the memory that is the library's until it is done.
+/// A request, and the memory that belongs to the library until it is done.
 struct d5_request {
   d5::Tensor data;
-  std::unique_ptr<d5::Request> under_way;  // the first to go
+  std::unique_ptr<d5::Request> under_way;  // destroyed first
 };
 namespace d5::detail {
 namespace {
@@ -61,7 +61,7 @@ Reduction reduction_numbered(std::int32_t number) {
   }
 }
 
-/// Those above are of d5's own algorithms.
+/// Checks a tag. Higher tags belong to d5's own algorithms.
 int checked(std::int32_t tag) {
   if (tag >= 0 && tag < Communicator::kFirstOwnTag) return tag;
   throw ValueError(fmt::format("tag {}, expected 0 to {}", tag, Communicator::kFirstOwnTag - 1));
@@ -160,8 +160,8 @@ d5_status wait(const d5_communicator*, d5_request* request, d5_error* error) {
   return answer_in_c(error, [&] { ended->under_way->wait(); });
 }
 
-/// The ranks as operators written against `d5/abi.h` call them: every call is the communicator's,
-/// checked, counted and observed there.
+/// The C interface to ranks for operators built against `d5/abi.h`. Every call goes to the
+/// communicator, which checks, counts and observes it.
 std::shared_ptr<const d5_communicator> c_communicator(std::shared_ptr<Communicator> ranks) {
   auto result = std::make_shared<CCommunicator>();
   result->table = {.size = sizeof(d5_communicator),

@@ -39,7 +39,7 @@ TensorDesc GroupOperator::with_rows(const InferContext& context, std::int64_t ro
 }
 
 void GroupKernel::forward(OpContext& context) {
-  // Who asks for random numbers is no constant, whatever its inputs are.
+  // Prevents constant folding: a node that uses random numbers is never constant.
   (void)context.services().random();
   run(context);
 }

@@ -11,8 +11,7 @@
 
 namespace d5::detail {
 
-/// An operator of a group of ranks. Its cost is that of memory: what goes over the wire the group
-/// counts.
+/// An operator of a group of ranks. Its cost is that of memory; the group counts the traffic.
 class GroupOperator : public MovingOperator {
  public:
   [[nodiscard]] Places gradients() const override { return {0}; }
@@ -20,7 +19,7 @@ class GroupOperator : public MovingOperator {
  protected:
   explicit GroupOperator(const onnx::Node& node);
   [[nodiscard]] const std::shared_ptr<Communicator>& ranks() const { return ranks_; }
-  /// Input 0 with `rows` in place of its dimension 0. Throws: ShapeError for a scalar.
+  /// The description of input 0 with `rows` as dimension 0. Throws: ShapeError for a scalar.
   [[nodiscard]] static TensorDesc with_rows(const InferContext& context, std::int64_t rows);
   /// Throws: ShapeError for a scalar.
   [[nodiscard]] static std::int64_t rows(const InferContext& context);
@@ -29,7 +28,7 @@ class GroupOperator : public MovingOperator {
   std::shared_ptr<Communicator> ranks_;
 };
 
-/// Calls the group in every run; its backward needs nothing of forward's values.
+/// A kernel that calls the group in every run; backward needs no values of forward.
 class GroupKernel : public Kernel {
  public:
   explicit GroupKernel(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
@@ -46,9 +45,9 @@ class GroupKernel : public Kernel {
   std::shared_ptr<Communicator> ranks_;
 };
 
-/// Throws: NotFound where the node has none, ValueError where it is no int.
+/// Throws: NotFound if the attribute is missing, ValueError if it is not an int.
 [[nodiscard]] int rank_attribute(const onnx::Node& node, std::string_view name);
-/// 0 where the node has none.
+/// The node's attribute "tag", default 0.
 [[nodiscard]] int tag_attribute(const onnx::Node& node);
 
 }  // namespace d5::detail

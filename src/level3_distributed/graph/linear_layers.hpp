@@ -15,12 +15,12 @@ namespace d5::detail {
 
 /// y = x W + b.
 struct Linear {
-  std::string weight, bias;  // no bias: empty
+  std::string weight, bias;  // bias empty: none
   std::size_t in = 0;        // axis of the weight
   std::int64_t units_in = 0, units_out = 0;
 };
 
-/// What a network has of linear layers, as who cuts them asks.
+/// The linear layers of a network, for partitions.
 class LinearLayers {
  public:
   explicit LinearLayers(const Network& network) : network_(network) {}
@@ -30,18 +30,18 @@ class LinearLayers {
   [[nodiscard]] std::size_t place_of(const onnx::Node& node) const {
     return std::size_t(&node - nodes().data());
   }
-  /// Empty for a node that is no Gemm or MatMul with a parameter of its own.
+  /// nullopt for a node that is not a Gemm or MatMul with its own parameter.
   [[nodiscard]] std::optional<Linear> linear(const onnx::Node& node) const;
-  /// One node, and no output of the network.
+  /// Whether exactly one node reads the tensor, and it is not an output of the network.
   [[nodiscard]] bool has_one_reader(const std::string& tensor) const;
   [[nodiscard]] bool is_unread(const std::string& tensor) const;
-  /// A parameter with an element a unit.
+  /// Whether it is a parameter with one element per unit.
   [[nodiscard]] bool is_row(const std::string& name, std::int64_t units) const;
   [[nodiscard]] CutParameter row_cut(const std::string& name) const;
   [[nodiscard]] bool is_scalar(const std::string& name) const;
-  /// The node of this operator that writes `tensor` for one reader alone; null where there is none.
+  /// The node of this operator that writes `tensor` for a single reader; null if there is none.
   [[nodiscard]] const onnx::Node* source(const std::string& tensor, std::string_view op_type) const;
-  /// Weight and bias of a layer of which ranks have columns.
+  /// Adds the weight and bias of a layer that is cut by columns.
   void cut_columns(const Linear& layer, TensorPair& pair) const;
 
  private:

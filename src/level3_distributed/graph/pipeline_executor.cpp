@@ -21,7 +21,7 @@
 namespace d5::detail {
 namespace {
 
-/// Rules of placement that stand for no node of this stage stand for another's.
+/// Removes placement rules without a node in this stage; they are for other stages.
 ExecutorOptions options_of_stage(ExecutorOptions options, const Network& whole,
                                  const Network& stage) {
   expect_matches(options.placement, whole);
@@ -35,7 +35,7 @@ ExecutorOptions options_of_stage(ExecutorOptions options, const Network& whole,
   return options;
 }
 
-/// The same nodes, to ask for shapes: parameters are inputs of it, and keep no values.
+/// The same nodes for shape inference: parameters become inputs, without values.
 Network structure_of(const Network& network) {
   onnx::Model model = network.model();
   onnx::Graph& graph = model.graph;
@@ -52,8 +52,7 @@ Network structure_of(const Network& network) {
 
 }  // namespace
 
-/// Tells observers of the whole what the stage's executor does, but of gradients those that are
-/// final.
+/// Forwards events of the stage's executor to observers of the whole; of gradients only final ones.
 class PipelineExecutor::Relay final : public ExecutionEvent {
  public:
   explicit Relay(PipelineExecutor& pipeline) : pipeline_(pipeline) {}
@@ -102,10 +101,9 @@ PipelineExecutor::PipelineExecutor(const Network& whole, const ExecutorOptions& 
       view_(whole.name()),
       joined_(structure_) {
   if (options.device != Device{}) {
-    throw Unsupported(
-        fmt::format("pipeline: the network computes on {}, but its parts do on the host alone; "
-                    "leave {} out",
-                    to_string(options.device), option_word("device")));
+    throw Unsupported(fmt::format(
+        "pipeline: the network computes on {}, but its parts run on the host only; leave {} out",
+        to_string(options.device), option_word("device")));
   }
   NetworkPart part = cut_out_stage(whole, cut_.starts, cut_.stages->rank(), {.batch = 1});
   find_places(whole);
@@ -153,10 +151,10 @@ const PipelineExecutor::Sizes& PipelineExecutor::sizes_for(std::int64_t samples)
         desc.is_tensor() &&
         std::ranges::find(desc.tensor.shape.dims(), kUnknownDim) == desc.tensor.shape.dims().end();
     if (!known_shape) {
-      throw Unsupported(fmt::format(
-          "pipeline: output '{}' is no tensor whose shape is known before it runs, so that no "
-          "other stage can get it; make it no output",
-          printable(name)));
+      throw Unsupported(
+          fmt::format("pipeline: output '{}' is not a tensor whose shape is known before it runs, "
+                      "so it cannot be sent to another stage; remove it from the outputs",
+                      printable(name)));
     }
     sizes.outputs_of.push_back(desc.tensor);
   }
@@ -221,7 +219,7 @@ const ValueMap& PipelineExecutor::inference(const ValueMap& inputs) {
 const ValueMap& PipelineExecutor::inference_and_backprop(const ValueMap& inputs,
                                                          std::string_view loss) {
   if (loss != cut_.loss) {
-    throw ValueError(fmt::format("pipeline: it goes back from '{}', and was asked for '{}'",
+    throw ValueError(fmt::format("pipeline: backward begins at '{}', but was requested from '{}'",
                                  printable(cut_.loss), printable(loss)));
   }
   begin(inputs);
@@ -242,7 +240,7 @@ void PipelineExecutor::read(std::size_t micro_batch, const ValueMap& outputs) {
 
 const ValueMap& PipelineExecutor::share_outputs() {
   const Sizes& sizes = sizes_for(samples_);
-  const double begin = now_seconds();  // the clock runs while stages wait for the outputs of others
+  const double begin = now_seconds();  // the clock includes the wait for outputs of other stages
   std::size_t i = 0;
   for (const auto& [name, stage] : outputs_) {
     const TensorDesc& desc = sizes.outputs_of[i++];
@@ -258,7 +256,7 @@ const ValueMap& PipelineExecutor::share_outputs() {
   return shared_;
 }
 
-/// The stage's network has the same memory, but not the word of who wrote there.
+/// The stage's network shares the memory, but must be notified of writes to it.
 void PipelineExecutor::hear_of_changes() {
   Network& stage = stage_->network();
   if (view_.revision() != revision_) {

@@ -14,22 +14,22 @@
 
 namespace d5::detail {
 
-/// The stages of a pipeline as one executor of the whole network: each run is one of all stages, in
-/// micro-batches, and every stage gets all outputs of the batch.
+/// An executor of the whole network over the stages of a pipeline. Each run goes through all
+/// stages, in micro-batches, and every stage gets all outputs of the batch.
 ///
-/// `network()` has the inputs and outputs of the whole network, and of its parameters and running
-/// statistics those of this rank's stage alone (`stage_view`). A gradient is announced when it is
-/// the sum of all micro-batches.
+/// `network()` has the inputs and outputs of the whole network, but only the parameters and running
+/// statistics of this rank's stage (`stage_view`). A gradient is announced when it is the sum over
+/// all micro-batches.
 class PipelineExecutor final : public GraphExecutor {
  public:
   struct Cut {
     std::string loss;
     std::shared_ptr<Communicator> stages;  ///< rank s is stage s
-    std::vector<std::size_t> starts;       ///< as `cut_into_stages`
+    std::vector<std::size_t> starts;       ///< as for `cut_into_stages`
     std::int64_t micro_batches = 1;
     std::shared_ptr<PipelineSchedule> schedule;
   };
-  /// A collective of the stages. Keeps nothing of `whole` but its structure.
+  /// A collective of the stages. Keeps only the structure of `whole`.
   /// Throws: Unsupported for a device; as `cut_into_stages`, `PipelineStage`.
   PipelineExecutor(const Network& whole, const ExecutorOptions& options, Cut cut);
 
@@ -48,20 +48,20 @@ class PipelineExecutor final : public GraphExecutor {
   std::string framework() const override { return stage_->executor().framework(); }
 
   [[nodiscard]] const std::vector<std::size_t>& starts() const { return cut_.starts; }
-  /// What counts in the loss, of which a stage has a part of the nodes.
+  /// The weight of samples in the loss, of which a stage has only some nodes.
   [[nodiscard]] const std::shared_ptr<LossWeight>& loss_weight() const { return loss_weight_; }
   /// Writes the parameters and running statistics of all stages into a network like the whole one,
   /// on all of them. A collective.
   void gather_values(Network& whole);
-  /// How long this rank has waited for other stages, since it was made.
+  /// Total time that this rank has waited for other stages.
   [[nodiscard]] double waited_seconds() const { return waited_seconds_ + stage_->waited_seconds(); }
 
  private:
   class Relay;
-  /// Of batches of one size.
+  /// Plan for batches of one size.
   struct Sizes {
-    NetworkPart cut;                     // without its network
-    std::vector<TensorDesc> outputs_of;  // of `outputs_`
+    NetworkPart cut;                     // its network is empty
+    std::vector<TensorDesc> outputs_of;  // descriptions of `outputs_`
   };
   void find_places(const Network& whole);
   [[nodiscard]] bool is_mine(int stage) const { return stage == cut_.stages->rank(); }
@@ -72,7 +72,7 @@ class PipelineExecutor final : public GraphExecutor {
   void read(std::size_t micro_batch, const ValueMap& outputs);
   const ValueMap& share_outputs();
 
-  Network structure_;  // of the whole
+  Network structure_;  // whole network
   Cut cut_;
   std::shared_ptr<LossWeight> loss_weight_;
   StageOfOutputs outputs_;
@@ -83,11 +83,12 @@ class PipelineExecutor final : public GraphExecutor {
   std::shared_ptr<Relay> relay_;
   std::map<std::int64_t, Sizes> sizes_;
   double loss_factor_ = 1, waited_seconds_ = 0;
-  std::uint64_t revision_ = 0, value_changes_ = 0;  // of the view, when the stage last heard
-  // Of the run under way.
+  std::uint64_t revision_ = 0,
+                value_changes_ = 0;  // of the view, at the last notification of the stage
+  // State of the current run.
   std::int64_t samples_ = 0;
   std::vector<MicroBatch> micro_batches_;
-  std::vector<std::int64_t> first_;  // sample of each, and the end
+  std::vector<std::int64_t> first_;  // first sample of each micro-batch, and the end
   JoinedOutputs joined_;
   ValueMap shared_;
 };

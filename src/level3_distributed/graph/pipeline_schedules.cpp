@@ -10,7 +10,7 @@ namespace d5 {
 
 namespace {
 
-/// Stages that run their tasks, each when what it needs is there.
+/// Simulates stages that run each task as soon as its inputs are there.
 class ScheduleTrial {
  public:
   ScheduleTrial(const PipelineSchedule& schedule, int stages, int micro_batches)
@@ -40,7 +40,7 @@ class ScheduleTrial {
       result_.time = std::max(result_.time, stage.time);
       if (stage.next == stage.tasks.size()) continue;
       throw ValueError(fmt::format(
-          "stage {} waits for ever before its task {}: stages wait for each other", s, stage.next));
+          "stage {} waits for ever before its task {}: the stages deadlock", s, stage.next));
     }
     result_.bubble = 1 - 2.0 * micro_batches_ / double(result_.time);
     return result_;
@@ -49,7 +49,7 @@ class ScheduleTrial {
  private:
   struct Stage {
     std::vector<PipelineTask> tasks;
-    std::vector<std::int64_t> forward, backward;  // when each was done; 0: not yet
+    std::vector<std::int64_t> forward, backward;  // end times; 0: not yet
     std::size_t next = 0;
     std::int64_t time = 0;
     int in_flight = 0;
@@ -61,11 +61,11 @@ class ScheduleTrial {
     if (stage.next == stage.tasks.size()) return false;
     const PipelineTask task = stage.tasks[stage.next];
     if (task.micro_batch < 0 || task.micro_batch >= micro_batches_)
-      refuse(s, "is of no micro-batch");
+      refuse(s, "has an unknown micro-batch");
     const auto i = std::size_t(task.micro_batch);
     const bool forward = task.pass == PipelineTask::Pass::forward;
     std::int64_t& done = forward ? stage.forward[i] : stage.backward[i];
-    if (done > 0) refuse(s, "was run already");
+    if (done > 0) refuse(s, "is listed twice");
     if (!forward && stage.forward[i] == 0) refuse(s, "goes backward before forward");
     std::int64_t ready = stage.time;
     if (forward ? s > 0 : s + 1 < stages_.size()) {

@@ -19,7 +19,7 @@ bool has_gradient(const CutTensor& cut) { return is_floating_point(cut.desc.dtyp
 
 }  // namespace
 
-/// What a stage says in one run. It sends without waiting: a neighbour may be sending, too.
+/// The messages of a stage in one run. Sends do not block, because a neighbour may be sending too.
 /// Messages of one tensor and direction are in the order of the micro-batches.
 class PipelineStage::Messages {
  public:
@@ -35,7 +35,7 @@ class PipelineStage::Messages {
   [[nodiscard]] Tensor receive_forward(const CutTensor& cut) {
     return receive(cut, cut.from, 2 * cut.number);
   }
-  /// The sum of what the readers give.
+  /// The sum of the readers' gradients.
   [[nodiscard]] Tensor receive_back(const CutTensor& cut) {
     Tensor sum = receive(cut, cut.to.front(), 2 * cut.number + 1);
     for (std::size_t i = 1; i < cut.to.size(); ++i) {
@@ -58,7 +58,7 @@ class PipelineStage::Messages {
     Tensor data = Tensor::empty(cut.desc.dtype, cut.desc.shape);
     Span span("pipeline", "wait");
     span.argument("stage", from);
-    const double begin = now_seconds();  // the clock runs while the message is waited for
+    const double begin = now_seconds();  // the clock includes the wait for the message
     ranks_.receive(data, from, tag);
     waited_seconds_ += now_seconds() - begin;
     return data;
@@ -69,7 +69,7 @@ class PipelineStage::Messages {
   std::vector<std::pair<Tensor, std::unique_ptr<Request>>> sent_;
 };
 
-/// Gradients of a run's micro-batches, in the order in which they go back, whatever the schedule.
+/// Sums the gradients of a run's micro-batches, in the order of their backward passes.
 class PipelineStage::GradientSums final : public ExecutionEvent {
  public:
   GradientSums(Network network, std::shared_ptr<Communicator> ranks)
@@ -81,13 +81,14 @@ class PipelineStage::GradientSums final : public ExecutionEvent {
     added_ = 0;
   }
   void gradient_ready(Parameter& parameter, std::size_t index, Stream&) override {
-    if (left_ == 0) return;  // no run of `train`
+    if (left_ == 0) return;  // not in `train`
     add(parameter, index);
     added_ = index + 1;
   }
-  /// Whether anything in the micro-batch that goes back counts: 0 / 0 may be in its gradients.
+  /// Sets whether any sample of the current micro-batch counts; if not, its gradients may have 0 /
+  /// 0.
   void expect(bool counts) { counts_ = counts; }
-  /// A micro-batch has gone back.
+  /// Called after the backward pass of a micro-batch.
   void end_micro_batch() {
     auto& parameters = network_.parameters();
     for (; added_ < parameters.size(); ++added_) add(parameters[added_], added_);
@@ -113,9 +114,9 @@ class PipelineStage::GradientSums final : public ExecutionEvent {
   Network network_;
   std::shared_ptr<Communicator> ranks_;
   std::vector<Tensor> sums_;
-  std::size_t total_ = 0, left_ = 0;  // micro-batches of the run, and those that have not gone back
+  std::size_t total_ = 0, left_ = 0;  // micro-batches of the run, and those without backward
   bool counts_ = true;
-  std::size_t added_ = 0;  // parameters of the one that goes back
+  std::size_t added_ = 0;  // parameters added in the current micro-batch
   const GradientFinal* final_ = nullptr;
 };
 
@@ -144,8 +145,8 @@ PipelineStage::PipelineStage(NetworkPart part, std::string loss,
   }
   if (stages.any(ends_.empty())) {
     throw Unsupported(
-        fmt::format("pipeline: a stage writes neither the loss '{}' nor what others read, so "
-                    "nothing goes back through it; cut elsewhere, or take those nodes out",
+        fmt::format("pipeline: a stage writes neither the loss '{}' nor an input of another stage, "
+                    "so it has no backward pass; cut elsewhere, or remove those nodes",
                     printable(loss_)));
   }
   executor_ = make_executor(part_.network, with_gradients);

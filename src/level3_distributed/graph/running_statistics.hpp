@@ -8,7 +8,7 @@
 
 namespace d5::detail {
 
-/// Constants of a network that training changes.
+/// Names of the constants of a network that training changes.
 [[nodiscard]] std::vector<std::string> running_statistics(const Network& network);
 
 }  // namespace d5::detail

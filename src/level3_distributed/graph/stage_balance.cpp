@@ -71,15 +71,14 @@ std::vector<std::size_t> starts_in(const std::string& text, int stages) {
 
 void StageBalance::declare(OptionList& options) {
   options.add("costs", costs,
-              "what stages are balanced by: their definition, or times of this machine",
+              "cost of nodes for balancing stages: FLOP, or times measured on this machine",
               {"flop", "measured"});
-  options.add("batch", batch, "samples of a micro-batch, for which stages are balanced",
-              {.least = 1});
+  options.add("batch", batch, "micro-batch size for which stages are balanced", {.least = 1});
   options.add("flop_per_byte", flop_per_byte,
-              "how much work a byte counts as that goes from stage to stage", {.least = 0});
-  options.add("bytes_per_second", bytes_per_second, "the same where costs are measured",
-              {.above = 0});
-  options.add("starts", starts, "first node of each stage, as in 0,5,9; empty: by a balance");
+              "FLOP that one byte between stages costs, with costs=flop", {.least = 0});
+  options.add("bytes_per_second", bytes_per_second,
+              "bandwidth between stages in bytes/s, with costs=measured", {.above = 0});
+  options.add("starts", starts, "first node of each stage, as in 0,5,9; empty: balanced");
 }
 
 std::vector<std::size_t> balanced_starts(const Network& network, int stages,
@@ -96,7 +95,7 @@ std::vector<std::size_t> balanced_starts(const Network& network, int stages,
   }
   const double per_byte = is_measured ? 1 / balance.bytes_per_second : balance.flop_per_byte;
   std::vector<double> entering = crossing_bytes(network, sizes);
-  // An infinite cut stays one where bytes cost nothing.
+  // Infinite costs stay infinite even if bytes are free.
   for (double& bytes : entering) {
     if (bytes < std::numeric_limits<double>::infinity()) bytes *= per_byte;
   }
@@ -108,7 +107,7 @@ std::vector<std::size_t> agreed_starts(const Network& network, int stages,
                                        Communicator& ranks) {
   StageBalance defined = balance;
   defined.costs = StageBalance::Costs::flop;
-  // What cannot be cut is found on every rank.
+  // Every rank finds impossible cuts.
   std::vector<std::size_t> starts = balanced_starts(network, stages, defined);
   if (balance.costs == StageBalance::Costs::flop) return starts;
   if (ranks.rank() == 0) starts = balanced_starts(network, stages, balance, loss);

@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-/// Which nodes write and read each tensor, by place in the graph.
+/// The nodes that write and read each tensor, by index in the graph.
 struct TensorUse {
   std::map<std::string, std::size_t, std::less<>> writer;
   std::map<std::string, std::set<std::size_t>, std::less<>> readers;
@@ -32,7 +32,7 @@ struct TensorUse {
   }
 };
 
-/// Null where the tensor's shape is not known before it runs.
+/// Null if the tensor's shape is unknown before the network runs.
 const TensorDesc* known_desc(const NetworkSummary& summary, const std::string& name) {
   const auto place = summary.tensors.find(name);
   if (place == summary.tensors.end() || !place->second.desc.is_tensor()) return nullptr;
@@ -108,10 +108,10 @@ class StageCut {
     const bool good = !starts_.empty() && starts_.front() == 0 && starts_.back() < nodes &&
                       std::ranges::adjacent_find(starts_, std::greater_equal{}) == starts_.end();
     if (good) return;
-    throw ValueError(fmt::format(
-        "stages of {} that begin at nodes {}: expected 0, then ascending ones below {}, for no "
-        "stage is empty",
-        printable(network_.name()), fmt::join(starts_, ", "), nodes));
+    throw ValueError(
+        fmt::format("stages of {} that begin at nodes {}: expected 0, then ascending numbers below "
+                    "{}, because no stage may be empty",
+                    printable(network_.name()), fmt::join(starts_, ", "), nodes));
   }
 
   [[nodiscard]] int stage_of(std::size_t node) const {
@@ -148,10 +148,10 @@ class StageCut {
         if (cut.to.empty()) continue;
         const TensorDesc* desc = known_desc(summary_, name);
         if (!desc) {
-          throw Unsupported(fmt::format(
-              "'{}' goes from stage {} to {}, but is no tensor whose shape is known before it "
-              "runs; cut elsewhere",
-              printable(name), from, fmt::join(cut.to, ", ")));
+          throw Unsupported(
+              fmt::format("'{}' goes from stage {} to {}, but is not a tensor whose shape is known "
+                          "before it runs; cut elsewhere",
+                          printable(name), from, fmt::join(cut.to, ", ")));
         }
         cut.desc = *desc;
         cuts_.push_back(std::move(cut));

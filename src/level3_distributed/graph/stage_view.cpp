@@ -21,13 +21,13 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-/// Of two networks with the same parameters, in one memory.
+/// Lays out the parameters of two networks with the same parameters in shared memory.
 void lay_out_together(Network& network, Network& other) {
   std::map<std::string, Tensor> values;
   for (const auto& [name, value] : network.graph().initializers) {
     if (network.is_parameter(name)) values[name] = value;
   }
-  std::vector<Tensor> arenas;  // of values, of gradients
+  std::vector<Tensor> arenas;  // for values and for gradients
   network.lay_out_in([&](std::size_t bytes) {
     return arenas.emplace_back(Tensor::zeros(DType::uint8, {std::int64_t(bytes)}));
   });

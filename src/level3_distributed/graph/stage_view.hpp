@@ -8,13 +8,13 @@
 
 namespace d5::detail {
 
-/// Which stage writes each output of a network.
+/// The stage that writes each output of a network.
 using StageOfOutputs = std::map<std::string, int>;
 
-/// The network as who trains one stage of it sees it: inputs and outputs are those of the whole
-/// one, nodes, parameters and constants the stage's. Two nodes stand for what earlier and later
-/// stages compute; nobody runs them. What it holds lies in the same memory as the stage's, whose
-/// parameters are laid out anew for that.
+/// The view of a network for the optimizer of one stage: inputs and outputs of the whole network,
+/// but nodes, parameters and constants of the stage. Two placeholder nodes represent earlier and
+/// later stages; they never run. The view shares the memory of the stage, whose parameters are laid
+/// out again for that.
 [[nodiscard]] Network stage_view(const Network& whole, NetworkPart& part, int stage,
                                  const StageOfOutputs& outputs);
 

@@ -12,12 +12,12 @@
 namespace d5::detail {
 namespace {
 
-/// Of query, key and value: how many heads, and units of all of them together.
+/// The number of heads of query, key and value, and their total units.
 struct Heads {
   std::array<std::int64_t, 3> count = {}, units = {};
 
-  /// Whether they make what `output` reads; parts are of the heads of keys, each with those of
-  /// queries that it serves.
+  /// Whether they produce the input of `output`. Parts consist of key heads with the query heads
+  /// that they serve.
   [[nodiscard]] bool fit(const Linear& output, TensorPair& pair) const {
     for (std::size_t i = 0; i < 3; ++i) {
       if (count[i] < 1 || units[i] < 1 || units[i] % count[i] != 0) return false;
@@ -33,7 +33,7 @@ class AttentionSearch {
   explicit AttentionSearch(const LinearLayers& layers)
       : layers_(layers), network_(layers.network()) {}
 
-  /// Heads of an attention, joined, into the linear layer `rows`.
+  /// The pair of an attention with joined heads and the linear layer `rows`.
   [[nodiscard]] std::optional<TensorPair> attention_to(std::size_t rows) const {
     const auto output = layers_.linear(layers_.nodes()[rows]);
     if (!output) return {};
@@ -50,7 +50,7 @@ class AttentionSearch {
   }
 
  private:
-  /// An Attention of packed heads: Q, K and V as linear layers write them.
+  /// Matches an Attention with packed heads: Q, K and V directly from linear layers.
   [[nodiscard]] bool shares_packed(const onnx::Node& attention, const Linear& output,
                                    TensorPair& pair) const {
     if (!is_cut_by_heads(attention)) return false;
@@ -64,7 +64,7 @@ class AttentionSearch {
     return heads.fit(output, pair);
   }
 
-  /// An attention whose heads are in dimension 1, split before it and joined behind.
+  /// Matches an attention with heads in dimension 1, split before it and joined after it.
   [[nodiscard]] bool shares_joined(const std::string& input, const Linear& output,
                                    TensorPair& pair) const {
     const onnx::Node* join = layers_.source(input, "Reshape");
@@ -94,8 +94,8 @@ class AttentionSearch {
     return heads.fit(output, pair);
   }
 
-  /// Query, key and value of an Attention, or of softmax(Q K^T s) V, that writes `tensor`; empty
-  /// where nothing such does.
+  /// Query, key and value of the Attention, or of the softmax(Q K^T s) V, that writes `tensor`;
+  /// empty if there is none.
   [[nodiscard]] std::vector<std::string> unpacked_attention(const std::string& tensor) const {
     if (const onnx::Node* node = layers_.source(tensor, "Attention")) {
       if (!is_cut_by_heads(*node)) return {};
@@ -114,8 +114,8 @@ class AttentionSearch {
     return {product->inputs[0], product->inputs[1], mean->inputs[1]};
   }
 
-  /// Whether each head of an Attention stands alone: all have one mask, which nobody trains, there
-  /// is no cache, and nobody reads anything but the result.
+  /// Whether the heads of an Attention are independent: they share one mask, which is not trained,
+  /// there is no cache, and only the result is read.
   [[nodiscard]] bool is_cut_by_heads(const onnx::Node& attention) const {
     const auto& inputs = attention.inputs;
     const auto has = [&](std::size_t i) { return inputs.size() > i && !inputs[i].empty(); };
@@ -123,7 +123,7 @@ class AttentionSearch {
     return std::all_of(attention.outputs.begin() + 1, attention.outputs.end(),
                        [&](const auto& name) { return name.empty() || layers_.is_unread(name); });
   }
-  /// Of a mask ... x heads x queries x keys: an input or a constant.
+  /// Whether a mask ... x heads x queries x keys is an input or a constant that all heads share.
   [[nodiscard]] bool is_for_all_heads(const std::string& mask) const {
     if (network_.is_parameter(mask)) return false;
     if (network_.graph().initializers.contains(mask)) {
@@ -137,7 +137,7 @@ class AttentionSearch {
     return dims.size() < 3 || dims[dims.size() - 3] == onnx::Dim{std::int64_t{1}};
   }
 
-  /// Of a Reshape with a constant target of `rank` dimensions; empty for any other.
+  /// The target of a Reshape, if it is constant with `rank` dimensions; otherwise empty.
   [[nodiscard]] std::vector<std::int64_t> target(const onnx::Node* reshape,
                                                  std::size_t rank) const {
     if (!reshape || !network_.graph().initializers.contains(reshape->inputs[1])) return {};
@@ -147,8 +147,8 @@ class AttentionSearch {
     return {values.begin(), values.end()};
   }
 
-  /// The units of a linear layer, and what is added to it, that writes `tensor`: all are cut. 0
-  /// where there is none.
+  /// Adds the linear layer and bias that write `tensor` to the cut; returns its units, or 0 if
+  /// there is none.
   [[nodiscard]] std::int64_t cut_projection(const std::string& tensor, TensorPair& pair) const {
     const onnx::Node* add = layers_.source(tensor, "Add");
     for (const std::size_t side : {0U, 1U}) {
@@ -170,9 +170,8 @@ class AttentionSearch {
   const Network& network_;
 };
 
-/// Heads of an attention that end in the linear layer at node `rows`: those of ONNX's Attention,
-/// packed or not, or of nodes that compute softmax(Q K^T s) V. Empty where there are none, or they
-/// cannot be cut.
+/// The attention whose heads end in the linear layer at node `rows`: ONNX's Attention, packed or
+/// not, or nodes that compute softmax(Q K^T s) V. nullopt if there is none or it cannot be cut.
 std::optional<TensorPair> attention_to(const LinearLayers& layers, std::size_t rows) {
   return AttentionSearch(layers).attention_to(rows);
 }
@@ -217,7 +216,7 @@ class PairSearch {
     return {};
   }
 
-  /// Whether a node computes each element by itself; what it has an element a unit of is cut.
+  /// Whether a node is element-wise; its inputs with one element per unit are cut too.
   [[nodiscard]] bool goes_through(const onnx::Node& node, const std::string& tensor,
                                   TensorPair& pair) const {
     static constexpr std::array kOfOne{"Relu", "Gelu",     "Tanh",     "Sigmoid", "LeakyRelu",

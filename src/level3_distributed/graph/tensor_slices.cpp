@@ -6,7 +6,7 @@
 namespace d5::detail {
 namespace {
 
-/// Calls `copy(rows of the part, row of the whole, bytes)`.
+/// Calls `copy(rows of the part, row of the whole, bytes)` for each contiguous range.
 template <class Copy>
 void for_rows(const Shape& whole, std::size_t axis, std::size_t element, int part, int parts,
               const Copy& copy) {

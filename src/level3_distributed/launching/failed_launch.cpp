@@ -9,7 +9,7 @@
 namespace d5::detail {
 namespace {
 
-/// What the first rank to fail says of it; all that was said where none does.
+/// The message of the first rank that failed, or else the whole output.
 std::string why_ended(const std::string& output) {
   const std::string said = said_error(output);
   return printable_message(said.empty() ? output : said);

@@ -7,8 +7,8 @@
 
 namespace d5::detail {
 
-/// Throws what a launch of d5 that failed said: ValueError for words that were refused (status 2),
-/// else CommunicationError; `what` was launched.
+/// Throws the error of a failed launch of d5: ValueError for refused words (status 2), else
+/// CommunicationError. `what` describes the launch.
 [[noreturn]] void throw_failed(const LaunchedRun& run, const std::string& what, int ranks);
 
 }  // namespace d5::detail

@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-/// The first that tells of an error, else the last one.
+/// The first line with an error, else the last line.
 std::string reason_in(const std::string& output) {
   std::istringstream lines(output);
   std::string last;

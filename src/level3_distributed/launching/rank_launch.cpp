@@ -32,10 +32,11 @@ std::string text_of(const std::string& file) {
 void expect_launcher() {
   if (detail::find_program("mpirun")) return;
   throw NotFound(
-      "no mpirun is in PATH, which starts several ranks; install Open MPI (Debian: openmpi-bin)");
+      "PATH has no mpirun, which is needed to start several ranks; install Open MPI (Debian: "
+      "openmpi-bin)");
 }
 
-/// What mpirun counts as places for ranks: cores, not their threads.
+/// The slots that mpirun counts: cores, not hardware threads.
 int cores() {
   std::set<std::string> siblings;
   const int threads = static_cast<int>(std::thread::hardware_concurrency());
@@ -46,7 +47,7 @@ int cores() {
   return siblings.count("") ? threads : static_cast<int>(siblings.size());
 }
 
-/// Open MPI refuses to start ranks as root unless both say yes; who runs d5 as root has said so.
+/// Variables that allow Open MPI to start ranks as root; it needs both.
 std::vector<std::string> variables() {
   std::vector<std::string> set;
   for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}) {
@@ -55,8 +56,7 @@ std::vector<std::string> variables() {
   return set;
 }
 
-/// The signals that `launch_and_end` waits for, except those that nobody wants this process to
-/// hear.
+/// The signals that `launch_and_end` waits for, except those ignored by this process.
 sigset_t awaited_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -69,7 +69,7 @@ sigset_t awaited_signals() {
   return signals;
 }
 
-/// Blocks signals while it lives.
+/// Blocks signals during its lifetime.
 struct BlockedSignals {
   sigset_t before = {};
   explicit BlockedSignals(const sigset_t& signals) { sigprocmask(SIG_BLOCK, &signals, &before); }
@@ -78,14 +78,14 @@ struct BlockedSignals {
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 };
 
-/// The launcher is out of reach of the terminal's signals, and ends with this process.
+/// Runs the launcher out of reach of the terminal's signals; it ends with this process.
 [[noreturn]] void launch_and_end(const std::vector<std::string>& words) {
   const sigset_t awaited = awaited_signals();
   const BlockedSignals blocked(awaited);
   detail::OwnedProcess launcher(
       detail::Program{.words = words,
                       .variables = variables(),
-                      // A terminal would stop it.
+                      // Reading from a terminal would stop the launcher.
                       .input = isatty(STDIN_FILENO) != 0 ? detail::Program::kNothing : STDIN_FILENO,
                       .output = STDOUT_FILENO,
                       .error = STDERR_FILENO,
@@ -133,7 +133,7 @@ std::vector<std::string> launch_words(int ranks, const std::vector<std::string>&
 void become_ranks(int ranks, const std::vector<std::string>& command) {
   const auto words = launch_words(ranks, command);
   if (ranks > 1) launch_and_end(words);
-  // One rank needs no launcher, and is this process.
+  // A single rank needs no launcher: replace this process.
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -146,7 +146,7 @@ LaunchedRun run_ranks(int ranks, const std::vector<std::string>& command,
   const auto words = launch_words(ranks, command);
   const detail::ScratchFolder folder("ranks");
   const std::string log = folder / "output.txt";
-  // A file, not a pipe: what a rank leaves behind may hold a pipe open.
+  // A file, not a pipe: orphans of a rank may hold a pipe open.
   const detail::OwnedDescriptor file(open(log.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
   if (file.get() < 0) throw IoError(fmt::format("no file '{}': {}", log, std::strerror(errno)));
   detail::OwnedProcess process(detail::Program{.words = words,

@@ -12,7 +12,7 @@ inline int ranks_of(const Measurement& record) {
   return int(condition_number(record, "ranks").value_or(1));
 }
 
-/// The first record of a metric; null where there is none, or it has no sample.
+/// The first record of a metric; null if there is none, or it has no sample.
 inline const Measurement* find(const std::vector<Measurement>& records, const std::string& metric) {
   for (const Measurement& record : records) {
     if (record.metric == metric) return record.samples.empty() ? nullptr : &record;

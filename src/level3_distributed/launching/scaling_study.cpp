@@ -29,7 +29,7 @@ template <class T>
 void expect_each_once(const std::vector<T>& list, const char* what) {
   if (list.empty()) throw ValueError(fmt::format("scaling: no {} were given", what));
   if (std::set<T>(list.begin(), list.end()).size() == list.size()) return;
-  throw ValueError(fmt::format("scaling: the same {} stand twice in the list", what));
+  throw ValueError(fmt::format("scaling: the list has the same {} twice", what));
 }
 
 void describe(std::vector<Measurement>& records, const ScalingPoint& point) {
@@ -46,7 +46,7 @@ void describe(std::vector<Measurement>& records, const ScalingPoint& point) {
   }
 }
 
-/// The point with the fewest ranks that `point` is held against: one rank alone, or its own scheme.
+/// The baseline of `point`: one rank, or else the fewest ranks of its own scheme.
 std::size_t base_of(const std::vector<ScalingPoint>& points, std::size_t point) {
   std::size_t base = point;
   for (std::size_t i = 0; i < points.size(); ++i) {

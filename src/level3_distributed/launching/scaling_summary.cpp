@@ -16,7 +16,7 @@ namespace {
 using detail::find;
 using detail::ranks_of;
 
-/// What the points of one line have in common.
+/// The label common to the points of one line.
 std::string line_of(const Measurement& record) {
   return condition_of(record, "distributed") + ", " + condition_of(record, "scaling");
 }
@@ -30,7 +30,7 @@ std::string cell(const Measurement* record) {
   return with_prefix(mean.value, record->unit) + sure;
 }
 
-/// Sent and received by a rank in a step, the mean over ranks.
+/// Bytes sent and received by a rank per step: the mean over ranks.
 std::string bytes_a_step(const std::vector<Measurement>& of_point) {
   double sum = 0;
   int records = 0;
@@ -65,7 +65,7 @@ TextTable scaling_summary(const std::vector<Measurement>& records) {
                    "scaling",
                    {"throughput", right},
                    {"efficiency", right},
-                   {"bytes a step", right},
+                   {"bytes/step", right},
                    {"time to accuracy", right},
                    {"test accuracy", right},
                    "status"});
@@ -90,10 +90,10 @@ Plot scaling_plot(const std::vector<Measurement>& records) {
   Plot plot{.name = "scaling",
             .title = "Throughput over ranks",
             .note =
-                "Mean over runs; bars from the slowest to the fastest. Faint: perfect scaling from "
-                "the fewest ranks.",
+                "Means over runs; bars: slowest to fastest run. Faint: perfect scaling from the "
+                "fewest ranks.",
             .x = {.label = "ranks", .scale = PlotAxis::Scale::whole},
-            .y = {.label = "samples a second"}};
+            .y = {.label = "samples/s"}};
   if (throughputs.empty()) return plot;
   plot.title += ": " + throughputs.front()->subject;
   std::ranges::stable_sort(throughputs, {}, [](const auto* record) { return ranks_of(*record); });

@@ -16,18 +16,18 @@
 
 namespace d5::detail {
 
-/// A part of a call, with one thread.
+/// The part of a call that one thread progresses.
 struct CommunicationCrew::Task {
   std::unique_ptr<Request> request;
   std::shared_ptr<const CallOptions> options;
-  int core = -1;  ///< -1: wherever the process may
+  int core = -1;  ///< -1: not bound
   std::mutex mutex = {};
   bool abandoned = false;
   std::exception_ptr error = {};
   std::int64_t begun_ns = 0, ended_ns = 0;
   std::atomic<bool> done = false;
 
-  /// Whether it is over.
+  /// Progresses the part; returns whether it is done.
   bool advance() {
     const std::lock_guard lock(mutex);
     if (abandoned) return true;
@@ -43,7 +43,7 @@ struct CommunicationCrew::Task {
     done.store(true, std::memory_order_release);
     return true;
   }
-  /// Nobody may wait for it any more.
+  /// Gives the part up, because waiting for it might never end.
   void abandon() {
     const std::lock_guard lock(mutex);
     abandoned = true;
@@ -105,8 +105,8 @@ class CommunicationCrew::Thread {
   std::condition_variable needed_;
   std::vector<std::shared_ptr<Task>> given_;
   std::atomic<bool> has_given_ = false;
-  std::vector<std::shared_ptr<Task>> tasks_;  // the thread's own
-  int bound_ = -2;                            // as whoever made it
+  std::vector<std::shared_ptr<Task>> tasks_;  // used by the thread only
+  int bound_ = -2;                            // -2: as the thread that created it
 };
 
 class CommunicationCrew::CrewRequest final : public Request {

@@ -12,15 +12,15 @@
 
 namespace d5::detail {
 
-/// The threads of this process that move calls through memory on, whoever computes meanwhile. Each
-/// is made once, when it is first needed, and binds itself where the resources of what it moves on
-/// are others than before. They are never destroyed: they may wait when the process ends.
+/// The threads of this process that progress calls through shared memory during computation. Each
+/// is created on first use, and binds itself again when the resources of its calls change. They are
+/// never destroyed, because they may be waiting when the process ends.
 ///
 /// Thread safety: all functions.
 class CommunicationCrew {
  public:
   static CommunicationCrew& instance();
-  /// Thread i of the crew asks `parts[i]` until it is done. `parts` are asked by nobody else.
+  /// Thread i of the crew polls `parts[i]` until it is done. Nothing else may poll `parts`.
   [[nodiscard]] std::unique_ptr<Request> run(std::vector<std::unique_ptr<Request>> parts,
                                              std::shared_ptr<const CallOptions> options,
                                              UsedResources used);

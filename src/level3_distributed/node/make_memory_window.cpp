@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows in memory that ranks share, and which memory a window is in.
+// Windows in shared memory, and the choice of a window's kind.
 #include <fmt/format.h>
 #include <pthread.h>
 
@@ -24,8 +24,7 @@
 namespace d5 {
 namespace {
 
-/// A mutex in node memory that notices when its holder dies: whoever asks then is told so, and so
-/// is everybody after.
+/// A mutex in node memory that detects the death of its holder; from then on every `lock` fails.
 class RobustMutex {
  public:
   RobustMutex() {
@@ -39,11 +38,11 @@ class RobustMutex {
   RobustMutex(const RobustMutex&) = delete;
   RobustMutex& operator=(const RobustMutex&) = delete;
 
-  /// False if a holder died: then it is not held.
+  /// Returns false, without the lock, if a holder died.
   [[nodiscard]] bool lock() {
     const int code = pthread_mutex_lock(&mutex_);
     if (code == 0) return true;
-    // Given back without being declared consistent, it is refused to all from now on.
+    // Unlocking without declaring it consistent makes all later locks fail.
     if (code == EOWNERDEAD) pthread_mutex_unlock(&mutex_);
     return false;
   }
@@ -55,8 +54,8 @@ class RobustMutex {
 
 constexpr int kNobody = -1;
 
-/// What guards one rank's part: a mutex of each rank. A shared lock is one's own, the exclusive one
-/// is all of them, taken in the order of ranks.
+/// The lock of one rank's part: one mutex per rank. A shared lock takes the rank's own mutex; an
+/// exclusive one takes all, in rank order.
 struct Guard {
   std::atomic<int> exclusive_holder = kNobody, accumulating = kNobody;
   RobustMutex accumulate = {};
@@ -67,7 +66,7 @@ struct Guard {
   }
 };
 
-/// In memory that all ranks share: each guard, then each part.
+/// A window in shared memory: all guards, then all parts.
 class NodeMemoryWindow final : public MemoryWindow {
  public:
   NodeMemoryWindow(std::shared_ptr<Communicator> all, std::size_t bytes)
@@ -134,7 +133,7 @@ class NodeMemoryWindow final : public MemoryWindow {
   }
 
  private:
-  /// One of the mutexes of a part; those from `held` before it are given back if a holder died.
+  /// Takes one mutex of a part; if a holder died, releases those from `held` on.
   void take(int target, int rank, int held) {
     Guard& of = guard(target);
     if (of.of(rank).lock()) return;
@@ -146,7 +145,7 @@ class NodeMemoryWindow final : public MemoryWindow {
   CommunicationError died(int holder, int target, const char* when) const {
     return CommunicationError(fmt::format(
         "rank {}: the window's part of rank {}: rank {} died {}, and may have left it half "
-        "written; make the window anew",
+        "written; create a new window",
         rank_, target, holder, when));
   }
 
@@ -177,7 +176,8 @@ std::shared_ptr<MemoryWindow> make_memory_window(std::shared_ptr<Communicator> r
                                                  std::size_t bytes, MemoryWindowKind kind) {
   if (detail::nodes_of_strands()) {
     throw Unsupported(
-        "a memory window: simulated ranks have none, for what they write has no time");
+        "a memory window: simulated ranks do not support it, because one-sided accesses have no "
+        "simulated time");
   }
   if (kind == MemoryWindowKind::automatic) {
     kind = share_a_node(*ranks) ? MemoryWindowKind::node : MemoryWindowKind::library;

@@ -19,7 +19,7 @@ NodeBarrier::NodeBarrier(std::shared_ptr<NodeMemory> memory, std::size_t offset_
                          int size)
     : memory_(std::move(memory)), rank_(rank), size_(size) {
   const Tensor place = memory_->at(
-      offset_bytes, {DType::uint8, {static_cast<std::int64_t>(bytes(size))}});  // checks its end
+      offset_bytes, {DType::uint8, {static_cast<std::int64_t>(bytes(size))}});  // checks the bounds
   counters_ = reinterpret_cast<NodeCounter*>(memory_->data() + offset_bytes);
 }
 

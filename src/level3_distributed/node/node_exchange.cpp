@@ -26,7 +26,7 @@ class NodeRequest final : public Request {
     for (Patience patience(Patience::kOfWork); !done();) patience.pause();
   }
   bool done() override { return exchange_.is_done(operation_); }
-  /// Of those in a row the later ones go on while somebody asks for an earlier one.
+  /// The end time is shared, because later operations progress during polls of earlier ones.
   Times times() const override { return {0, ended_ns_ ? ended_ns_->load() : 0}; }
 
  private:
@@ -45,7 +45,7 @@ CommunicationSchedule all_come(Communicator& ranks) {
 
 void meet(Communicator& ranks) { run_schedule(ranks, all_come(ranks))->wait(); }
 
-/// `data` cut at lines, a segment for each rank.
+/// A chunk of `data`, cut at cache lines into one segment per rank.
 struct NodeExchange::Chunk {
   Tensor data;
   std::int64_t number;
@@ -62,7 +62,7 @@ struct NodeExchange::Chunk {
   [[nodiscard]] Tensor of(int segment) const {
     return data.slice(begin(segment), begin(segment + 1));
   }
-  /// The same segment of this chunk as it lies in a slot.
+  /// The segment of this chunk in a slot.
   [[nodiscard]] Tensor in(std::byte* slot, int segment) const {
     return Tensor::borrow({data.dtype(), {begin(segment + 1) - begin(segment)}},
                           slot + offset(segment));
@@ -71,7 +71,7 @@ struct NodeExchange::Chunk {
     Tensor shared = data;
     return static_cast<std::byte*>(shared.raw());
   }
-  /// From or to a slot.
+  /// Copies from or to a slot.
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) const {
     copy_in_node(to, from, bytes, !is_phantom(data));
   }
@@ -154,9 +154,9 @@ bool NodeExchange::is_done(std::int64_t operation) {
 }
 
 void NodeExchange::advance() {
-  if (advancing_) return;  // by another strand of this rank
+  if (advancing_) return;  // another strand of this rank is in here
   advancing_ = true;
-  // What is nearer to its end goes first: it frees a room.
+  // The later step goes first, because it frees a buffer.
   while (read_one() || reduce_one() || write_one()) {
   }
   advancing_ = false;
@@ -229,7 +229,7 @@ bool NodeExchange::reduce_one() {
   return true;
 }
 
-/// In the order of ranks; of two, either may come first.
+/// Reduces in rank order; with two ranks either may come first.
 void NodeExchange::reduce(const Chunk& chunk) {
   const Reduction reduction = at(reduce_at_)->reduction;
   Tensor own = chunk.of(rank_), result = chunk.in(slot(chunk.number, rank_), rank_);

@@ -13,51 +13,54 @@
 namespace d5::detail {
 
 struct NodeExchangeOptions {
-  std::int64_t chunk_bytes = std::int64_t{256} << 10;  ///< at most so much of a rank's data at once
-  std::int64_t stages = 4;                             ///< chunks under way
+  std::int64_t chunk_bytes = std::int64_t{256}
+                             << 10;  ///< maximum bytes of a rank's data in a chunk
+  std::int64_t stages = 4;           ///< chunks in flight
 };
 
-/// All-reduces and broadcasts of the ranks of a node, one after the other in the order of their
-/// start, through memory that they share.
+/// All-reduces and broadcasts of the ranks of a node through shared memory, one after the other in
+/// the order of their start.
 ///
-/// Data goes chunk by chunk, in `stages` rooms that are used in turn; a room has a slot of each
-/// rank. Of a chunk rank r writes the segments of the others to its slot, reduces segment r over
-/// all ranks in their order, writes the sum to its own slot, where it left room for it, and reads
-/// the other segments from the slots of whoever reduced them. Three counters a rank tell the
-/// others how many chunks it is through with each; a room is free again when all have read it.
+/// Data is processed in chunks, in `stages` buffers used in turn; each buffer has one slot per
+/// rank. For each chunk rank r writes the segments of the other ranks to its slot, reduces segment
+/// r over all ranks in rank order, writes the sum to its own slot, and reads the other segments
+/// from the slots of the ranks that reduced them. Three counters per rank publish how many chunks
+/// it has written, reduced and read; a buffer is free again when all ranks have read it.
 ///
-/// Thread safety: all calls, of one rank's owner and of its progress thread.
+/// Thread safety: all calls may be made by a rank's owner and its progress thread.
 class NodeExchange {
  public:
-  /// A collective of `ranks`, which outlive it. Throws: as `NodeMemory::make`.
+  /// A collective of `ranks`, which must outlive this object. Throws: as `NodeMemory::make`.
   NodeExchange(Communicator& ranks, const NodeExchangeOptions& options);
 
   [[nodiscard]] std::unique_ptr<Request> start_all_reduce(const Tensor& data, Reduction reduction,
                                                           std::int64_t chunk_bytes = 0);
-  /// The same where others count and watch it, and nothing is done of it before its request is
-  /// asked. `chunk_bytes`: at most those of the memory; 0: these.
+  /// Queues an all-reduce that the caller counts and watches; it makes no progress until its
+  /// request is polled. `chunk_bytes` is at most the memory's; 0: the memory's.
   [[nodiscard]] std::unique_ptr<Request> queue_all_reduce(const Tensor& data, Reduction reduction,
                                                           std::int64_t chunk_bytes);
   [[nodiscard]] std::int64_t chunk_bytes(std::int64_t asked) const;
-  /// A rank begins when its `*may_begin` is true; what it started after it waits.
+  /// Starts a broadcast; a rank begins once its `*may_begin` is true, and its later operations
+  /// wait.
   [[nodiscard]] std::unique_ptr<Request> start_broadcast(
       const Tensor& data, int root, std::shared_ptr<std::atomic<bool>> may_begin);
-  /// Goes as far as it can without waiting, with all that are under way.
+  /// Progresses all operations as far as possible without waiting; returns whether `operation` is
+  /// done.
   [[nodiscard]] bool is_done(std::int64_t operation);
 
  private:
-  static constexpr int kNoRoot = -1;  // an all-reduce
+  static constexpr int kNoRoot = -1;  // for an all-reduce
   struct Operation {
     Tensor data;
     Reduction reduction = Reduction::sum;
     int root = kNoRoot;
     std::shared_ptr<std::atomic<bool>> may_begin = {};
-    std::int64_t chunk_bytes = 0;                              ///< set when it is queued
-    std::shared_ptr<std::atomic<std::int64_t>> ended_ns = {};  ///< the same; when it was read
+    std::int64_t chunk_bytes = 0;                              ///< set when queued
+    std::shared_ptr<std::atomic<std::int64_t>> ended_ns = {};  ///< set when queued; end time
   };
   struct Chunk;
   struct Counters;
-  /// How far one of the three steps is.
+  /// Progress of one of the three steps.
   struct Place {
     std::int64_t operation = 0, begin = 0, chunk = 0;  // begin: first element, within the operation
   };
@@ -70,7 +73,7 @@ class NodeExchange {
   [[nodiscard]] std::byte* slot(std::int64_t chunk, int rank) const;
   template <class Step>
   [[nodiscard]] bool all_through(Step step, std::int64_t chunks) const;
-  /// Strands of one thread never run at once.
+  /// A lock against other threads; strands of one thread never run concurrently.
   [[nodiscard]] std::unique_lock<std::mutex> lock_against_threads();
   void advance();
   bool write_one();
@@ -85,13 +88,13 @@ class NodeExchange {
   std::shared_ptr<NodeMemory> memory_;
   Counters* counters_;
   std::byte* slots_;
-  std::deque<Operation> operations_;  // those that are not read yet
+  std::deque<Operation> operations_;  // not completely read yet
   std::int64_t started_ = 0;
   Place write_at_, reduce_at_, read_at_;
   bool advancing_ = false;
 };
 
-/// Waits until all of `ranks` have come here; schedules that are under way go on meanwhile.
+/// A barrier of `ranks` that progresses schedules in flight meanwhile.
 void meet(Communicator& ranks);
 
 }  // namespace d5::detail

@@ -27,7 +27,7 @@ std::string node_identity(const Communicator& ranks) {
 
 std::shared_ptr<Communicator> node_group(Communicator& ranks) {
   const auto nodes = detail::gather_texts(ranks, node_identity(ranks));
-  // The first rank of a node names it.
+  // The color of a node is its first rank.
   const auto mine = nodes[static_cast<std::size_t>(ranks.rank())];
   return ranks.split(static_cast<int>(std::ranges::find(nodes, mine) - nodes.begin()));
 }

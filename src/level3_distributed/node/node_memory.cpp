@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kFolder = "/dev/shm";
 
-/// An open file, closed at the end.
+/// A file descriptor that is closed in the destructor.
 class OpenFile {
  public:
   explicit OpenFile(int number = -1) : number_(number) {}
@@ -46,7 +46,7 @@ MemoryError no_room(std::size_t bytes, const std::string& why) {
                   bytes, why, kFolder));
 }
 
-/// A file without a name, whose room is taken.
+/// Creates an unnamed file with reserved pages.
 OpenFile create_file(std::size_t bytes) {
   if (bytes > memory_budget()) {
     throw no_room(bytes, fmt::format("the memory budget is {} bytes", memory_budget()));
@@ -73,9 +73,9 @@ std::byte* map_file(const OpenFile& file, std::size_t bytes) {
   return static_cast<std::byte*>(data);
 }
 
-/// An attempt of one rank, which the others are told of.
+/// The outcome of one rank's attempt, sent to the others.
 struct Outcome {
-  std::string text;  ///< what to tell the others, or the error
+  std::string text;  ///< message for the others, or the error
   bool failed = false, no_room = false;
 };
 
@@ -90,7 +90,7 @@ Outcome attempt(const F& what) {
   }
 }
 
-/// What each rank told. Throws the first failure of any, on all.
+/// The texts of all ranks. Throws the first failure of any rank, on all ranks.
 std::vector<std::string> agree(Communicator& ranks, const Outcome& mine) {
   auto all =
       detail::gather_texts(ranks, (mine.failed ? mine.no_room ? "m" : "f" : " ") + mine.text);
@@ -123,7 +123,7 @@ std::shared_ptr<NodeMemory> NodeMemory::make(Communicator& ranks, std::size_t by
         fmt::format("node memory: rank 0 asks for {} bytes, rank {} for {}; expected one number",
                     sizes[0], rank, sizes[rank]));
   }
-  OpenFile file;  // rank 0 keeps it open until all have it
+  OpenFile file;  // rank 0 keeps it open until all have opened it
   const Outcome made = attempt([&] {
     if (ranks.rank() != 0) return std::string();
     file = create_file(bytes);

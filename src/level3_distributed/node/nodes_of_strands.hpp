@@ -10,23 +10,23 @@
 
 namespace d5::detail {
 
-/// Where ranks are strands of one thread, as in a simulation: which of them share memory, and what
-/// using it takes of their time.
+/// Shared memory between ranks that are strands of one thread, as in a simulation: which ranks
+/// share it, and the virtual time of its use.
 class NodesOfStrands {
  public:
   virtual ~NodesOfStrands() = default;
-  /// Tells the node of an outermost rank from the others.
+  /// Identifies the node of an outermost rank.
   [[nodiscard]] virtual std::string identity(int outermost_rank) const = 0;
-  /// Before the strand that runs reads what others publish.
+  /// Called before the running strand reads published data of others.
   virtual void look() = 0;
-  /// Before it publishes something itself, and after it.
+  /// Called before and after the running strand publishes data.
   virtual void publishes() = 0;
   virtual void published() = 0;
-  /// It copies so much from or to memory that ranks share, or adds what is there.
+  /// Called when it copies `bytes` from or to shared memory, or adds data there.
   virtual void copies(std::size_t bytes) = 0;
   virtual void sums(std::size_t bytes) = 0;
 };
-/// Those of this thread; null: its rank is a process.
+/// The nodes of this thread's strands; null: the rank is a process.
 [[nodiscard]] NodesOfStrands*& nodes_of_strands();
 
 inline std::int64_t look_at(const NodeCounter& counter) {
@@ -41,13 +41,13 @@ inline void publish(NodeCounter& counter, std::int64_t value) {
   if (strands) strands->published();
 }
 
-/// Between a rank's own memory and what it shares. `is_there`: own memory has elements.
+/// Copies between private and shared memory. `is_there`: the private memory has elements.
 inline void copy_in_node(std::byte* to, const std::byte* from, std::size_t bytes, bool is_there) {
   if (auto* strands = nodes_of_strands()) strands->copies(bytes);
   if (is_there) std::memcpy(to, from, bytes);
 }
 
-/// `other`, or `into`, is memory that ranks share.
+/// Reduces `other` into `into`, of which one is in shared memory.
 inline void reduce_in_node(Communicator& ranks, Tensor& into, const Tensor& other,
                            Reduction reduction, bool is_there) {
   auto* strands = nodes_of_strands();

@@ -11,7 +11,7 @@ std::shared_ptr<Sampler> distributed_sampler(std::shared_ptr<const Dataset> data
                                              const SamplerEntry& order, const Settings& settings,
                                              int rank, int ranks) {
   if (ranks < 1) {
-    throw ValueError(fmt::format("distributed_sampler: {} ranks; expected one at least", ranks));
+    throw ValueError(fmt::format("distributed_sampler: {} ranks; expected 1 or more", ranks));
   }
   Settings of_all = settings;
   of_all.set("batch_size", read_shared_options<SamplerOptions>(settings).batch_size * ranks);

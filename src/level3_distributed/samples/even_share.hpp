@@ -13,8 +13,9 @@ struct EvenShare {
   std::int64_t left_out;  ///< in no part
 };
 
-/// Of the samples, cut into parts of one size; the fewer than `shares` last ones are in none.
-/// Throws: ValueError for a share that there is not, or one of nothing.
+/// One of `shares` parts of equal size; the remaining samples at the end, fewer than `shares`, are
+/// in no part.
+/// Throws: ValueError for a share out of range or an empty one.
 inline EvenShare even_share(const Dataset& dataset, int share, int shares) {
   if (share < 0 || share >= shares) {
     throw ValueError(fmt::format("part {} of {} of '{}' was asked for; parts count from 0", share,

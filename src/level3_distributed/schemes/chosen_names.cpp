@@ -16,10 +16,10 @@
 namespace d5::detail {
 namespace {
 
-/// Called with what a part is told, its options, and where its settings stand: "exchange.".
+/// Called with the settings of an entry, its options, and the prefix of its settings: "exchange.".
 using Visit = std::function<void(const Settings&, const std::vector<Option>&, const std::string&)>;
 
-/// The part, and what it chooses.
+/// Visits an entry and the entries that it chooses.
 void visit(const Settings& settings, const std::vector<Option>& options, const std::string& place,
            const Visit& each) {
   each(settings, options, place);

@@ -8,12 +8,12 @@
 
 namespace d5::detail {
 
-/// Checks the names of options in `settings`, and of what they choose from level 3's registries,
-/// down to the last: an exchange's compressor too. Throws: NotFound.
+/// Checks the names of options in `settings`, recursively for entries that they choose from level
+/// 3's registries, such as an exchange's compressor. Throws: NotFound.
 void check_chosen_names(const Settings& settings, const std::vector<Option>& options);
 
-/// Sets `option` where the part of these options, or what it chooses from those registries, down to
-/// the last, has one of that name and `settings` leave it open: what a run knows, such as its seed.
+/// Sets `option`, such as a run's seed, in the entry and recursively in the entries that it
+/// chooses, wherever they have an option of that name that `settings` leave unset.
 void offer_to_chosen(Settings& settings, const std::vector<Option>& options,
                      const std::string& option, const Settings::Value& value);
 

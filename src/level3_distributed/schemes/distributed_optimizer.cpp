@@ -25,8 +25,8 @@ DistributedOptimizer::DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> o
 
 Communicator& DistributedOptimizer::workers() {
   if (workers_) return *workers_;
-  throw ValueError(
-      fmt::format("rank {} is no worker of this scheme: it does not train", communicator_->rank()));
+  throw ValueError(fmt::format("rank {} is not a worker of this scheme: it does not train",
+                               communicator_->rank()));
 }
 
 const DistributedOptimizerEntry& find_scheme(std::string_view name) {

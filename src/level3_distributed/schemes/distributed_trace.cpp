@@ -28,13 +28,14 @@ std::string receive_text(Communicator& ranks, int from) {
   return {text.begin(), text.end()};
 }
 
-/// A clock's reading, and what another rank's showed in the middle between two readings.
+/// The offset between two clocks: another rank's reading is assumed in the middle between two own
+/// readings.
 ClockOffset offset_of(std::int64_t before, std::int64_t theirs, std::int64_t after) {
   const std::int64_t round_trip = after - before;
   return {.offset_ns = before + round_trip / 2 - theirs, .uncertainty_ns = round_trip / 2 + 1};
 }
 
-/// Rank 0's part: the offset of rank `other`, told to it.
+/// Rank 0's part: measures the offset of rank `other` and sends it.
 void measure_offset(Communicator& ranks, int other, int exchanges,
                     const std::function<std::int64_t()>& clock) {
   Tensor theirs = Tensor::scalar<std::int64_t>(0);
@@ -49,7 +50,7 @@ void measure_offset(Communicator& ranks, int other, int exchanges,
   ranks.send(Tensor::vector<std::int64_t>({best.offset_ns, best.uncertainty_ns}), other);
 }
 
-/// Another rank's part.
+/// The part of the other rank.
 ClockOffset answer(Communicator& ranks, int exchanges, const std::function<std::int64_t()>& clock) {
   Tensor mine = Tensor::scalar<std::int64_t>(0);
   for (int i = 0; i < exchanges; ++i) {
@@ -78,7 +79,7 @@ ClockOffset clock_offset(Communicator& ranks) {
 }
 
 ClockOffset estimate_clock_offset(Communicator& ranks, const std::function<std::int64_t()>& clock) {
-  constexpr int kExchanges = 16;  // the first few are slow: connections are made
+  constexpr int kExchanges = 16;  // the first few are slow, because connections are made
   if (ranks.rank() != 0) return answer(ranks, kExchanges, clock);
   for (int other = 1; other < ranks.size(); ++other) {
     measure_offset(ranks, other, kExchanges, clock);

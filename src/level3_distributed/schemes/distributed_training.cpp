@@ -39,12 +39,12 @@ std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
   auto three_step = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
   if (!three_step) {
     throw Unsupported(
-        "this optimizer cannot be distributed: it is no ThreeStepOptimizer (a framework's own is "
-        "not); choose one of 'd5 list optimizers'");
+        "this optimizer cannot be distributed: it is not a ThreeStepOptimizer (a framework's own "
+        "never is); choose one of 'd5 list optimizers'");
   }
   const DistributedOptimizerEntry& scheme = find_scheme(options.scheme.name);
   Settings settings = options.scheme.settings;
-  // What draws does so by the training's seed, where it has none of its own.
+  // Entries with random numbers use the training's seed unless they have their own.
   detail::offer_to_chosen(settings, scheme.options(), "seed", options.seed);
   return scheme.make(std::move(three_step), ranks, settings);
 }
@@ -83,7 +83,7 @@ RankRole role_of(const DistributedOptions& options, const Communicator& ranks) {
   return role_of(options, ranks, ranks.rank());
 }
 
-/// As training goes on with from a checkpoint; an empty one is none.
+/// The scheme for a training resumed from a checkpoint; an empty checkpoint is none.
 EntryChoice resumed(EntryChoice scheme, const std::string& checkpoint) {
   if (checkpoint.empty()) return scheme;
   const ValueMap state = detail::part_of(read_checkpoint(checkpoint).tensors, "optimizer/");
@@ -91,7 +91,7 @@ EntryChoice resumed(EntryChoice scheme, const std::string& checkpoint) {
   return scheme;
 }
 
-/// Those that train; null at a rank that does not.
+/// The group of ranks that train; null on a rank that does not.
 std::shared_ptr<Communicator> workers_of(const DistributedOptions& options,
                                          const std::shared_ptr<Communicator>& ranks) {
   bool all = true;
@@ -101,14 +101,14 @@ std::shared_ptr<Communicator> workers_of(const DistributedOptions& options,
   return all ? ranks : ranks->split(role_of(options, *ranks).works() ? 0 : -1);
 }
 
-/// Parameters and gradients of a network in other memory, without their values.
+/// Moves the parameters and gradients of a network to other memory, without their values.
 void lay_out(Network& network, const std::function<Tensor(const TensorDesc&)>& memory) {
   network.lay_out_in([&](std::size_t bytes) {
     return memory({DType::uint8, {static_cast<std::int64_t>(bytes)}});
   });
 }
 
-/// Every option of the scheme as it is in force; of an entry that one chooses, the name.
+/// All options of the scheme with their values; for a chosen entry, its name.
 Conditions in_force(const EntryChoice& scheme) {
   constexpr std::string_view kName = ".name";
   Conditions result;
@@ -123,7 +123,7 @@ Conditions in_force(const EntryChoice& scheme) {
   return result;
 }
 
-/// Says in a rank's record how the ranks worked together.
+/// Adds the distribution's conditions to a rank's record.
 void describe(Measurement& result, const DistributedOptions& options, int ranks) {
   result.level = "distributed";
   result.command = detail::launcher_line(ranks) + result.command;
@@ -135,8 +135,8 @@ void describe(Measurement& result, const DistributedOptions& options, int ranks)
   for (const auto& [key, option] : in_force(options.scheme)) result.conditions[key] = option;
 }
 
-/// The other ranks may not share an end such as a NaN loss here. Throws: what training threw; Error
-/// where something else did, such as a metric that would not begin.
+/// Checks that training did not end early on this rank alone, such as by a NaN loss. Throws: the
+/// exception of training; Error for other failures, such as a metric that could not begin.
 void expect_trained(const TrainingSession& training, const std::vector<Measurement>& results) {
   if (training.failure()) std::rethrow_exception(training.failure());
   const bool failed = std::ranges::all_of(results, [](const Measurement& m) {
@@ -145,29 +145,31 @@ void expect_trained(const TrainingSession& training, const std::vector<Measureme
   if (failed) throw Error(results.front().reason);
 }
 
-/// Who reads which samples stands beside the scheme's own options.
+/// The options for the distribution of samples, beside the scheme's own options.
 struct SampleCuts {
   EntryChoice samples{DistributedOptions().samples};
   EntryChoice test_samples{DistributedOptions().test_samples};
 
   void declare(OptionList& options) {
-    options.add("samples", samples, "how ranks share the training set", sample_cuts().kind());
-    options.add("test_samples", test_samples, "how they share the test set", sample_cuts().kind());
+    options.add("samples", samples, "distribution of the training set over ranks",
+                sample_cuts().kind());
+    options.add("test_samples", test_samples, "distribution of the test set over ranks",
+                sample_cuts().kind());
   }
 };
 
 void check_cuts(const DistributedOptions& options) {
   if (!cut_of(options.samples)->is_even()) {
-    throw ValueError(fmt::format(
-        "samples '{}': ranks would have different numbers of batches, and wait for each other for "
-        "ever; that is for test_samples",
-        options.samples.name));
+    throw ValueError(
+        fmt::format("samples '{}': ranks would have different numbers of batches and wait for each "
+                    "other for ever; use it for test_samples only",
+                    options.samples.name));
   }
   if (!cut_of(options.test_samples)->is_complete()) {
-    throw ValueError(fmt::format(
-        "test_samples '{}': it may leave samples out, and a test run has them all; choose batches "
-        "or whole",
-        options.test_samples.name));
+    throw ValueError(
+        fmt::format("test_samples '{}': it may leave samples out, but a test run needs all of "
+                    "them; choose batches or whole",
+                    options.test_samples.name));
   }
 }
 
@@ -186,7 +188,7 @@ DistributedOptions distributed_options(const Recipe& recipe) {
   options.samples = cuts.samples;
   options.test_samples = cuts.test_samples;
   check_cuts(options);
-  // Names that stand nowhere are found on one rank too, where nobody reads them.
+  // Reports unknown names on one rank too, where the options are not used.
   detail::check_chosen_names(options.scheme.settings, find_scheme(options.scheme.name).options());
   return options;
 }
@@ -196,9 +198,9 @@ void distribute(SessionOptions& session, const DistributedOptions& given,
   if (ranks->size() == 1) return;
   DistributedOptions options = given;
   const RankRole role = role_of(options, *ranks);
-  // What workers have of their own (running statistics, random streams, metrics, under some schemes
-  // parameters) is in their own parts, and what servers keep in that of rank 0. Two stay, for a job
-  // that is killed between their writes.
+  // Each worker's part has its own state (running statistics, random streams, metrics, parameters
+  // under some schemes); rank 0's part has the servers' state. Two checkpoints are kept, in case
+  // the job is killed between the writes of the parts.
   session.checkpoint = detail::part_of_rank(session.checkpoint, ranks->rank());
   session.checkpoints_kept = std::max<std::int64_t>(session.checkpoints_kept, 2);
   const auto workers = workers_of(options, ranks);
@@ -213,7 +215,7 @@ void distribute(SessionOptions& session, const DistributedOptions& given,
     session.writes_save = false;
     session.say = {};
   }
-  if (!role.works()) session.save.clear();  // workers give what is saved
+  if (!role.works()) session.save.clear();  // workers provide the saved network
   if (!suits_any_ranks) {
     session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
   }
@@ -228,7 +230,7 @@ void distribute(SessionOptions& session, const DistributedOptions& given,
     return cut_of(options.test_samples)
         ->sampler(std::move(data), entry, sampling, role.share, role.shares);
   };
-  const auto cut = std::make_shared<std::optional<Network>>();  // of which this rank has a part
+  const auto cut = std::make_shared<std::optional<Network>>();  // a part of the network
   session.make_executor = [=](const Network& whole, const std::string& loss,
                               const ExecutorOptions& execution) {
     auto executor = find_scheme(options.scheme.name)
@@ -257,7 +259,7 @@ bool is_launched() { return detail::launched_ranks() > 0; }
 void share_threads() {
   const int ranks_here = detail::launched_ranks_here();
   if (ranks_here < 2) return;
-  // mpirun may have bound this rank to some cores already: those are its share.
+  // If mpirun has bound this rank to some cores, these are its share.
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const bool bound = cores <= threads() / ranks_here;
   set_threads(std::max(1, bound ? cores : threads() / ranks_here));
@@ -292,7 +294,7 @@ std::vector<Measurement> train_together(const Recipe& recipe, SessionOptions ses
     judge(results, recipe);
     return results;
   }
-  for (auto& result : results) {  // a server's, too, which was not interrupted itself
+  for (auto& result : results) {  // also a server's, which is not interrupted itself
     if (result.status == Status::passed) mistrust(result, "interrupted");
   }
   return results;
@@ -304,14 +306,14 @@ std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
                                const std::shared_ptr<Communicator>& ranks,
                                const Interrupt& interrupt) {
   if (ranks->size() == 1) {
-    (void)distributed_options(recipe);  // names that stand nowhere
+    (void)distributed_options(recipe);  // throws for unknown names
     return TrainingSession(recipe, std::move(session), interrupt).run(interrupt);
   }
   ranks->forget_failures();
   try {
     return train_together(recipe, std::move(session), ranks, interrupt);
   } catch (...) {
-    ranks->tell_failure();  // a rank may fail alone, while the others wait for it
+    ranks->tell_failure();  // a rank may fail alone while the others wait for it
     throw;
   }
 }

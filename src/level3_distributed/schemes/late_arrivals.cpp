@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// A collective: its group, and its number there.
+/// A collective: its group and its number in the group.
 using Call = std::pair<std::string, std::int64_t>;
 
 std::optional<Call> call_of(const TraceRecord& record) {

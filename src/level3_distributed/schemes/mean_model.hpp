@@ -8,19 +8,19 @@
 
 namespace d5::detail {
 
-/// The mean of what ranks have trained apart, parameters and running statistics, in a network in
-/// the place of its own: what is tested, and what training ends with. All of it are collectives.
+/// Puts the mean of the ranks' parameters and running statistics into a network, temporarily for
+/// tests or for good at the end of training. All functions are collectives.
 class MeanModel {
  public:
-  /// Both outlive it.
+  /// `network` and `ranks` must outlive this object.
   MeanModel(Network& network, Communicator& ranks) : network_(network), ranks_(ranks) {}
 
-  /// The network has the mean; its own values are kept aside. No effect where it is lent already,
-  /// or was kept.
+  /// Puts the mean into the network and saves its own values. No effect if it is lent already or
+  /// was kept.
   void lend();
-  /// It has its own again, bit for bit.
+  /// Restores the network's own values, bit for bit.
   void take_back();
-  /// The mean is its own from now on, on all ranks.
+  /// Makes the mean permanent on all ranks.
   void keep();
 
  private:

@@ -19,7 +19,7 @@
 namespace d5 {
 namespace {
 
-/// Of a tensor's bytes, one after the other.
+/// Checksum of a tensor's bytes.
 std::int64_t checksum(const Tensor& tensor) {
   const char* bytes = static_cast<const char*>(tensor.raw());
   std::uint64_t sum = tensor.bytes();
@@ -31,7 +31,7 @@ std::int64_t checksum(const Tensor& tensor) {
   return static_cast<std::int64_t>(sum);
 }
 
-/// Row r is rank r's.
+/// All-gathers `mine`; row r is rank r's.
 std::vector<std::vector<std::int64_t>> gathered(const std::vector<std::int64_t>& mine,
                                                 Communicator& ranks) {
   const auto width = static_cast<std::int64_t>(mine.size());
@@ -45,7 +45,7 @@ std::vector<std::vector<std::int64_t>> gathered(const std::vector<std::int64_t>&
   return rows;
 }
 
-/// The ranks whose number is not the most frequent one; of equally frequent ones the lowest rank's.
+/// The ranks whose number is not the most frequent one; on a tie the lowest rank's counts as such.
 std::vector<int> minority(const std::vector<std::vector<std::int64_t>>& rows, std::size_t column) {
   std::map<std::int64_t, int> votes;
   for (const auto& row : rows) ++votes[row[column]];
@@ -106,8 +106,8 @@ void RankCheck::before_training(Trainer& trainer) {
   if (!scheme) return;
   if (!scheme->is_consistent()) {
     throw Unsupported(
-        "RankCheck: under this scheme ranks have parameters of their own between steps: nothing is "
-        "to be compared; train without it");
+        "RankCheck: under this scheme the ranks' parameters differ between steps, so they cannot "
+        "be compared; train without it");
   }
   ranks_ = scheme->workers().shared_from_this();
 }

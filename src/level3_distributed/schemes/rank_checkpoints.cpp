@@ -17,7 +17,8 @@
 namespace d5::detail {
 namespace {
 
-/// Files by what they are of, the newest last: before and after a test run the step is one.
+/// Checkpoint files by their position in training, the newest last; a step may have one before and
+/// one after a test run.
 using Parts = std::map<std::string, std::string>;
 
 Parts parts_at(const std::string& file) {
@@ -29,19 +30,19 @@ Parts parts_at(const std::string& file) {
       const Checkpoint part = read_checkpoint(one);
       parts[fmt::format("{:020} {:020} {:020}", part.step, part.epoch, part.batch)] = one;
     } catch (const IoError&) {
-    } catch (const FormatError&) {  // what cannot be read is no part
+    } catch (const FormatError&) {  // ignores unreadable files
     }
   }
   return parts;
 }
 
-/// Of the newest part of rank 0: how many ranks had one, and where it is.
+/// The number of ranks that wrote the newest part of rank 0, and its file.
 struct Writers {
   std::int64_t ranks = 0;
   std::string file;
 };
 
-/// As rank 0 sees it, whose parts count, on every rank.
+/// Rank 0's view, on every rank.
 Writers writers_of(const Parts& parts, Communicator& ranks) {
   std::string mine;
   if (ranks.rank() == 0 && !parts.empty()) {
@@ -75,8 +76,8 @@ std::string common_checkpoint(const std::string& file, Communicator& ranks, bool
   if (written.ranks != 0 && written.ranks != ranks.size()) {
     if (suits_any_ranks) return written.file;
     throw FormatError(fmt::format(
-        "checkpoint '{}' was written by {} ranks, of which each kept something of its own, and "
-        "here are {}: resume it on {}, or by a scheme and an exchange that keep nothing of a rank "
+        "checkpoint '{}' was written by {} ranks with state of their own, and there are {} ranks "
+        "now: resume it on {}, or train by a scheme and an exchange without state per rank "
         "(consistent_decentralized with exchange dense and scaling strong)",
         printable(*named), written.ranks, ranks.size(), written.ranks));
   }
@@ -95,11 +96,11 @@ std::string common_checkpoint(const std::string& file, Communicator& ranks, bool
         fmt::format("{}rank {} has {}", rank == 0 ? "" : ", ", rank,
                     steps.empty() ? "none" : "step " + std::to_string(std::stoll(steps.back())));
   }
-  throw FormatError(
-      fmt::format("checkpoint '{0}': the ranks have no part of one step: {1}; each rank's part is "
-                  "needed ('{0}', '{0}.rank-1', ...): copy them to where the ranks run, or train "
-                  "without {2}",
-                  printable(*named), what, option_word("resume")));
+  throw FormatError(fmt::format(
+      "checkpoint '{0}': the ranks have no checkpoint of a common step: {1}; each rank's part is "
+      "needed ('{0}', '{0}.rank-1', ...): copy them to where the ranks run, or train "
+      "without {2}",
+      printable(*named), what, option_word("resume")));
 }
 
 }  // namespace d5::detail

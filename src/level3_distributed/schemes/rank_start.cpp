@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks are about to train, compared before they do.
+// Comparison of the ranks' recipes, data and parameters before training.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -58,7 +58,7 @@ Facts facts_of(const Dataset& data) {
   return facts;
 }
 
-/// How the ranks' parameters differ; empty where they do not.
+/// Describes how the ranks' parameters differ; empty if they do not.
 std::string differences(Network& network, Communicator& ranks) {
   try {
     expect_equal_parameters(network, ranks, "before training, from the same seed");
@@ -68,7 +68,7 @@ std::string differences(Network& network, Communicator& ranks) {
   }
 }
 
-/// Whether it holds on all ranks.
+/// Whether `here` is true on all ranks.
 bool all_hold(bool here, Communicator& ranks) {
   Tensor holds = Tensor::scalar<std::int32_t>(here ? 1 : 0);
   ranks.all_reduce(holds, Reduction::minimum);
@@ -107,7 +107,7 @@ void expect_same_start(std::map<std::string, std::string> options, Communicator&
   options["d5"] = program_version();
   const std::string words = differing_facts(options, ranks);
   if (words.empty()) return;
-  throw CommunicationError("the ranks were not started alike: " + words +
+  throw CommunicationError("the ranks were started differently: " + words +
                            "; give all ranks the same program and options");
 }
 
@@ -116,7 +116,7 @@ struct StartComparison::Parts {
   SessionOptions session;
   std::shared_ptr<Communicator> ranks;
 
-  /// Throws: what differs. Ranks call it alike.
+  /// Throws: CommunicationError with all differences. A collective.
   [[noreturn]] void refuse() const {
     Facts facts = facts_of(recipe);
     std::unique_ptr<TrainingSession> alone;

@@ -15,10 +15,10 @@ namespace {
 
 constexpr const char* kCommunication = "communication_time";
 
-/// A run that no launcher started has one.
+/// The number of ranks of a run; 1 without a launcher.
 int ranks_of(const Measurement& m) { return int(condition_number(m, "ranks").value_or(1)); }
 
-/// What agrees between runs that differ in ranks, and between the metrics of a run.
+/// The key of a training: common to runs on different ranks and to the metrics of a run.
 std::string training_of(const Measurement& m) { return m.subject + '\n' + m.framework; }
 std::string run_of(const Measurement& m) {
   return training_of(m) + '\n' + condition_of(m, "ranks") + '\n' + condition_of(m, "distributed") +
@@ -27,14 +27,14 @@ std::string run_of(const Measurement& m) {
 
 double value_of(const Measurement& m) { return estimate(m).value; }
 
-/// Whether its samples together are all that the run took, of which communication is a part.
+/// Whether the samples sum to the run's total time, which includes communication.
 bool is_of_the_run(const Measurement& m) { return m.metric == "time" || m.metric == "epoch_time"; }
 
 double sum_of(const std::vector<double>& samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0);
 }
 
-/// What more ranks brought.
+/// Speed-up and efficiency of more ranks.
 struct Gain {
   double speed_up, efficiency;
 };
@@ -45,7 +45,7 @@ Gain gain_of(const Measurement& run, const Measurement& base) {
   return {speed_up, speed_up / ranks};
 }
 
-/// Times by training and metric, each from the fewest ranks to the most.
+/// Times by training and metric, each sorted by number of ranks.
 std::vector<std::vector<const Measurement*>> series_in(const std::vector<Measurement>& all) {
   std::vector<std::vector<const Measurement*>> series;
   std::map<std::string, std::size_t> places;
@@ -70,7 +70,8 @@ TextTable scaling_table(const std::vector<Measurement>& measurements) {
   const auto all = series_in(measurements);
   if (all.empty()) {
     throw ValueError(
-        "no time is there for two numbers of ranks; give the results of two runs, as 'd5 train R "
+        "no time was measured on two numbers of ranks; give the results of two runs, as 'd5 train "
+        "R "
         "--out one.json' and 'mpirun -np 2 d5 train R --out two.json' write them");
   }
   std::map<std::string, const Measurement*> communication;

@@ -18,7 +18,7 @@ std::int64_t common(const TimeRange& range, const std::vector<TimeRange>& apart)
   return sum;
 }
 
-/// The same time without overlaps, in order.
+/// The union of the ranges, sorted.
 std::vector<TimeRange> joined(std::vector<TimeRange> ranges) {
   std::ranges::sort(ranges, {}, &TimeRange::begin_ns);
   std::vector<TimeRange> apart;
@@ -105,7 +105,7 @@ void StepClock::before_call(const CommunicationInfo& call) {
   if (std::this_thread::get_id() == trains_ && depth_ == 0) asked(call);
   begin_wait(call.id);
 }
-// A blocking call is a wait; one that was started costs its thread the same until it returns.
+// Counts a blocking call as a wait, and a started one until it returns.
 void StepClock::after_call(const CommunicationInfo&) {
   const std::lock_guard lock(mutex_);
   end_wait();

@@ -17,27 +17,28 @@ struct TimeRange {
   std::int64_t begin_ns = 0, end_ns = 0;
 };
 
-/// What a rank does in a step, by whether it computes and whether calls of its communicator are
-/// under way. Units: seconds; they sum to the step, which begins where the one before ended, or
-/// where the epoch began.
+/// A rank's time in a step, split by whether it computes and whether communication is in flight.
+/// The parts sum to the step, which begins at the end of the previous one or at the start of the
+/// epoch.
+/// Units: s.
 struct StepParts {
-  double compute = 0;     ///< it computes, and nothing is under way
-  double overlapped = 0;  ///< both
-  double exposed = 0;     ///< it waits for a call
-  double idle = 0;        ///< neither: it waits for its batch
+  double compute = 0;     ///< computation without communication
+  double overlapped = 0;  ///< computation during communication
+  double exposed = 0;     ///< waiting for a call
+  double idle = 0;        ///< neither: waiting for its batch
   [[nodiscard]] double step() const { return compute + overlapped + exposed + idle; }
 };
 
-/// `busy` is the time in the optimizer's step. `calls` may overlap each other; `waits` do not, and
-/// are in their order, as on one thread.
+/// `busy` is the time in the optimizer's step. `calls` may overlap each other; `waits` are sorted
+/// and do not overlap, as on one thread.
 [[nodiscard]] StepParts parts_of(const TimeRange& step, const TimeRange& busy,
                                  std::vector<TimeRange> calls, const std::vector<TimeRange>& waits);
 
-/// Tells `parts_of` each step. A call is under way until this rank learns that it is complete, or
-/// until its transport says that it was: without a thread that moves calls on, nobody knows better.
+/// Computes `parts_of` for each step. A call is in flight until this rank learns that it is
+/// complete, or until the end time from its transport.
 class StepClock : public TrainingEvent, public CommunicationEvent {
  public:
-  // What training tells; others mark their steps by these.
+  // Called by training events, or directly to mark steps.
   void begin_step();
   void begin_compute();
   void end_step();
@@ -53,27 +54,27 @@ class StepClock : public TrainingEvent, public CommunicationEvent {
   void after_wait(const CommunicationInfo& call) override;
 
  protected:
-  /// Called once a step.
+  /// Called once per step.
   virtual void stepped(const StepParts& parts, const TimeRange& step) = 0;
-  /// Called for each call that the training thread asks for; not for those of an algorithm's own.
+  /// Called for each call of the training thread, except those inside an algorithm.
   virtual void asked(const CommunicationInfo& call) { (void)call; }
-  /// Called after each of its waits, with the call that it was for: for those of an algorithm's own
-  /// the outer one.
+  /// Called after each of its waits, with the call waited for; for calls inside an algorithm the
+  /// outer one.
   virtual void waited(std::uint64_t id, const TimeRange& wait) { (void)id, (void)wait; }
   /// Called when a call of any thread is complete.
   virtual void completed(const CommunicationInfo& call) { (void)call; }
 
  private:
   void restart();
-  /// A wait, or a call on the thread that trains; within another it is part of that.
+  /// Begins a wait or call on the training thread; a nested one is part of the outer one.
   void begin_wait(std::uint64_t id);
   void end_wait();
 
   std::int64_t step_begin_ns_ = 0, busy_begin_ns_ = 0, wait_begin_ns_ = 0;
   std::uint64_t waits_for_ = 0;
-  std::mutex mutex_;        // a thread of the communicator's tells, too
-  std::thread::id trains_;  // what a thread of the communicator calls is no wait of the rank's
-  int depth_ = 0;           // of waits within waits
+  std::mutex mutex_;        // events may also come from a progress thread
+  std::thread::id trains_;  // the training thread; calls of other threads are not waits
+  int depth_ = 0;           // nesting of waits
   std::map<std::uint64_t, std::int64_t> under_way_;  // begin, by id
   std::vector<TimeRange> calls_, waits_;
 };

@@ -10,7 +10,7 @@
 namespace d5 {
 namespace {
 
-/// Rank 0 alone writes: the others may not even see its folders.
+/// Only rank 0 writes; the others may not even see its folders.
 void expect_writable(const TracedRunOptions& options, Communicator& ranks) {
   std::string reason;
   if (ranks.rank() == 0) {
@@ -31,12 +31,12 @@ void write_trace(const Timeline& timeline, const TracedRunOptions& options) {
   write_timeline(timeline, options.path);
   for (const auto& rank : timeline.ranks) {
     if (rank.dropped == 0 || !options.say) continue;
-    options.say(fmt::format("{}: rank {}'s first {} records had no room and are left out",
+    options.say(fmt::format("{}: rank {}'s first {} records did not fit and are left out",
                             printable(options.path), rank.rank, rank.dropped));
   }
 }
 
-/// Of a run that throws.
+/// Writes rank 0's own timeline after a run that threw.
 void write_own_part(const TracedRunOptions& options, const Communicator& ranks,
                     const std::string& why) {
   Timeline mine = Trace::timeline();
@@ -76,7 +76,7 @@ void run_traced(const TracedRunOptions& options, const std::shared_ptr<Communica
   Timeline all = gather_timeline(*ranks, Trace::timeline(), clock_line(begin, end));
   if (options.cut_off) all.cut_off = options.cut_off();
   if (ranks->rank() == 0) write_trace(all, options);
-  // A rank that exits with a failure while rank 0 still writes would end the job under its hands.
+  // A rank that exits with a failure while rank 0 still writes would end the job too early.
   ranks->barrier();
 }
 

@@ -27,12 +27,12 @@ std::size_t number_in(const Measurement& record, const std::string& condition) {
   return std::size_t(condition_number(record, condition).value_or(0));
 }
 
-/// A cell a pair of ranks, filled from below by its part of the largest; the last column is of
-/// collectives.
+/// A matrix with one cell per pair of ranks, filled in proportion to the largest; the last column
+/// is for collectives.
 Plot matrix_of(const std::vector<const Measurement*>& ranks) {
   Plot plot{.name = "volume-matrix",
-            .title = "Bytes sent, from rank to rank: " + ranks.front()->subject,
-            .note = "A cell is filled from below by its part of the largest; all: in collectives.",
+            .title = "Bytes sent by rank and receiver: " + ranks.front()->subject,
+            .note = "Cells are filled in proportion to the largest; all: collectives.",
             .x = {.label = "to rank", .scale = PlotAxis::Scale::whole}};
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     plot.x.names.push_back(std::to_string(rank));
@@ -69,12 +69,12 @@ Plot matrix_of(const std::vector<const Measurement*>& ranks) {
   return plot;
 }
 
-/// Of all ranks together.
+/// Histogram of message sizes over all ranks.
 Plot sizes_of(const std::vector<const Measurement*>& ranks) {
   Plot plot{
       .name = "volume-sizes",
-      .title = "Calls by the bytes that they sent: " + ranks.front()->subject,
-      .note = "Of all ranks; from so many bytes to twice as many.",
+      .title = "Calls by bytes sent: " + ranks.front()->subject,
+      .note = "All ranks; each bin is from a size to twice the size.",
       .x = {.label = "bytes of a call", .unit = "byte", .scale = PlotAxis::Scale::logarithmic},
       .y = {.label = "calls"}};
   std::map<double, double> calls;
@@ -107,7 +107,7 @@ std::vector<Plot> volume_plots(const std::vector<Measurement>& records) {
     }
     ranks.clear();
   };
-  // The records of one job's ranks stand together, from rank 0 on.
+  // The records of one job are consecutive, from rank 0 on.
   for (const Measurement& record : records) {
     if (record.metric != "communication_volume") continue;
     if (number_in(record, "rank") != ranks.size()) draw();

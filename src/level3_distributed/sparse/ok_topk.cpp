@@ -18,8 +18,8 @@ std::uint32_t magnitude_bits(float value) {
   return std::bit_cast<std::uint32_t>(value) & 0x7fffffff;
 }
 
-/// Where a rank would cut the vector for parts of equally many of its own pairs; averaged over
-/// ranks they are the parts: what is sent is balanced though gradients crowd together.
+/// The starts of parts with equally many of this rank's own pairs. Their average over ranks gives
+/// the partition, which balances messages even if large gradients are clustered.
 Tensor own_begins(const SparseStream& stream, int ranks) {
   Tensor begins = Tensor::zeros(DType::int64, {ranks + 1});
   const auto pairs = static_cast<std::int64_t>(stream.indexes().size());
@@ -28,12 +28,13 @@ Tensor own_begins(const SparseStream& stream, int ranks) {
         pairs > 0 ? stream.indexes()[static_cast<std::size_t>(pairs * r / ranks)]
                   : stream.size() * r / ranks;
   }
-  // The last is the size everywhere; in its place travels how many to keep: all of a dense stream.
+  // The last start is the size on every rank; its place is used for the number of elements to keep
+  // (all of a dense stream).
   begins.data<std::int64_t>()[ranks] = static_cast<std::int64_t>(stream.values().size());
   return begins;
 }
 
-/// Those of `stream` whose magnitude reaches `bound`. Explicit zeros never do.
+/// The elements of `stream` with a magnitude of at least `bound`, without explicit zeros.
 SparseStream reaching(const SparseStream& stream, std::uint32_t bound) {
   std::vector<std::uint32_t> indexes;
   std::vector<float> values;
@@ -45,7 +46,7 @@ SparseStream reaching(const SparseStream& stream, std::uint32_t bound) {
   return SparseStream(stream.size(), std::move(indexes), std::move(values));
 }
 
-/// How many values have each byte at `shift`, of those whose bits above are those of `bound`.
+/// Histogram of the byte at `shift`, over values whose higher bits equal those of `bound`.
 Tensor histogram(const SparseStream& sum, std::uint32_t bound, int shift) {
   Tensor counts = Tensor::zeros(DType::int64, {256});
   for (const float value : sum.values()) {
@@ -64,23 +65,23 @@ struct OkTopKOptions {
 
   void declare(OptionList& options) {
     options.add("every", every,
-                "steps for which a threshold, and where parts begin, are kept: tau' of the paper",
+                "number of steps for which threshold and partition are reused (tau' of the paper)",
                 {.least = 1});
   }
 };
 
-/// What ranks agree on, the same on all.
+/// The agreed state, the same on all ranks.
 struct Agreed {
-  std::vector<std::int64_t> begins;  // of parts, one more than ranks
-  std::uint32_t bound = 0;           // of magnitudes that are kept, as bits
-  std::int64_t uses = 0;             // steps that it was made or used in
+  std::vector<std::int64_t> begins;  // starts of parts, one more than ranks
+  std::uint32_t bound = 0;           // threshold of magnitudes, as bits
+  std::int64_t uses = 0;             // number of steps with this state
 };
 
-/// The k largest of the sum, k the average number of the ranks' own (equals of the k-th too), or
-/// those that reach the k-th largest of an earlier step, about as many. Ranks send 8 k bytes each
-/// way or so, however many they are. The k-th magnitude is found byte by byte, by sums of four
-/// histograms; the paper moves pairs between ranks once more, where an all-gather of unequal parts
-/// does here.
+/// Keeps the k largest elements of the sum (and ties of the k-th), where k is the mean number of
+/// the ranks' own elements, or about as many by the threshold of an earlier step. Each rank sends
+/// and receives about 8 k bytes, whatever the number of ranks. The k-th magnitude is found byte by
+/// byte, by sums of four histograms. The paper rebalances pairs between ranks before its
+/// all-gather; here the all-gather has unequal parts.
 CommunicationSchedule ok_topk(Communicator& ranks, SparseStream& stream, int tag,
                               std::int64_t every, Agreed& agreed) {
   const int n = ranks.size();
@@ -155,7 +156,7 @@ class OkTopKSum final : public SparseAllReduce {
   explicit OkTopKSum(const Options& options) : every_(options.every) {}
 
   std::unique_ptr<Request> start(Communicator& ranks, SparseStream& stream) override {
-    // Where a threshold is no number, the next step makes its own.
+    // If a threshold is not finite, the next step determines a new one.
     if (agreed_.bound >= std::bit_cast<std::uint32_t>(INFINITY)) agreed_ = {};
     return run_schedule(ranks, ok_topk(ranks, stream, ranks.own_tag(), every_, agreed_));
   }
@@ -181,9 +182,8 @@ class OkTopKSum final : public SparseAllReduce {
       return;
     }
     throw ShapeError(
-        "ok_topk: where parts begin, as the checkpoint says, does not ascend from 0; it is "
-        "damaged: "
-        "go on from another one");
+        "ok_topk: the starts of parts in the checkpoint do not ascend from 0; the checkpoint is "
+        "damaged: resume from another one");
   }
 
  private:
@@ -198,7 +198,7 @@ class OkTopKSum final : public SparseAllReduce {
 /// 2022).
 void register_ok_topk(Registry<SparseAllReduceEntry>& registry) {
   registry.add("ok_topk", SparseAllReduceEntry::of<OkTopKSum>(
-                              "the largest of the sum alone (Li and Hoefler, 2022)"));
+                              "global top-k of the sum (Ok-Topk, Li and Hoefler, 2022)"));
 }
 
 }  // namespace d5::sparse

@@ -8,9 +8,9 @@
 namespace d5::sparse {
 namespace {
 
-/// In step s rank r and rank r xor 2^s send each other all that they have, and add it: for few
-/// elements, where latency counts. The ranks above the largest power of two hand theirs over
-/// before, and get the sum after.
+/// Recursive doubling: in step s ranks r and r xor 2^s exchange and add their streams. Best for few
+/// elements, where latency dominates. Ranks above the largest power of two hand over their streams
+/// first and receive the sum at the end.
 CommunicationSchedule recursive_doubling(Communicator& ranks, SparseStream& stream, int tag) {
   const int n = ranks.size(), rank = ranks.rank();
   const int whole = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
@@ -36,7 +36,7 @@ CommunicationSchedule recursive_doubling(Communicator& ranks, SparseStream& stre
     both.receive(size, partner);
     both.send(stream, partner);
     co_await both.calls();
-    // x + y is y + x: both have the same bits, and so has, after all steps, every rank.
+    // Addition commutes, so both partners, and in the end all ranks, have the same bits.
     stream = stream.plus(both.from(partner));
   }
   if (stands_for_another) {
@@ -57,9 +57,10 @@ class RecursiveDoublingSum final : public SparseAllReduce {
 
 /// Source: Renggli et al., "SparCML" (SC'19), section 5.3.1, SSAR_Recursive_double.
 void register_recursive_doubling(Registry<SparseAllReduceEntry>& registry) {
-  registry.add("recursive_doubling",
-               SparseAllReduceEntry::of<RecursiveDoublingSum>(
-                   "all that a rank has, to twice as many at each step: for few elements"));
+  registry.add(
+      "recursive_doubling",
+      SparseAllReduceEntry::of<RecursiveDoublingSum>(
+          "exchange at doubling distances: for few elements (SparCML, Renggli et al., 2019)"));
 }
 
 }  // namespace d5::sparse

@@ -6,7 +6,7 @@
 namespace d5::sparse {
 namespace {
 
-/// Rank r adds part r of all ranks, and sends its sum to all: for many elements.
+/// Rank r sums part r of all ranks and sends the sum to all. Best for many elements.
 CommunicationSchedule split_all_gather(Communicator& ranks, SparseStream& stream, int tag) {
   const int n = ranks.size(), rank = ranks.rank();
   const std::vector<std::int64_t> begins = detail::equal_begins(stream.size(), n);
@@ -39,9 +39,10 @@ class SplitAllGatherSum final : public SparseAllReduce {
 
 /// Source: Renggli et al., "SparCML" (SC'19), section 5.3.2, SSAR_Split_allgather.
 void register_split_all_gather(Registry<SparseAllReduceEntry>& registry) {
-  registry.add("split_all_gather",
-               SparseAllReduceEntry::of<SplitAllGatherSum>(
-                   "each rank adds a part and sends it to all: for many elements"));
+  registry.add(
+      "split_all_gather",
+      SparseAllReduceEntry::of<SplitAllGatherSum>(
+          "split, then sparse all-gather: for many elements (SparCML, Renggli et al., 2019)"));
 }
 
 }  // namespace d5::sparse

@@ -6,7 +6,7 @@
 namespace d5::sparse {
 namespace {
 
-/// As split_all_gather, but the sums of the parts go round dense: for sums of which little is zero.
+/// Like split_all_gather, but with a dense all-gather of the sums: for sums with few zeros.
 CommunicationSchedule split_dense(Communicator& ranks, SparseStream& stream, int tag) {
   const int n = ranks.size();
   const std::vector<std::int64_t> begins = detail::equal_begins(stream.size(), n);
@@ -37,8 +37,10 @@ class SplitDenseSum final : public SparseAllReduce {
 
 /// Source: Renggli et al., "SparCML" (SC'19), section 5.3.3, DSAR_Split_allgather.
 void register_split_dense(Registry<SparseAllReduceEntry>& registry) {
-  registry.add("split_dense", SparseAllReduceEntry::of<SplitDenseSum>(
-                                  "each rank adds a part, and sends it dense to all"));
+  registry.add(
+      "split_dense",
+      SparseAllReduceEntry::of<SplitDenseSum>(
+          "split, then dense all-gather: for sums that fill up (SparCML, Renggli et al., 2019)"));
 }
 
 }  // namespace d5::sparse

@@ -24,12 +24,12 @@ using detail::slowest_median;
 int right_of(const Communicator& ranks) { return (ranks.rank() + 1) % ranks.size(); }
 int left_of(const Communicator& ranks) { return (ranks.rank() + ranks.size() - 1) % ranks.size(); }
 
-/// What is sent and what is received, of each size the beginning of one buffer. As in an all-reduce
-/// that is done again and again, what has been received is sent next, and what has been sent is
-/// written over: to write what another core has read takes longer, and that is the message's.
+/// A send and a receive buffer; each size uses the beginning. As in repeated all-reduces, received
+/// data is sent next and sent data is overwritten: writing to cache lines that another core has
+/// read takes longer, and this time belongs to the message.
 class Buffers {
  public:
-  /// Throws: ValueError for a rank alone, no repetition, a size that is no multiple of 4.
+  /// Throws: ValueError for a single rank, no repetition, or a size that is not a multiple of 4.
   Buffers(const Communicator& ranks, std::span<const std::int64_t> sizes, int repetitions)
       : sizes_(sizes.begin(), sizes.end()) {
     expect_partners(ranks, repetitions);
@@ -48,7 +48,7 @@ class Buffers {
   Tensor out_, in_;
 };
 
-/// Of `work`, which all ranks begin at once.
+/// Seconds of `work`, which all ranks begin at the same time.
 double seconds_of(Communicator& ranks, const std::function<void()>& work) {
   ranks.barrier();
   const double begin = now_seconds();
@@ -56,7 +56,7 @@ double seconds_of(Communicator& ranks, const std::function<void()>& work) {
   return now_seconds() - begin;
 }
 
-/// Medians of what `once` returns for each size, which take turns, of the slowest rank.
+/// Medians, on the slowest rank, of the results of `once` for each size. Sizes are interleaved.
 template <class Once>
 std::vector<TimedMessage> slowest_medians(Communicator& ranks, std::span<const std::int64_t> sizes,
                                           int repetitions, const Once& once) {
@@ -68,7 +68,7 @@ std::vector<TimedMessage> slowest_medians(Communicator& ranks, std::span<const s
   return times;
 }
 
-/// There and back.
+/// One round trip.
 double round_trip(Communicator& ranks, Tensor& data) {
   const double begin = now_seconds();
   if (ranks.rank() == 0) {
@@ -91,11 +91,11 @@ void compute_some() {
   (void)result;
 }
 
-/// A piece of work after the other, with a look at both ends after each, until both are done; what
-/// is left of `pieces` follows. `looks` counts those in vain.
+/// Runs pieces of work, polling both requests after each until both are done, and then the rest of
+/// `pieces`. `looks` counts unsuccessful polls.
 double compute_beside(Communicator& ranks, const Tensor& out, Tensor& in, int pieces,
                       const std::function<void()>& compute, int& looks) {
-  const double begin = now_seconds();  // all pieces of work, and both ends
+  const double begin = now_seconds();  // timed: all pieces of work and both requests
   const auto received = ranks.start_receive(in, left_of(ranks));
   const auto sent = ranks.start_send(out, right_of(ranks));
   for (int i = 0; i < pieces; ++i) {
@@ -110,12 +110,12 @@ double compute_beside(Communicator& ranks, const Tensor& out, Tensor& in, int pi
 }
 
 double compute_alone(int pieces, const std::function<void()>& compute) {
-  const double begin = now_seconds();  // the same work
+  const double begin = now_seconds();  // timed: the same work alone
   for (int i = 0; i < pieces; ++i) compute();
   return now_seconds() - begin;
 }
 
-/// So many that they take twice as long as the slowest rank's message.
+/// The number of pieces of work that takes twice as long as the slowest rank's message.
 int pieces_beside(Communicator& ranks, const Tensor& out, Tensor& in,
                   const std::function<void()>& compute) {
   constexpr int kFewest = 5, kMost = 10'000;
@@ -185,13 +185,13 @@ std::vector<TimedMessage> time_message_ends(Communicator& ranks,
 }
 
 double time_looks(Communicator& ranks, int repetitions) {
-  constexpr int kLooks = 64;  // for the clock is coarser than one
+  constexpr int kLooks = 64;  // more than the clock's resolution
   expect_partners(ranks, repetitions);
   const auto seconds = in_turns(ranks, 1, repetitions, [&](std::size_t) {
     Tensor in = Tensor::zeros(DType::float32, {1});
     const auto received = ranks.start_receive(in, left_of(ranks));
     ranks.barrier();
-    const double begin = now_seconds();  // looks alone: nothing is sent before the next barrier
+    const double begin = now_seconds();  // timed: polls before any message
     for (int look = 0; look < kLooks; ++look) (void)received->done();
     const double end = now_seconds();
     ranks.barrier();

@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// The slowest rank's of what `work` returns, on as many ranks as were measured. Units: s.
+/// The slowest rank's result of `work`, simulated on as many ranks as were measured. Units: s.
 double simulated_seconds(
     const NetworkDescription& network, const NetworkTimes& times,
     const std::function<double(const std::shared_ptr<Communicator>& all)>& work) {
@@ -72,8 +72,8 @@ double simulated_message(const NetworkDescription& network, std::int64_t bytes) 
   return seconds;
 }
 
-/// What a message costs its ends is no latency, and no more than a short message takes: beside
-/// computing it may, for what it needs has left the cache.
+/// CPU overhead per message (LogGP's o), which is not part of the latency. Capped by the time of a
+/// short message: measured next to computation it comes out too high, because caches are cold.
 void set_ends(NetworkDescription& network, const NetworkTimes& times) {
   const auto [measured, seconds_a_byte] = fit_message_ends(times.ends);
   const double seconds = std::min(measured, network.latency.value / 2);
@@ -81,8 +81,8 @@ void set_ends(NetworkDescription& network, const NetworkTimes& times) {
       fmt::format("of messages of {} to {} bytes, {} ranks that compute meanwhile, {}",
                   times.ends.front().bytes, times.ends.back().bytes, times.ranks, times.medium);
   network.overhead = {seconds, source};
-  network.look = {times.look,
-                  fmt::format("asking in vain, {} ranks at once, {}", times.ranks, times.medium)};
+  network.look = {times.look, fmt::format("unsuccessful polls, {} ranks at once, {}", times.ranks,
+                                          times.medium)};
   if (seconds_a_byte > 0) network.end_bandwidth = {1 / seconds_a_byte, source};
   const auto without_ends = [&](double latency) { return std::max(0.0, latency - 2 * seconds); };
   network.latency.value = without_ends(network.latency.value);
@@ -91,10 +91,10 @@ void set_ends(NetworkDescription& network, const NetworkTimes& times) {
   }
 }
 
-/// What messages that are under way at once take from each other: fitted to the largest shift, of
-/// which all else is known. Nothing where they take nothing.
+/// Sets `medium_share`, the contention between concurrent messages: fitted to the largest shift,
+/// given all other figures. Not set without contention.
 void set_medium(NetworkDescription& network, const NetworkTimes& times) {
-  constexpr double kSmallest = 1.02;  // what is less a repetition would change
+  constexpr double kSmallest = 1.02;  // less than this is within the noise
   if (times.shifts.empty()) return;
   const TimedMessage& shift = times.shifts.back();
   const double passes = static_cast<double>(shift.bytes) /
@@ -107,23 +107,22 @@ void set_medium(NetworkDescription& network, const NetworkTimes& times) {
                                       shift.bytes, times.medium)};
 }
 
-/// Ranks that share memory are one machine's, and no more than were measured.
+/// Describes ranks that share memory as one machine with as many ranks as were measured.
 void set_memory(NetworkDescription& network, const NetworkTimes& times) {
   if (!(times.signal > 0)) return;
   network.topology = "memory";
   network.hosts = times.ranks;
-  network.signal = {times.signal, "from rank 0 to 1 and back, in memory that they share"};
+  network.signal = {times.signal, "half a round trip between ranks 0 and 1 in shared memory"};
 }
 
-/// How far off the fit is where it was not fitted.
+/// Sets `spread` from the error of the fit at held-out sizes.
 void set_spread(NetworkCalibration& calibration) {
   double squares = 0;
   for (const HeldOutTime& time : calibration.held_out) squares += time.error() * time.error();
   const auto count = calibration.held_out.size();
   if (count == 0) return;
-  calibration.network.spread = {
-      std::sqrt(squares / static_cast<double>(count)),
-      fmt::format("root mean square error of {} times that were held out", count)};
+  calibration.network.spread = {std::sqrt(squares / static_cast<double>(count)),
+                                fmt::format("root mean square error of {} held-out times", count)};
 }
 
 }  // namespace

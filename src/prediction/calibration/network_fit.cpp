@@ -11,8 +11,8 @@
 namespace d5 {
 namespace {
 
-/// latency + bytes * seconds_a_byte, and the squares of its relative errors. Without a bandwidth
-/// above 0 these are infinite.
+/// The line latency + bytes * seconds_a_byte with the sum of squares of its relative errors;
+/// infinite without a positive bandwidth.
 struct MessageLine {
   double latency = 0, seconds_a_byte = 0;
   double squares = std::numeric_limits<double>::infinity();
@@ -44,7 +44,7 @@ MessageLine line_through(std::span<const TimedMessage> messages) {
   return line;
 }
 
-/// The best cut of `messages` into so many lines: where each begins; the last is the end.
+/// The best segmentation of `messages` into lines: the start of each; the last is the end.
 struct Cut {
   std::vector<std::size_t> begins = {0};
   double squares = std::numeric_limits<double>::infinity();
@@ -77,10 +77,11 @@ NetworkDescription fit_network(std::span<const TimedMessage> messages, const std
 
 NetworkDescription fit_segments(std::span<const TimedMessage> messages, const std::string& name,
                                 const std::string& source, int segments) {
-  constexpr double kSmallError = 0.01;  // nobody asks for another line because of less
+  constexpr double kSmallError = 0.01;  // errors below it need no further line
   const auto count = static_cast<double>(messages.size());
   Cut chosen = best_cut(messages, 1);
-  // Bayes' information criterion: a line has a latency, a bandwidth and a beginning.
+  // Bayesian information criterion (BIC): a line has three parameters, latency, bandwidth and
+  // begin.
   const auto score = [&](const Cut& cut) {
     return count * std::log(cut.squares / count + kSmallError * kSmallError) +
            3 * static_cast<double>(cut.begins.size()) * std::log(count);
@@ -114,9 +115,9 @@ NetworkDescription fit_segments(std::span<const TimedMessage> messages, const st
 
 MessageEndCost fit_message_ends(std::span<const TimedMessage> ends) {
   if (ends.empty()) return {};
-  // Of lines through two ends each, level ones, and those that begin at the shortest one's or at 0,
-  // the one whose relative errors are least in sum. What is 0 was less than the noise, and says
-  // nothing.
+  // Candidates are lines through two points, constant ones, and those that begin at the smallest
+  // message's time or at 0; the best has the least sum of relative errors. Times of 0 were below
+  // the noise and are ignored.
   const double most = std::max(0.0, ends.front().seconds);
   MessageEndCost best{.seconds = most};
   double least = std::numeric_limits<double>::infinity();

@@ -16,7 +16,7 @@
 namespace d5 {
 namespace {
 
-/// Powers of two, and the sizes half way between them.
+/// Powers of two and the middles between them.
 std::vector<std::int64_t> sizes_between(const CalibrationOptions& options) {
   std::vector<std::int64_t> sizes;
   for (std::int64_t bytes = options.least_bytes; bytes <= options.most_bytes; bytes *= 2) {
@@ -34,7 +34,7 @@ std::vector<std::int64_t> sizes_between(const CalibrationOptions& options) {
 }  // namespace
 
 double time_signals(Communicator& ranks, int repetitions) {
-  constexpr int kTrips = 64;  // for the clock is coarser than one
+  constexpr int kTrips = 64;  // more than the clock's resolution
   detail::expect_partners(ranks, repetitions);
   if (node_group(ranks)->size() < ranks.size()) return 0;
   const auto memory = NodeMemory::make(ranks, 2 * sizeof(NodeCounter));
@@ -47,7 +47,7 @@ double time_signals(Communicator& ranks, int repetitions) {
   };
   const auto once = [&] {
     if (rank >= 2) return 0.0;
-    const double begin = now_seconds();  // so many trips there and back
+    const double begin = now_seconds();  // timed: the round trips
     for (int each = 0; each < kTrips; ++each) {
       ++trip;
       if (rank == 1) wait();
@@ -62,7 +62,7 @@ double time_signals(Communicator& ranks, int repetitions) {
 }
 
 NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options) {
-  constexpr std::int64_t kLarge = 16384;  // as gradients are
+  constexpr std::int64_t kLarge = 16384;  // typical of gradients
   const auto sizes = sizes_between(options);
   const auto told = [&] {
     if (options.on_part) options.on_part();

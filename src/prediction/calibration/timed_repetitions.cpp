@@ -20,7 +20,7 @@ void expect_floats(std::int64_t bytes) {
 
 void expect_partners(const Communicator& ranks, int repetitions) {
   if (ranks.size() < 2) {
-    throw ValueError("calibration: one rank has nobody to talk to; start it by mpirun -np 2");
+    throw ValueError("calibration: it needs two ranks or more; start it by mpirun -np 2");
   }
   if (repetitions < 1) {
     throw ValueError(fmt::format("calibration: {} repetitions; expected 1 or more", repetitions));

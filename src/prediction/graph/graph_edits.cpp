@@ -25,7 +25,7 @@ void scale_bytes(Operation& operation, double share) {
   }
 }
 
-/// Of numbers alone, and of one kind.
+/// Adds numeric attributes of the same type.
 void add_bytes(Operation& to, const Operation& from) {
   if (to.rule && from.rule) to.rule->bytes += from.rule->bytes;
   for (TraceArgument& attribute : to.attributes) {
@@ -61,10 +61,10 @@ std::vector<OperationGraph::Id> OperationGraph::split(Id id, std::span<const dou
   double sum = 0;
   for (const double share : shares) sum += share > 0 ? share : NAN;
   if (!(std::abs(sum - 1) <= kRounding)) {
-    throw ValueError(fmt::format(
-        "graph of operations '{}': '{}' is to be split into {} shares, which are {} together; "
-        "expected shares above 0 that are 1 together",
-        printable(name_), printable(whole.name), shares.size(), sum));
+    throw ValueError(
+        fmt::format("graph of operations '{}': '{}' is to be split into {} shares, which sum to "
+                    "{}; expected positive shares that sum to 1",
+                    printable(name_), printable(whole.name), shares.size(), sum));
   }
   std::vector<Id> parts{id};
   const std::vector<Id> after = successors(id);
@@ -93,7 +93,7 @@ OperationGraph::Id OperationGraph::merge(std::span<const Id> ids) {
     throw ValueError(fmt::format("graph of operations '{}': {} operations cannot become one: {}",
                                  printable(name_), group.size(), why));
   };
-  if (group.empty()) refuse("there is none of them; give one at least");
+  if (group.empty()) refuse("the list is empty; expected one or more");
   const Operation first = operation(ids.front());
   for (const Id id : group) {
     const Operation& each = operation(id);
@@ -105,7 +105,7 @@ OperationGraph::Id OperationGraph::merge(std::span<const Id> ids) {
                        printable(first.name), first.kind, first.lane, printable(each.name),
                        each.kind, each.lane));
   }
-  // From what waits for the group, outside of it, no way may lead into it again.
+  // No path from a successor outside the group may lead back into it.
   std::vector<Id> reached;
   std::vector<bool> seen(nodes_.size());
   const auto reach = [&](Id from) {

@@ -22,14 +22,14 @@ std::vector<OperationGraph::Id> OperationGraph::order() const {
     }
   }
   if (sorted.size() < size()) {
-    throw ValueError(fmt::format(
-        "graph of operations '{}': {}; expected operations that wait for none that waits for them",
-        printable(name_), circle(waiting)));
+    throw ValueError(fmt::format("graph of operations '{}': {}; expected no cycle",
+                                 printable(name_), circle(waiting)));
   }
   return sorted;
 }
 
-/// Who is left waiting waits, sooner or later, for somebody on a circle: going back finds one.
+/// Describes a cycle. Each operation left waiting depends on a cycle, so following predecessors
+/// finds one.
 std::string OperationGraph::circle(const std::vector<std::size_t>& waiting) const {
   constexpr std::size_t kMostNamed = 16;
   Id id = 0;
@@ -42,7 +42,7 @@ std::string OperationGraph::circle(const std::vector<std::size_t>& waiting) cons
     id = *std::ranges::find_if(nodes_[id].before, [&](Id each) { return waiting[each] > 0; });
   }
   way.erase(way.begin(), way.begin() + static_cast<std::ptrdiff_t>(place[id]));
-  std::ranges::reverse(way);  // from what comes first on
+  std::ranges::reverse(way);  // in execution order
   std::string words = "'" + printable(nodes_[id].operation.name) + "'";
   for (std::size_t i = 0; i < way.size(); ++i) {
     if (i == kMostNamed && way.size() > kMostNamed + 1) {

@@ -26,7 +26,7 @@ std::size_t OperationGraph::lane(int rank, std::string_view name, int width) {
     throw ValueError(fmt::format(
         "{}: lane '{}' of rank {} with width {}; expected a rank from {} on and {}",
         graph_words(name_), printable(name), rank, width, OperationLane::kShared,
-        place == lanes_.end() ? std::string("a width from 0 on")
+        place == lanes_.end() ? std::string("a width of 0 or more")
                               : fmt::format("the width that it has, {}", place->width)));
   }
   if (place != lanes_.end()) return static_cast<std::size_t>(place - lanes_.begin());
@@ -42,7 +42,7 @@ void OperationGraph::check(const Operation& operation) const {
   if (operation.lane < lanes_.size() && is_amount(operation.seconds) && rule_fits) return;
   throw ValueError(fmt::format(
       "{}: operation '{}' on lane {} of {} takes {} s{}; expected a lane that `lane` "
-      "gave, finite times and bytes from 0 on, and one rank at least",
+      "gave, finite times and bytes of 0 or more, and one rank or more",
       graph_words(name_), printable(operation.name), operation.lane, lanes_.size(),
       operation.seconds,
       operation.rule

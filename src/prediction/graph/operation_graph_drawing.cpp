@@ -15,7 +15,7 @@ namespace d5 {
 namespace {
 
 constexpr double kLine = 15, kLetter = 6.6, kPadding = 8;
-constexpr std::size_t kMostLetters = 48;  ///< of a line
+constexpr std::size_t kMostLetters = 48;  ///< per line
 constexpr std::array kColours = {"#cfe3f7", "#fbe0c5", "#d8efd3", "#f6d3d8", "#e3dcf2", "#ece6da"};
 
 std::string within_quotes(std::string_view text) {
@@ -27,7 +27,7 @@ std::string within_quotes(std::string_view text) {
   return result;
 }
 
-/// What a box says: its name; then what it is and how long it takes.
+/// The text of a box: its name; then its kind and time.
 std::array<std::string, 2> lines_of(const OperationGraph& graph, const Operation& operation) {
   const OperationLane& lane = graph.lanes()[operation.lane];
   const std::string where = lane.rank == OperationLane::kShared
@@ -37,7 +37,7 @@ std::array<std::string, 2> lines_of(const OperationGraph& graph, const Operation
           fmt::format("{}, {}, {}", operation.kind, where, with_prefix(operation.seconds, "s"))};
 }
 
-/// Lanes of one name look alike on all ranks.
+/// The colour of a lane: lanes of the same name look alike on all ranks.
 std::size_t series_of(const OperationGraph& graph, std::size_t lane) {
   std::vector<std::string> names;
   for (const OperationLane& each : graph.lanes()) {

@@ -22,7 +22,7 @@ constexpr std::size_t kMostGraphBytes = std::size_t{1} << 32;
 
 constexpr double kMostLane = 1e9;
 constexpr double kMostWhole = JsonReader::kMostWhole;
-constexpr std::array kValueKinds = {"integer", "number", "text"};  ///< as in the variant
+constexpr std::array kValueKinds = {"integer", "number", "text"};  ///< in the order of the variant
 
 Json json_of(const Operation& operation, const std::vector<std::size_t>& after) {
   Json json = {{"name", operation.name},
@@ -68,7 +68,7 @@ Operation operation_from(const JsonReader& json) {
   return operation;
 }
 
-/// Once all are there: a file may name later ones.
+/// Adds edges after all operations, because a file may refer to later ones.
 void add_edges(OperationGraph& graph, std::size_t id, const JsonReader& json) {
   if (!json.has("after")) return;
   for (const double before : json.numbers("after")) {

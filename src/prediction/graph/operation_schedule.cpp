@@ -13,7 +13,7 @@ struct WaitingOperation {
   std::int64_t priority;
   double ready;
   Id id;
-  /// For heaps, whose top is the greatest: what goes later is less.
+  /// Order for a max-heap: a later operation is less.
   bool operator<(const WaitingOperation& other) const {
     if (priority != other.priority) return priority < other.priority;
     return ready != other.ready ? ready > other.ready : id > other.id;
@@ -42,7 +42,7 @@ T pop_from(std::vector<T>& heap) {
   return top;
 }
 
-/// A lane at work. A place is an operation at a time, known by the one that had it last.
+/// State of a lane. A slot runs one operation at a time and is identified by its last operation.
 struct LaneAtWork {
   std::vector<WaitingOperation> waiting;
   std::vector<Id> free_places;
@@ -62,7 +62,7 @@ class GraphScheduler {
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       const auto width = static_cast<std::size_t>(graph.lanes()[i].width);
       lanes_[i].unlimited = lanes == Lanes::unlimited || width == 0;
-      // A file may say any width; no more places are taken than there are operations.
+      // A file may give any width, but never more slots than operations are used.
       lanes_[i].free_places.assign(std::min(width, graph.size()), OperationGraph::kNone);
     }
   }
@@ -130,9 +130,9 @@ class GraphScheduler {
   const OperationGraph& graph_;
   OperationSchedule schedule_;
   std::vector<LaneAtWork> lanes_;
-  std::vector<std::size_t> left_;  ///< by id: predecessors that are not over
+  std::vector<std::size_t> left_;  ///< by id: number of unfinished predecessors
   std::vector<RunningOperation> running_;
-  std::vector<std::size_t> with_work_;  ///< lanes that something may begin on
+  std::vector<std::size_t> with_work_;  ///< lanes on which an operation may begin
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ std::vector<Id> binding_chain(const OperationGraph& graph, const OperationSchedu
   }
   while (id != OperationGraph::kNone) {
     chain.push_back(id);
-    // A beginning is the end of what was waited for, the same number.
+    // A start equals the end of the awaited operation exactly.
     const double begin = schedule.begin[id];
     const auto& before = graph.predecessors(id);
     const auto held = std::ranges::find_if(before, [&](Id b) { return schedule.end[b] == begin; });
@@ -85,7 +85,7 @@ std::vector<OperationGain> most_helpful(const OperationGraph& graph, const GainO
 
 Timeline to_timeline(const OperationGraph& graph, const OperationSchedule& schedule) {
   const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
-  int shared = 0;  // ranks of a timeline count from 0: what all share comes last
+  int shared = 0;  // ranks of a timeline count from 0: shared lanes come last
   for (const OperationLane& lane : graph.lanes()) shared = std::max(shared, lane.rank + 1);
   const auto rank_of = [&](const OperationLane& lane) {
     return lane.rank == OperationLane::kShared ? shared : lane.rank;

@@ -7,8 +7,7 @@
 
 namespace d5::detail {
 
-/// Things that happen at known times, the earliest first, of equally early ones the one that was
-/// added first.
+/// A priority queue of events, the earliest first; the first added among equals.
 template <class Thing>
 class EventQueue {
  public:
@@ -30,7 +29,7 @@ class EventQueue {
     double time;
     std::uint64_t order;
     Thing thing;
-    bool operator<(const Event& other) const {  // the earliest is on top
+    bool operator<(const Event& other) const {  // max-heap: the earliest is on top
       return time != other.time ? time > other.time : order > other.order;
     }
   };

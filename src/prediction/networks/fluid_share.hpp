@@ -8,24 +8,24 @@
 
 namespace d5::detail {
 
-/// Pieces of work that share a medium. Each goes on as fast as alone while all together take no
-/// more than the medium has; otherwise all are slower alike.
+/// A fluid model of work that shares a medium: each piece runs at full speed while the sum of
+/// shares is at most 1; otherwise all slow down by the same factor.
 /// Units: s.
 template <class Thing>
 class FluidShare {
  public:
-  /// Work that takes `seconds` alone, and `share` of the medium meanwhile. `now` is never before
-  /// that of an earlier one, nor before the end of one that was taken.
+  /// Adds work that takes `seconds` and `share` of the medium when alone. `now` must not be before
+  /// an earlier `now`, nor before the end of a piece that was taken.
   void add(Thing thing, double seconds, double share, double now) {
     go_on(now);
     works_.push_back({std::move(thing), seconds, share});
   }
   [[nodiscard]] bool empty() const { return works_.empty(); }
-  /// When the next one ends, if none is added before; infinite: there is none.
+  /// End time of the next piece, if none is added before; infinite: none.
   [[nodiscard]] double next() const {
     return empty() ? std::numeric_limits<double>::infinity() : now_ + first()->seconds * slowdown();
   }
-  /// The one that ends then; of several the one that was added first.
+  /// Removes the piece that ends then; the first added among equals.
   Thing take() {
     const auto place = works_.begin() + (first() - works_.begin());
     now_ += go_on_by(place->seconds);
@@ -37,7 +37,7 @@ class FluidShare {
  private:
   struct Work {
     Thing thing;
-    double seconds, share;  ///< that are left of it, alone
+    double seconds, share;  ///< remaining time when alone
   };
 
   [[nodiscard]] auto first() const { return std::ranges::min_element(works_, {}, &Work::seconds); }
@@ -46,7 +46,7 @@ class FluidShare {
     for (const Work& work : works_) shares += work.share;
     return std::max(1.0, shares);
   }
-  /// Of each so much is done. Returns: how long that takes.
+  /// Advances each piece by `seconds` of its own time. Returns: the time that it takes.
   double go_on_by(double seconds) {
     const double takes = seconds * slowdown();
     for (Work& work : works_) work.seconds = std::max(0.0, work.seconds - seconds);

@@ -7,12 +7,12 @@
 
 namespace d5::detail {
 
-/// Between two ranks: what the first byte takes, and each one more.
+/// Latency and time per byte between two ranks.
 struct PathFigures {
   double latency = 0, seconds_per_byte = 0;
 };
 
-/// On which host a rank is, and what joins two of them. Throws: ValueError for too many ranks.
+/// The hosts of ranks, and the paths between them. Throws: ValueError for too many ranks.
 class HostPlaces {
  public:
   HostPlaces(const NetworkDescription& network, int ranks)

@@ -28,7 +28,7 @@ using detail::YamlNode;
 constexpr const char* kCarriedNetworks = "data/networks";
 constexpr std::array kTopologies = {"star", "memory", "fat_tree", "torus", "dragonfly"};
 
-/// A figure of the file: where it is kept, and whether it is a rate, above 0, or a number from 0.
+/// A figure of the file: its member, and whether it is a rate (above 0) or a number (0 or more).
 struct FigureRow {
   const char* key;
   NetworkFigure NetworkDescription::* member;
@@ -66,7 +66,7 @@ constexpr std::array kFigures = {
 
 const std::string& scalar(const std::string& file, const std::string& key, const YamlNode& node) {
   if (node.kind != YamlNode::Kind::scalar || node.text.empty()) {
-    fail(file, node.line, fmt::format("'{}' is no single word or number", printable(key)));
+    fail(file, node.line, fmt::format("'{}' is not a single word or number", printable(key)));
   }
   return node.text;
 }
@@ -84,12 +84,12 @@ double value_of(const std::string& text, bool is_rate) {
   if (!is_rate) return duration_seconds(text);
   if (!text.ends_with("/s")) {
     throw ValueError(
-        fmt::format("'{}' is no rate; expected one such as 1.25GB/s", printable(text)));
+        fmt::format("'{}' is not a rate; expected one such as 1.25GB/s", printable(text)));
   }
   return static_cast<double>(byte_count(std::string(number)));
 }
 
-/// A rate above 0, or a number from 0 on.
+/// Reads a rate above 0, or a number of 0 or more.
 double read_value(const std::string& file, const char* key, bool is_rate, const YamlNode& node) {
   double value = 0;
   try {
@@ -111,7 +111,7 @@ NetworkFigure read_figure(const std::string& file, const FigureRow& row, const Y
   const YamlNode* source = node.find("source");
   if (!value || !source || node.entries.size() != 2) {
     fail(file, node.line,
-         fmt::format("'{}' is no figure; expected {{value: {}, source: who says so}}", row.key,
+         fmt::format("'{}' is not a figure; expected {{value: {}, source: a data sheet}}", row.key,
                      row.example));
   }
   NetworkFigure figure{0, scalar(file, "source", *source)};
@@ -119,17 +119,17 @@ NetworkFigure read_figure(const std::string& file, const FigureRow& row, const Y
   return figure;
 }
 
-/// Each is larger than the one before.
+/// Reads segments of increasing size.
 std::vector<NetworkSegment> read_segments(const std::string& file, const YamlNode& node) {
-  if (!node.is_list()) fail(file, node.line, "'segments' is no list");
+  if (!node.is_list()) fail(file, node.line, "'segments' is not a list");
   std::vector<NetworkSegment> segments;
   for (const auto& [place, each] : node.entries) {
     const YamlNode *bytes = each.find("bytes"), *latency = each.find("latency"),
                    *bandwidth = each.find("bandwidth"), *source = each.find("source");
     if (!bytes || !latency || !bandwidth || !source || each.entries.size() != 4) {
       fail(file, each.line,
-           fmt::format("segment {} is none; expected {{bytes: 64KiB, latency: 50us, bandwidth: "
-                       "1.25GB/s, source: who says so}}",
+           fmt::format("segment {} is invalid; expected {{bytes: 64KiB, latency: 50us, bandwidth: "
+                       "1.25GB/s, source: a data sheet}}",
                        place));
     }
     NetworkSegment segment;
@@ -139,10 +139,10 @@ std::vector<NetworkSegment> read_segments(const std::string& file, const YamlNod
       fail(file, bytes->line, fmt::format("bytes: {}", error.what()));
     }
     if (segment.bytes <= (segments.empty() ? 0 : segments.back().bytes)) {
-      fail(
-          file, bytes->line,
-          fmt::format("a segment begins at {} bytes; expected more than the one before, and than 0",
-                      segment.bytes));
+      fail(file, bytes->line,
+           fmt::format(
+               "a segment begins at {} bytes; expected more than 0 and more than the one before",
+               segment.bytes));
     }
     segment.latency = read_value(file, "latency", false, *latency);
     segment.bandwidth = read_value(file, "bandwidth", true, *bandwidth);
@@ -179,14 +179,14 @@ NetworkSegment NetworkDescription::segment_of(double bytes) const {
 void expect_places(const NetworkDescription& network, int ranks) {
   if (ranks >= 1 && ranks <= network.most_ranks()) return;
   throw ValueError(fmt::format(
-      "network '{}' has places for {} ranks ({} hosts of {}), and {} were asked for; "
-      "raise 'hosts' in its file, or simulate fewer",
+      "network '{}' has room for {} ranks ({} hosts of {}), but {} were requested; raise 'hosts' "
+      "in its file, or simulate fewer",
       printable(network.name), network.most_ranks(), network.hosts, network.ranks_per_host, ranks));
 }
 
 NetworkDescription parse_network_description(const std::string& text, const std::string& file) {
   const YamlNode root = detail::parse_yaml(text, file);
-  if (!root.is_map()) fail(file, 1, "is no map; expected name:, latency:, bandwidth: ...");
+  if (!root.is_map()) fail(file, 1, "is not a map; expected name:, latency:, bandwidth: ...");
   NetworkDescription network;
   network.file = file;
   std::vector<std::string> known = {"name",     "summary",          "hosts",   "ranks_per_host",

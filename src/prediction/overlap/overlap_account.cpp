@@ -38,7 +38,7 @@ StepAccount account_of(const OverlapTimes& times) {
                     times.buckets);
 }
 
-/// A step clock that keeps each step, and its calls apart.
+/// A step clock that records each step with its calls.
 class OverlapRecorder::Clock final : public detail::StepClock {
  public:
   std::vector<StepAccount> steps;

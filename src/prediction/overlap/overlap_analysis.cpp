@@ -14,8 +14,8 @@
 namespace d5::detail {
 namespace {
 
-/// a over b, of two positive numbers that were not measured in turns: as wide as both intervals
-/// allow.
+/// a / b for two positive numbers that were not measured in pairs: its interval covers all values
+/// in both intervals.
 inline Estimate ratio_estimate(const Estimate& a, const Estimate& b) {
   return {a.value / b.value,
           {a.interval.low / b.interval.high, a.interval.high / b.interval.low},
@@ -45,7 +45,7 @@ std::vector<Row> rows_of(const OverlapGrid& grid) {
   return rows;
 }
 
-/// What cells of a row are ordered by: pairs tell more than the throughputs that they come from.
+/// The order of cells in a row: paired gains are more precise than throughputs.
 Estimate speed_of(const OverlapCell& cell) {
   if (cell.gain) return *cell.gain;
   return {cell.throughput, cell.interval, kUnknown};
@@ -166,8 +166,8 @@ TextTable single_settings_table(const OverlapGrid& grid) {
   TextTable table({"one setting for all",
                    {"rows", right},
                    {"best in", right},
-                   {"lost on average", right},
-                   {"lost at most", right},
+                   {"mean loss", right},
+                   {"worst loss", right},
                    "where"});
   for (const SingleSetting& one : single_settings(grid)) {
     table.add({one.setting, fmt::format("{}", one.rows), fmt::format("{}", one.best_rows),

@@ -10,14 +10,14 @@
 namespace d5::detail {
 namespace {
 
-constexpr int kMostCalls = 256;  // under way at once
-constexpr int kAlone = 16;       // in a row that is timed alone
-constexpr int kMostTries = 3;    // of a pair that was not covered
+constexpr int kMostCalls = 256;  // concurrent calls
+constexpr int kAlone = 16;       // calls in a row, timed alone
+constexpr int kMostTries = 3;    // for a pair that was not covered
 
 double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-/// Of those that ended beside the kernel the mean, from the last that ended before it on. Where
-/// none did, the kernel's time and a call's share of that in which they ended behind it.
+/// The mean time of the calls that ended during the kernel, from the last end before it. If none
+/// did: the kernel's time plus a call's share of the time after it.
 double call_beside(std::int64_t kernel_begin, std::int64_t kernel_end,
                    const std::vector<std::int64_t>& ends) {
   const auto first = std::ranges::upper_bound(ends, kernel_begin);
@@ -67,7 +67,7 @@ void OverlapCellRun::compute() const {
 
 double OverlapCellRun::time_kernel() {
   ranks_.barrier();
-  const std::int64_t begin = Trace::now_ns();  // the kernel alone is inside
+  const std::int64_t begin = Trace::now_ns();  // timed: the kernel only
   compute();
   return slowest(seconds_of(Trace::now_ns() - begin));
 }
@@ -83,7 +83,7 @@ OverlapCellRun::Requests OverlapCellRun::start(int calls) {
 
 double OverlapCellRun::time_calls() {
   ranks_.barrier();
-  const std::int64_t begin = Trace::now_ns();  // from the first start to the last end
+  const std::int64_t begin = Trace::now_ns();  // timed: from the first start to the last end
   auto requests = start(kAlone);
   for (auto& request : requests) request->wait();
   const double all = seconds_of(Trace::now_ns() - begin);
@@ -98,10 +98,11 @@ void OverlapCellRun::settle(double least_seconds) {
   for (; seconds < least_seconds && repetitions_ < kMostRepetitions; seconds = time_kernel()) {
     repetitions_ *= 2;
   }
-  // As long in every map of this machine, for a call that nothing moves on ends with the kernel.
+  // The same length in every map of this machine, because a call without progress ends with the
+  // kernel.
   const double wanted = std::ceil(repetitions_ * std::min(1.0, least_seconds / seconds));
   repetitions_ = std::max(1, static_cast<int>(wanted));
-  (void)time_calls();  // makes what the first call makes
+  (void)time_calls();  // one-time setup
   const double one = time_calls();
   const double needed = std::ceil(1.5 * time_kernel() / one) + 2;
   calls_ = int(std::clamp(needed, 4.0, double(kMostCalls)));
@@ -113,7 +114,7 @@ PairTimes OverlapCellRun::once() {
   times.calls_alone = time_calls();
   ranks_.barrier();
   auto requests = start(calls_);
-  const std::int64_t kernel_begin = Trace::now_ns();  // the kernel alone is inside
+  const std::int64_t kernel_begin = Trace::now_ns();  // timed: the kernel only
   compute();
   const std::int64_t kernel_end = Trace::now_ns();
   for (auto& request : requests) request->wait();

@@ -11,7 +11,7 @@
 
 namespace d5::detail {
 
-/// Times of one pair, of the slowest rank.
+/// Times of one pair on the slowest rank.
 struct PairTimes {
   double kernel_alone = 0, calls_alone = 0, kernel_beside = 0, calls_beside = 0;
   double uncovered = 0;  ///< above 0: on some rank the kernel was longer
@@ -20,14 +20,14 @@ struct PairTimes {
 /// One kernel beside one all-reduce with one set of resources.
 class OverlapCellRun {
  public:
-  /// `data`, of which all-reduces take one after the other, may be other cells' as well.
+  /// `data` are buffers that all-reduces use in turn; cells may share them.
   OverlapCellRun(const OverlapKernel& kernel, const OverlapMapOptions& options,
                  const CommunicationResources& resources, std::vector<Tensor>& data,
                  Communicator& ranks);
 
-  /// For other cells have had the caches since.
+  /// Warms the caches, which other cells have used since.
   void warm_up();
-  /// Again where the kernel was not covered, with more calls.
+  /// Measures a pair; repeats it with more calls if the kernel was not covered.
   PairTimes pair();
 
   [[nodiscard]] const std::string& ignored() const { return ignored_; }
@@ -40,9 +40,9 @@ class OverlapCellRun {
   void compute() const;
   double time_kernel();
   Requests start(int calls);
-  /// A call's share of several in a row, always as many: they have the caches among them.
+  /// Time per call in a fixed number of calls in a row, which share the caches.
   double time_calls();
-  /// How often the kernel runs in a row, and how many calls cover that.
+  /// Determines the repetitions of the kernel, and the number of calls that cover them.
   void settle(double least_seconds);
   PairTimes once();
 
@@ -52,7 +52,7 @@ class OverlapCellRun {
   std::shared_ptr<const CallOptions> call_;
   std::vector<Tensor>& data_;
   int repetitions_ = 1, calls_ = 1;
-  std::size_t next_ = 0;  ///< of `data_`: each is as cold, whoever takes it
+  std::size_t next_ = 0;  ///< index in `data_`: used in turn, so that all are equally cold
   std::string ignored_;
 };
 

@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-constexpr std::size_t kWords = 2;  // model and batch stand before the settings
+constexpr std::size_t kWords = 2;  // model and batch come before the settings
 
 std::vector<std::string> cells_of(std::string line) {
   if (line.ends_with('\r')) line.pop_back();
@@ -66,7 +66,7 @@ class GridReader {
       fail(fmt::format("{} cells under a head of {}", row.size(), head_.size()));
     }
     const double batch = number(row[1]);
-    if (batch != std::floor(batch) || batch > 1e15) fail("a batch that is no whole number");
+    if (batch != std::floor(batch) || batch > 1e15) fail("a batch that is not a whole number");
     for (std::size_t i = kWords; i < row.size(); ++i) {
       if (row[i].empty() || !is_setting(head_[i])) continue;
       OverlapCell cell{.model = row[0],
@@ -85,7 +85,7 @@ class GridReader {
     const char* end = cell.data() + cell.size();
     const auto [stopped, error] = std::from_chars(cell.data(), end, value);
     if (error == std::errc() && stopped == end && std::isfinite(value) && value > 0) return value;
-    fail("'" + printable(cell) + "' is no number above 0");
+    fail("'" + printable(cell) + "' is not a positive number");
   }
 
   const std::string& file_;

@@ -36,7 +36,7 @@ double input_bytes(KernelScale scale) {
   return 64.0 * kChannels * 224 * 224 * 4;
 }
 
-/// One operator, whose first failure says why it cannot run.
+/// A kernel of one operator; its first failure is the reason why it cannot run.
 OverlapKernel kernel_of(const std::string& name,
                         const std::function<std::function<void()>()>& make) {
   OverlapKernel kernel{.name = name};
@@ -55,7 +55,7 @@ std::function<void()> run_of(const OperatorCase& one, const std::string& framewo
   return subject.run;
 }
 
-/// Random data as the node's inputs, but for weights and constants, which are the network's own.
+/// Random data for the node's inputs, except weights and constants, which are the network's.
 std::vector<Value> inputs_of(const Network& network, const NetworkSummary& summary,
                              const onnx::Node& node) {
   std::vector<Value> inputs;
@@ -82,7 +82,7 @@ std::vector<Value> inputs_of(const Network& network, const NetworkSummary& summa
 
 std::vector<std::string> study_kernel_cases(KernelScale scale) {
   const double bytes = input_bytes(scale);
-  // As many images as the study has, or fewer where they would have less than 8 x 8 pixels.
+  // As many images as in the study, or fewer if they would have less than 8 x 8 pixels.
   const auto images = std::clamp<std::int64_t>(
       static_cast<std::int64_t>(bytes / (4.0 * kChannels * 32 * 32)), 1, 64);
   const auto side = std::max<std::int64_t>(

@@ -21,7 +21,7 @@ namespace {
 void check_map(const OverlapMapOptions& options, const Communicator& ranks) {
   if (ranks.size() < 2) {
     throw ValueError(
-        "overlap map: a rank alone says nothing to others; start several: mpirun -np 2 d5 overlap "
+        "overlap map: it needs two ranks or more; start them by mpirun -np 2 d5 overlap "
         "map");
   }
   if (options.pairs < 1 || options.bytes < 1) {
@@ -55,7 +55,7 @@ Measurement cell_record(const OverlapKernel& kernel, const OverlapMapOptions& op
   return record;
 }
 
-/// A kernel with one set of resources, whose pairs are taken one at a time.
+/// A kernel with one set of resources; pairs are measured one at a time.
 class MapCell {
  public:
   MapCell(const OverlapKernel& kernel, const OverlapMapOptions& options,
@@ -75,7 +75,7 @@ class MapCell {
     if (times.uncovered > 0) ++uncovered_;
   }
 
-  /// `ended`: why it has no more pairs than it has.
+  /// `ended`: the reason for an early end.
   void add_to(std::vector<Measurement>& records, int wanted, const std::string& ended) {
     if (!run_) return records.push_back(kernel_);
     kernel_.conditions["repetitions"] = aside(run_->repetitions());
@@ -111,7 +111,7 @@ class MapCell {
 };
 
 std::vector<Tensor> reduced_data(std::int64_t bytes) {
-  constexpr std::size_t kBuffers = 32;  // that all-reduces take in turn
+  constexpr std::size_t kBuffers = 32;  // used by all-reduces in turn
   std::vector<Tensor> data(kBuffers);
   for (Tensor& one : data) {
     one = Tensor::zeros({DType::float32, {std::max<std::int64_t>(1, bytes / 4)}});

@@ -39,7 +39,7 @@ std::vector<std::string> resources_in(const std::vector<Measurement>& records) {
                   [](const Measurement& record) { return condition_of(record, "resources"); });
 }
 
-/// What the rounds of one cell say together.
+/// The joined result of the rounds of one cell.
 struct SlowdownCell {
   std::vector<std::vector<double>> rounds = {};
   bool mistrusted = false;
@@ -66,7 +66,7 @@ std::string cell_words(const SlowdownCell& cell) {
   return fmt::format("{:.2f}{}", cell.slowdown().value, cell.mistrusted ? "?" : "");
 }
 
-/// Classes of slowdown, as a legend names them.
+/// A class of slowdown in the legend.
 struct SlowdownClass {
   double below;
   const char* name;
@@ -110,13 +110,13 @@ Plot slowdown_picture(const std::vector<Measurement>& records, const std::string
   return plot;
 }
 
-/// What two maps must have in common, and do not; empty: all.
+/// The differences of two maps in what must agree; empty: none.
 std::string difference(const Results& first, const Results& second) {
   std::string found;
   const auto compare = [&](const std::string& what, const std::string& a, const std::string& b) {
     if (a == b || !found.empty()) return;
     found =
-        fmt::format("the maps are of {} that differ, {} and {}", what, printable(a), printable(b));
+        fmt::format("the maps are from different {}: {} and {}", what, printable(a), printable(b));
   };
   compare("machines", first.environment.hostname, second.environment.hostname);
   compare("processors", first.environment.cpu, second.environment.cpu);
@@ -151,9 +151,9 @@ TextTable overlap_map_table(const std::vector<Measurement>& records) {
 
 std::vector<Plot> overlap_map_plots(const std::vector<Measurement>& records) {
   return {slowdown_picture(records, kKernel, "kernel-slowdown",
-                           "Time of a kernel beside all-reduces / alone"),
+                           "Kernel slowdown: time beside all-reduces / alone"),
           slowdown_picture(records, kCalls, "all-reduce-slowdown",
-                           "Time of an all-reduce beside a kernel / alone")};
+                           "All-reduce slowdown: time beside a kernel / alone")};
 }
 
 double OverlapMapAgreement::share() const {

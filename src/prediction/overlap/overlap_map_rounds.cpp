@@ -18,7 +18,7 @@ std::vector<Measurement> overlap_map_in_rounds(const OverlapRounds& options,
   if (options.rounds < 1) {
     throw ValueError(fmt::format("overlap map: {} rounds; expected 1 or more", options.rounds));
   }
-  constexpr double kShortest = 1e-3;  // of a round that must be; s
+  constexpr double kShortest = 1e-3;  // minimum time of a required round; s
   detail::TimeShares shares(options.most_seconds, static_cast<std::size_t>(options.rounds));
   std::vector<Measurement> records;
   std::string ended;

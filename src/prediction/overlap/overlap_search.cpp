@@ -27,9 +27,9 @@ namespace d5 {
 namespace {
 
 constexpr const char* kStepTime = "step_time";
-constexpr int kFewestRounds = 6;  // an interval of a median needs so many
+constexpr int kFewestRounds = 6;  // needed for the interval of a median
 
-/// As `with_resources` reads it: ':' and '+' separate its own options.
+/// Escapes text for `with_resources`, whose options are separated by ':' and '+'.
 std::string escaped(std::string words) {
   for (char& c : words) {
     if (c == '+') c = '.';
@@ -51,7 +51,7 @@ Settings exchange_settings(const OverlapCandidate& candidate, const std::string&
   return settings;
 }
 
-/// One candidate's own training.
+/// The training of one candidate.
 struct Contestant {
   std::shared_ptr<DistributedOptimizer> optimizer;
 };
@@ -74,11 +74,11 @@ class ModelSearch {
       contestants_.push_back({find_scheme("consistent_decentralized")
                                   .make(local, ranks.shared_from_this(),
                                         exchange_settings(candidate, options.all_reduce))});
-      (void)contestants_.back().optimizer->step(batch_);  // makes what it keeps
+      (void)contestants_.back().optimizer->step(batch_);  // one-time setup
     }
   }
 
-  /// A record a candidate, of one sample: the mean time of a step in its block.
+  /// One record per candidate, with one sample: the mean time of a step in its block.
   std::vector<Measurement> round(int number) {
     std::vector<Measurement> records(contestants_.size());
     for (std::size_t k = 0; k < contestants_.size(); ++k) {
@@ -90,13 +90,13 @@ class ModelSearch {
   }
 
  private:
-  /// The slowest rank's step, and the parts of this rank's.
+  /// The step time of the slowest rank, and the parts of this rank's step.
   std::vector<double> block(DistributedOptimizer& optimizer) {
     recorder_->clear();
     ranks_.barrier();
     ranks_.events().add(recorder_);
     recorder_->begin_step();
-    const double begin = now_seconds();  // inside: the block's steps, each to its last update
+    const double begin = now_seconds();  // timed: the block's steps, each to its last update
     for (int i = 0; i < options_.steps_per_block; ++i) {
       recorder_->begin_compute();
       (void)optimizer.step(batch_);
@@ -122,7 +122,7 @@ class ModelSearch {
   std::vector<Contestant> contestants_;
 };
 
-/// What a block tells, in its order.
+/// Metrics of a block, in order.
 constexpr const char* kBlockParts[] = {kStepTime, "compute_only", "overlap", "communication_only",
                                        "idle"};
 
@@ -157,7 +157,7 @@ std::vector<Measurement> joined_rounds(const std::string& model,
   return records;
 }
 
-/// Rank 0's word, on all ranks.
+/// Rank 0's value, on all ranks.
 bool word_of_rank_0(bool mine, Communicator& ranks) {
   Tensor word = Tensor::scalar<std::int32_t>(mine ? 1 : 0);
   ranks.broadcast(word, 0);
@@ -183,7 +183,7 @@ std::string OverlapCandidate::name() const {
 std::vector<Measurement> overlap_search(const OverlapSearchOptions& options, Communicator& ranks) {
   if (options.models.empty() || options.candidates.empty() || options.rounds < 1 ||
       options.steps_per_block < 1) {
-    throw ValueError("overlap search: expected a model, a candidate, a round and a step at least");
+    throw ValueError("overlap search: expected at least one model, candidate, round and step");
   }
   for (const auto& candidate : options.candidates) (void)resources_of(candidate.resources);
   const bool keeps = ranks.rank() == 0 && !options.out.empty();
@@ -260,7 +260,7 @@ OverlapGrid overlap_grid_of(const std::vector<Measurement>& records) {
     grid.cells.push_back(std::move(cell));
   }
   if (!grid.cells.empty()) return grid;
-  throw ValueError("no record is one of 'd5 overlap search': none has step times of a candidate");
+  throw ValueError("no record is from 'd5 overlap search': none has step times of a candidate");
 }
 
 TextTable overlap_parts_table(const std::vector<Measurement>& records) {

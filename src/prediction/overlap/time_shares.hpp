@@ -8,15 +8,15 @@
 
 namespace d5::detail {
 
-/// A time that pieces of work have together, from now on: one after the other asks for its own.
+/// Divides a total time, from now on, among pieces of work that run one after the other.
 class TimeShares {
  public:
-  /// `most_seconds` 0: they have as long as they want.
+  /// `most_seconds` 0: no limit.
   TimeShares(double most_seconds, std::size_t pieces)
       : end_(most_seconds > 0 ? now_seconds() + most_seconds
                               : std::numeric_limits<double>::infinity()),
         left_(pieces) {}
-  /// An equal part of what is left. Units: s; infinite: no end.
+  /// An equal share of the remaining time. Units: s; infinite: no limit.
   double next() { return (end_ - now_seconds()) / static_cast<double>(left_--); }
 
  private:

@@ -28,7 +28,7 @@ std::vector<std::vector<std::size_t>> samples_of_launches(const TrainingProfile:
   }
   std::vector<std::vector<std::size_t>> result;
   const std::size_t of_copy = steps_of_copy(times);
-  std::size_t before = 0;  // in each copy
+  std::size_t before = 0;  // steps of earlier launches, per copy
   for (const std::int64_t steps : times.launches) {
     auto& launch = result.emplace_back();
     for (std::size_t copy = 0; copy < static_cast<std::size_t>(copies); ++copy) {
@@ -48,7 +48,7 @@ std::string wrong_launches(const TrainingProfile::Times& times, int copies) {
   }
   const std::size_t of_copy = steps_of_copy(times), steps = times.steps.size();
   const std::size_t unobserved = times.unobserved.size(), all = static_cast<std::size_t>(copies);
-  const bool fit = steps % all == 0 && steps / all == of_copy;  // a product might not be a number
+  const bool fit = steps % all == 0 && steps / all == of_copy;  // no product: it might overflow
   if (fit && (unobserved == 0 || unobserved == steps)) return "";
   return fmt::format("{} steps and {} unobserved ones of {} copies, and launches of {} steps each",
                      steps, unobserved, copies, of_copy);
@@ -56,7 +56,7 @@ std::string wrong_launches(const TrainingProfile::Times& times, int copies) {
 
 void judge_steps(TrainingProfile& profile) {
   constexpr std::size_t kEnough = 30;
-  constexpr double kMostRecording = 1.01;  // above what a busy machine itself makes of a ratio
+  constexpr double kMostRecording = 1.01;  // above the noise of a busy machine
   std::size_t fewest = kEnough;
   for (const auto& times : profile.batches) {
     fewest = std::min(fewest, times.steps.size() / static_cast<std::size_t>(profile.copies));

@@ -9,13 +9,13 @@
 
 namespace d5::detail {
 
-/// Places of each launch's samples, in order of copies; all where there is one launch.
+/// Indexes of each launch's samples, in order of copies; all samples for a single launch.
 [[nodiscard]] std::vector<std::vector<std::size_t>> samples_of_launches(
     const TrainingProfile::Times& times, int copies);
-/// What is wrong with `launches` beside the samples; empty: nothing.
+/// The inconsistency of `launches` with the samples; empty: none.
 [[nodiscard]] std::string wrong_launches(const TrainingProfile::Times& times, int copies);
 
-/// Adds reasons to mistrust that all steps together give: too few, or longer by recording them.
+/// Adds reasons to mistrust the steps: too few, or too much recording overhead.
 void judge_steps(TrainingProfile& profile);
 
 }  // namespace d5::detail

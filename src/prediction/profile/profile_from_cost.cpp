@@ -14,14 +14,15 @@
 namespace d5 {
 namespace {
 
-/// A node's steps, in units of work.
+/// Work of a node's steps.
 struct NodeWork {
   double forward = 0;
-  int gradients = 0;  ///< that its backward step computes, each as much work as forward
-  std::vector<std::size_t> parameters = {};  ///< whose gradients that makes final
+  int gradients = 0;  ///< number of gradients in its backward step, each as costly as forward
+  std::vector<std::size_t> parameters = {};  ///< parameters whose gradients become final
 };
 
-/// What leads back to a parameter has a gradient; a parameter's is final where it was read first.
+/// The work of all nodes. Values on a path from a parameter have gradients; a parameter's gradient
+/// is final at the node that reads it first.
 std::vector<NodeWork> work_of(Network& network, const NetworkSummary& summary,
                               double flop_per_byte) {
   const auto& parameters = network.parameters();
@@ -56,7 +57,7 @@ TrainingProfile profile_from_cost(const std::string& model, const CostProfileOpt
       !is_amount(options.flop_per_byte) || !is_amount(options.switch_seconds)) {
     throw ValueError(fmt::format(
         "profile of '{}' from costs: a step of batch {} takes {} s, {} FLOP a byte, {} s a switch; "
-        "expected a batch and a time above 0, and nothing below 0",
+        "expected a positive batch and time, and no negative value",
         printable(model), options.batch, options.step_seconds, options.flop_per_byte,
         options.switch_seconds));
   }

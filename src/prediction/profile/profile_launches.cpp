@@ -75,7 +75,7 @@ void expect_same_training(const TrainingProfile& first, const TrainingProfile& o
   expect_same_nodes(first, other, launch);
 }
 
-/// Of each launch those of a batch size; nothing where one of them has none.
+/// The times of a batch size in each launch; empty if one launch lacks it.
 std::vector<const Times*> times_of(Launches launches, std::int64_t batch) {
   std::vector<const Times*> times;
   for (const TrainingProfile& launch : launches) {
@@ -86,7 +86,7 @@ std::vector<const Times*> times_of(Launches launches, std::int64_t batch) {
   return times;
 }
 
-/// What one copy did in one launch: `count` of its samples.
+/// Appends the `count` samples of one copy in one launch.
 void append_copy(std::vector<double>& to, const std::vector<double>& from, std::size_t copy,
                  std::size_t copies, std::size_t count) {
   const auto begin = from.begin() + static_cast<std::ptrdiff_t>(copy * (from.size() / copies));
@@ -141,7 +141,7 @@ TrainingProfile joined_launches(Launches launches) {
     check(launches[i]);
     expect_same_training(launches.front(), launches[i], i);
     for (const Times& times : launches[i].batches) {
-      if (!times.launches.empty()) refuse(i, "several launches of its own", "is to be one");
+      if (!times.launches.empty()) refuse(i, "several launches already", "is to be one");
     }
   }
   TrainingProfile all = launches.front();
@@ -154,7 +154,8 @@ TrainingProfile joined_launches(Launches launches) {
     all.batches.push_back(joined_times(of_all, static_cast<std::size_t>(all.copies)));
   }
   if (all.batches.empty()) {
-    throw ValueError("profile of several launches: no batch size that all have; profile again");
+    throw ValueError(
+        "profile of several launches: they have no batch size in common; profile again");
   }
   std::set<std::string> reasons(all.mistrusted.begin(), all.mistrusted.end());
   for (const TrainingProfile& launch : launches) {

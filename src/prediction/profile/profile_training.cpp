@@ -24,11 +24,11 @@ namespace {
 
 using Times = TrainingProfile::Times;
 
-constexpr std::int64_t kUpdatesEvery = 3;  ///< rounds: each has its updates timed one by one once
-constexpr std::int64_t kFewestKept = 2;    ///< steps, of a run that was interrupted
+constexpr std::int64_t kUpdatesEvery = 3;  ///< rounds between steps with individually timed updates
+constexpr std::int64_t kFewestKept = 2;    ///< steps of an interrupted run
 
-/// What the updates of one step took, parameter by parameter; the network's run is outside the
-/// clock. Empty for an optimizer that has no such parts.
+/// Times of the updates of one step by parameter, without the network's run. Empty for an optimizer
+/// that cannot update parameters one by one.
 std::vector<double> timed_updates(Optimizer& optimizer, const Batch& batch) {
   auto* parts = dynamic_cast<ThreeStepOptimizer*>(&optimizer);
   if (!parts) return {};
@@ -57,7 +57,7 @@ class BatchSteps {
 
   /// Returns: s.
   double unobserved(bool kept) {
-    // The clock runs from before the batch is asked for until the parameters are updated.
+    // Timed: from before the batch is requested until the parameters are updated.
     const double begin = now_seconds();
     (void)step_.optimizer().step(step_.next());
     step_.optimizer().executor().synchronise();
@@ -69,7 +69,7 @@ class BatchSteps {
   void observed() {
     EventList& events = step_.optimizer().executor().events();
     events.add(recorder_);
-    // As above, and the recorder reads the clock in between.
+    // Timed: as above, with clock readings by the recorder in between.
     const double begin = now_seconds();
     const Batch& batch = step_.next();
     const double loaded = step_.loads() ? now_seconds() : begin;
@@ -90,11 +90,11 @@ class BatchSteps {
     for (std::size_t i = 0; i < seconds.size(); ++i) update_seconds_[i] += seconds[i];
   }
 
-  /// Gives each parameter its part of what updating all took, and this batch size to `profile`.
+  /// Divides the time of all updates among the parameters, and adds this batch size to `profile`.
   void finish(TrainingProfile& profile) {
     const auto& parameters = step_.optimizer().executor().network().parameters();
     std::vector<double> shares = update_seconds_;
-    if (shares.empty()) {  // by size, where nobody knows better
+    if (shares.empty()) {  // by size, without better information
       for (const auto& parameter : parameters) {
         shares.push_back(static_cast<double>(parameter.gradient.bytes()));
       }
@@ -130,8 +130,8 @@ class BatchSteps {
     });
     if (alike) return;
     throw Unsupported(
-        "the steps of this training differ from one another in their nodes, and have no profile; "
-        "leave out what makes them differ, such as a batch size with a plan of its own");
+        "the steps of this training run different nodes, so they cannot be profiled; leave out the "
+        "cause, such as a batch size with its own plan");
   }
 
   void add(RecordedStep recorded, double load_seconds, double seconds, double end) {
@@ -163,10 +163,11 @@ class BatchSteps {
   std::vector<TrainingProfile::Piece> pieces_;
   Times times_;
   std::vector<double> all_updates_, before_updates_;  ///< by step
-  std::vector<double> update_seconds_;                ///< by parameter, of the steps that time them
+  std::vector<double> update_seconds_;                ///< by parameter, from steps that time them
 };
 
-/// Whether it went to its end. A deadline leaves it as many steps as a profile needs.
+/// Returns whether all steps were made. A deadline still leaves the number of steps that a profile
+/// needs.
 bool run_steps(BatchSteps& steps, std::int64_t batch, const ProfileOptions& options,
                Communicator& ranks) {
   const auto stepped = [&] {
@@ -181,7 +182,7 @@ bool run_steps(BatchSteps& steps, std::int64_t batch, const ProfileOptions& opti
   }
   const std::int64_t rounds = steps_wanted(options, once, ranks);
   for (std::int64_t round = 0; round < rounds && !wish.due(); ++round) {
-    // Who goes first changes, so that nobody is always the one after the timed updates.
+    // Alternates the order, so that not always the same kind follows the timed updates.
     if (round % 2 == 0) steps.observed();
     steps.unobserved(true);
     if (round % 2 != 0) steps.observed();
@@ -198,7 +199,7 @@ void append(std::vector<double>& to, const std::vector<double>& from, std::size_
   to.insert(to.end(), from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-/// The samples of all copies, one after the other, of each as many.
+/// Joins the samples of all copies, equally many of each, in order.
 TrainingProfile joined_copies(const TrainingProfile& mine, Communicator& ranks) {
   if (ranks.size() == 1) return mine;
   std::vector<TrainingProfile> copies;
@@ -269,13 +270,13 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
     BatchSteps steps(*step, batch);
     ranks.barrier();
     Tensor whole = Tensor::scalar<std::int32_t>(run_steps(steps, batch, options, ranks) ? 1 : 0);
-    // Whoever is done keeps the machine as busy as it was until all are, and ends where one ends.
+    // A finished copy keeps the machine busy until all are finished.
     const auto all_done = ranks.start_all_reduce(whole, Reduction::minimum);
     while (!all_done->done()) steps.unobserved(false);
     if (steps.count() < kFewestKept) {
       throw Interrupted(
           fmt::format("profile of '{}': interrupted before batch {} had {} steps; "
-                      "nothing is kept",
+                      "no profile is written",
                       printable(model_or_recipe), batch, kFewestKept));
     }
     const std::int64_t kept = steps.count();

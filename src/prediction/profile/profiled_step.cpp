@@ -31,10 +31,10 @@ class ModelStep final : public ProfiledStep {
         open_executor(framework, open_model(model, wishes, options.interrupt), execution);
     const std::string loss = loss_of(executor->network());
     if (loss.empty()) {
-      throw Unsupported(fmt::format(
-          "profile of '{}': the network has no scalar output 'loss' to train on; built-in ones "
-          "have, and a recipe gives a file one",
-          printable(model)));
+      throw Unsupported(
+          fmt::format("profile of '{}': the network has no scalar output 'loss' to train on; "
+                      "built-in networks have one, and a recipe adds one to a file",
+                      printable(model)));
     }
     NetworkInputs inputs = network_inputs(model, *executor, sizes, {}, execution.seed);
     batch_.values = std::move(inputs.values);
@@ -73,7 +73,7 @@ class RecipeStep final : public ProfiledStep {
   const Batch& next() override {
     Sampler& sampler = session_.trainer().train_sampler();
     for (int tries = 0; tries < 2; ++tries) {
-      // The last batch of an epoch may be shorter: it is another step.
+      // Skips the last batch of an epoch if it is shorter, because its step differs.
       while (const Batch* batch = sampler.next()) {
         if (batch->size == size_) return *batch;
       }

@@ -8,12 +8,12 @@
 
 namespace d5 {
 
-/// A training step that can be made again and again.
+/// A training step that can be repeated.
 class ProfiledStep {
  public:
   virtual ~ProfiledStep() = default;
   [[nodiscard]] virtual Optimizer& optimizer() = 0;
-  /// What the next step is fed; valid until the next call.
+  /// The next batch; valid until the next call.
   [[nodiscard]] virtual const Batch& next() = 0;
   [[nodiscard]] virtual bool loads() const = 0;  ///< `next` reads data
   [[nodiscard]] virtual std::string optimizer_name() const = 0;
@@ -26,10 +26,10 @@ class ProfiledStep {
                                                                const ProfileOptions& options,
                                                                const ExecutorOptions& execution);
 
-constexpr double kWarmAfter = 1;  ///< a step as long leaves nothing cold; s
+constexpr double kWarmAfter = 1;  ///< a step of this length warms everything; s
 
-/// How many steps `options` ask for, each of which takes `once`, in s, on the slowest rank; 0: not
-/// known. The same on every rank. A collective.
+/// The number of steps for `options`, if a step takes `once` seconds on the slowest rank; 0:
+/// unknown. The same on every rank. A collective.
 [[nodiscard]] std::int64_t steps_wanted(const ProfileOptions& options, double once,
                                         Communicator& ranks);
 

@@ -18,14 +18,14 @@ namespace {
 
 constexpr int kRateWarmUp = 3;
 
-/// Bytes a second of `work`, which is told which part of the arena it is to take.
+/// Rate of `work`, in bytes/s; its argument is the part of the arena to use.
 template <class Work>
 double own_rate(const RankRateOptions& options, const Work& work) {
   const std::int64_t parts = options.arena / options.bytes;
   std::vector<double> seconds;
   for (int i = -kRateWarmUp; i < options.repetitions; ++i) {
     const std::int64_t part = (i + kRateWarmUp) % parts;
-    const double begin = now_seconds();  // one pass over one part
+    const double begin = now_seconds();  // timed: one pass over one part
     work(part);
     const double end = now_seconds();
     if (i >= 0) seconds.push_back(end - begin);
@@ -34,7 +34,7 @@ double own_rate(const RankRateOptions& options, const Work& work) {
   return median > 0 ? static_cast<double>(options.bytes) / median : 0;  // 0: virtual time
 }
 
-/// All ranks at the same time.
+/// The mean rate over ranks, measured on all at the same time.
 template <class Work>
 double rate_of(Communicator& ranks, const RankRateOptions& options, const Work& work) {
   ranks.barrier();
@@ -43,7 +43,7 @@ double rate_of(Communicator& ranks, const RankRateOptions& options, const Work& 
   return detail::mean_of_ranks(ranks, rate);
 }
 
-/// How many times as fast as `together` rank 0 is while the others rest.
+/// Speed of rank 0 alone relative to `together`.
 template <class Work>
 double alone_factor(Communicator& ranks, const RankRateOptions& options, double together,
                     const Work& work) {
@@ -57,13 +57,13 @@ double alone_factor(Communicator& ranks, const RankRateOptions& options, double 
   return factor;
 }
 
-/// Of what is done between two barriers.
+/// Times of passes between two barriers.
 class TimedPasses {
  public:
   template <class Work>
   void add(Communicator& ranks, bool counts, const Work& work) {
     ranks.barrier();
-    const double begin = now_seconds();  // one pass over one room
+    const double begin = now_seconds();  // timed: one pass over one buffer
     work();
     const double end = now_seconds();
     if (counts) seconds_.push_back(end - begin);
@@ -74,8 +74,8 @@ class TimedPasses {
   std::vector<double> seconds_;
 };
 
-/// Through rooms in memory that all share, as exchanges do: what is read was last in another core's
-/// cache, and what is written another core has read. Nothing where ranks share none.
+/// Measures passes over buffers in shared memory, as in exchanges: data read was last in another
+/// core's cache, and data written was read by another core. Does nothing if ranks share no memory.
 template <class Part>
 void time_shared(RankRates& rates, Communicator& ranks, const RankRateOptions& options,
                  const Part& part) {

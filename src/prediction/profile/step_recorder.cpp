@@ -27,7 +27,7 @@ double StepRecorder::seconds_of_mark() {
   StepRecorder recorder;
   for (int i = 0; i < kTimes; ++i) {
     recorder.start(0);
-    const double begin = now_seconds();  // marks alone
+    const double begin = now_seconds();  // timed: marks only
     for (int m = 0; m < kMarks; ++m) recorder.mark(What::gradient);
     least = std::min(least, (now_seconds() - begin) / kMarks);
   }
@@ -94,7 +94,7 @@ RecordedStep StepRecorder::finish(const std::vector<Parameter>& parameters) cons
   if (recorded.end == 0 || final_ones < parameters.size()) {
     throw Unsupported(
         "this executor announces neither nodes nor the end of its forward pass, or not every "
-        "gradient, and its steps cannot be cut into pieces; profile d5's own (reference, or a "
+        "gradient, so its steps cannot be cut into pieces; profile d5's own (reference, or a "
         "framework's operators such as 'onednn')");
   }
   return recorded;

@@ -13,22 +13,22 @@ namespace d5 {
 struct RecordedStep {
   std::vector<TrainingProfile::Piece> pieces;
   std::vector<double> seconds, gaps;
-  double end = 0;  ///< of the network's run, on the clock
+  double end = 0;  ///< end of the network's run, on the clock
 };
 
-/// Reads the clock where an executor announces something, and makes pieces of that afterwards. An
-/// executor that announces no node while it goes backward is cut where it announces gradients;
-/// where nodes are the cuts, gradients and the end of the forward pass need no time of their own.
+/// Reads the clock at an executor's events, and cuts the step into pieces afterwards. Backward is
+/// cut at nodes, or at gradients if the executor announces no nodes in backward. If nodes are the
+/// cuts, gradients and the end of forward need no clock reading.
 class StepRecorder final : public ExecutionEvent {
  public:
-  /// Forgets what was marked. `begin`: a reading of the clock, where the first gap begins.
+  /// Clears all marks. `begin`: clock reading at the start of the first gap.
   void start(double begin);
-  /// Throws: Unsupported for an executor that announces nothing to cut at.
+  /// Throws: Unsupported for an executor without events to cut at.
   [[nodiscard]] RecordedStep finish(const std::vector<Parameter>& parameters) const;
 
-  /// Readings of the clock in the last step.
+  /// Number of clock readings in the last step.
   [[nodiscard]] std::size_t readings() const { return readings_; }
-  /// What a mark with one takes, the least of several times many. Units: s.
+  /// Time of a mark with a clock reading: the minimum over several loops. Units: s.
   [[nodiscard]] static double seconds_of_mark();
 
   void before_run(Pass) override {}
@@ -57,7 +57,7 @@ class StepRecorder final : public ExecutionEvent {
     const StepInfo* step;
     std::size_t parameter;
   };
-  /// `is_cut`: at a time of its own.
+  /// `is_cut`: with a clock reading.
   void mark(What what, const StepInfo* step = nullptr, std::size_t parameter = 0,
             bool is_cut = true);
 

@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// Those between the quartiles, by what `seconds` says of each; all of few.
+/// The samples between the quartiles by `seconds`; all if there are few.
 template <class Seconds>
 std::vector<std::size_t> middle_of(std::vector<std::size_t> all, const Seconds& seconds) {
   std::ranges::stable_sort(all, {}, seconds);
@@ -29,7 +29,7 @@ double mean_of(const std::vector<double>& samples, const std::vector<std::size_t
   return sum / static_cast<double>(which.size());
 }
 
-/// Of samples of one launch, or of launches that each are a sample.
+/// The interquartile mean of samples of one launch, or of launches as samples.
 StepTimes middle_step(const TrainingProfile::Times& times, std::vector<std::size_t> samples) {
   const auto steps = middle_of(std::move(samples), [&](std::size_t i) { return times.steps[i]; });
   StepTimes result{.batch = times.batch, .step = mean_of(times.steps, steps)};
@@ -75,10 +75,10 @@ StepTimes between(const StepTimes& a, const StepTimes& b, double share) {
 
 StepTimes step_times(const TrainingProfile& profile, std::int64_t batch) {
   if (batch < 1 || profile.batches.empty()) {
-    throw ValueError(fmt::format(
-        "profile of '{}': a step of batch {} is asked for, and it has {} sizes of batches; "
-        "expected a batch of 1 at least, and a size that was profiled",
-        printable(profile.model), batch, profile.batches.size()));
+    throw ValueError(
+        fmt::format("profile of '{}': a step of batch {} was requested, and it has {} batch sizes; "
+                    "expected a batch of 1 or more, and at least one profiled size",
+                    printable(profile.model), batch, profile.batches.size()));
   }
   const auto& all = profile.batches;
   const auto typical_of = [&](const TrainingProfile::Times& times) {
@@ -88,7 +88,7 @@ StepTimes step_times(const TrainingProfile& profile, std::int64_t batch) {
   if (above != all.end() && above->batch == batch) return typical_of(*above);
   StepTimes result;
   if (above == all.begin() || all.size() == 1) {
-    // Updates, loading's calls and gaps aside everything is per sample.
+    // Everything is per sample except updates, loading calls and gaps.
     const StepTimes known = typical_of(above == all.begin() ? all.front() : all.back());
     StepTimes none = known;
     for (std::size_t i = 0; i < none.seconds.size(); ++i) {
@@ -116,7 +116,7 @@ std::map<std::string, std::string> machine_words(const Environment& environment)
 }
 
 std::string model_digest(Network& network) {
-  // FNV-1a, of 64 bits: it tells models apart, and protects from nobody.
+  // FNV-1a, 64 bits: it distinguishes models but is not cryptographic.
   std::uint64_t hash = 14695981039346656037ULL;
   const auto mix = [&hash](const std::string& text) {
     for (const char c : text + '\n') {
@@ -156,7 +156,7 @@ void expect_fit(TrainingProfile& profile, const std::string& digest,
   for (const auto& difference : differences) {
     if (misfit == Misfit::refuse) {
       throw ValueError(
-          fmt::format("profile of '{}': {}; profile again, or take it as it is ({}), mistrusted",
+          fmt::format("profile of '{}': {}; profile again, or use it as mistrusted ({})",
                       printable(profile.model), difference, option_word("force")));
     }
     profile.mistrusted.push_back(difference);
@@ -168,8 +168,8 @@ void check(const TrainingProfile& profile) {
     throw ValueError(
         fmt::format("profile of '{}': {}; profile again", printable(profile.model), what));
   };
-  if (profile.batches.empty()) refuse("it has no batch size");
-  if (profile.copies < 1) refuse(fmt::format("it is of {} copies", profile.copies));
+  if (profile.batches.empty()) refuse("it has no batch sizes");
+  if (profile.copies < 1) refuse(fmt::format("it has {} copies", profile.copies));
   std::vector<bool> final_ones(profile.parameters.size());
   for (const char* kind : {"forward", "backward"}) {
     if (std::ranges::find(profile.pieces, kind, &TrainingProfile::Piece::kind) ==

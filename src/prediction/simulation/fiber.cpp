@@ -32,10 +32,10 @@ Fiber::Fiber(std::function<void()> body, std::size_t stack_bytes) : body_(std::m
   }
   if (mprotect(memory_, page, PROT_NONE) != 0) {
     munmap(memory_, memory_bytes_);
-    throw MemoryError(fmt::format(
-        "a simulated rank's stack cannot be guarded: {}; vm.max_map_count limits how many ranks "
-        "are simulated",
-        std::strerror(errno)));
+    throw MemoryError(
+        fmt::format("a simulated rank's stack cannot be guarded: {}; vm.max_map_count limits the "
+                    "number of simulated ranks",
+                    std::strerror(errno)));
   }
   getcontext(&own_);
   own_.uc_stack.ss_sp = static_cast<char*>(memory_) + page;

@@ -14,26 +14,25 @@
 
 namespace d5::detail {
 
-/// A function with a stack of its own, that stops in its midst and goes on later.
+/// A function with its own stack that can suspend and resume.
 ///
-/// What belongs to a thread and would be mixed up between fibers that share one goes with the
-/// fiber: exceptions in flight (a fiber may wait while one unwinds, or is handled), open spans
-/// and the lane of the trace, the step of training.
+/// Thread-local state is switched with the fiber: exceptions in flight (a fiber may wait during
+/// unwinding or handling), open spans and the lane of the trace, and the training step.
 ///
-/// ucontext: it needs no library, and of the microsecond that a message costs here its system calls
-/// are a small part.
+/// Uses ucontext, which needs no library; its system calls are a small part of the microsecond that
+/// a simulated message costs.
 /// Thread safety: none; one thread makes and resumes all.
 class Fiber {
  public:
-  /// Begins with the first `resume`. `body` lets no exception out. Throws: MemoryError.
+  /// `body` begins with the first `resume` and must not throw. Throws: MemoryError.
   Fiber(std::function<void()> body, std::size_t stack_bytes);
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Until it suspends itself, or ends.
+  /// Runs the fiber until it suspends itself or ends.
   void resume();
-  /// Of the fiber that runs: back to who resumed it.
+  /// Called by the running fiber: returns to the caller of `resume`.
   void suspend();
   [[nodiscard]] bool ended() const { return ended_; }
 
@@ -50,8 +49,8 @@ class Fiber {
   void* memory_;  // a page that faults, then the stack
   std::size_t memory_bytes_;
   ucontext_t own_{}, resumer_{};
-  std::optional<StackSwitch> stack_switch_;  // once there is a stack
-  ThreadState state_;  // of the fiber while it is suspended, of who resumed it while it runs
+  std::optional<StackSwitch> stack_switch_;  // set once there is a stack
+  ThreadState state_;  // of the fiber while suspended, of the resumer while it runs
   bool ended_ = false;
 };
 

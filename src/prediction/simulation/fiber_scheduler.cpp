@@ -12,7 +12,7 @@ FiberScheduler::Strand& FiberScheduler::spawn(int rank, std::function<void()> bo
       [this, body = std::move(body)] {
         try {
           if (!stopping_) body();
-        } catch (const SimulationStopped&) {  // the reason is kept already
+        } catch (const SimulationStopped&) {  // the reason is already stored
         } catch (...) {
           if (!error_) error_ = std::current_exception();
         }
@@ -34,7 +34,7 @@ void FiberScheduler::wake(Strand& strand, double time) {
 
 void FiberScheduler::run(TimedChanges& changes, const std::function<void()>& deadlock,
                          const std::function<bool()>& is_over) {
-  // Where strands are many, each has much in its hands.
+  // Checks more often with many strands, because a turn of all takes long.
   constexpr std::int64_t kMostBetween = 1024, kOfAll = std::int64_t{1} << 20;
   const auto strands = static_cast<std::int64_t>(strands_.size());
   const std::int64_t between = std::clamp(kOfAll / (strands + 1), std::int64_t{1}, kMostBetween);
@@ -76,7 +76,7 @@ void FiberScheduler::leave() {
 
 void FiberScheduler::catch_up() {
   if (stopping_) throw SimulationStopped{};
-  // Messages arrive without a switch, as long as nobody else is earlier.
+  // Messages arrive without a switch as long as no other strand is earlier.
   while (current_->time <= earliest()) {
     if (!changes_->advance(current_->time)) return;
   }

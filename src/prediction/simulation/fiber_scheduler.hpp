@@ -13,55 +13,56 @@
 
 namespace d5::detail {
 
-/// What changes besides fibers, as virtual time passes: messages arrive.
+/// Source of changes in virtual time besides fibers, such as arriving messages.
 class TimedChanges {
  public:
   virtual ~TimedChanges() = default;
-  /// Goes on to the first change not after `limit`, and wakes who waits for it; false: there is
-  /// none.
+  /// Advances to the first change up to `limit` and wakes the fibers that wait for it. Returns
+  /// false if there is none.
   virtual bool advance(double limit) = 0;
 };
 
-/// Thrown into fibers that wait when the simulation has failed elsewhere: their stacks unwind. No
-/// std::exception, so that nobody takes it for an error that may be handled.
+/// Thrown into waiting fibers after a failure elsewhere, to unwind their stacks. Not a
+/// std::exception, so that it is not handled as an error.
 struct SimulationStopped {};
 
-/// Fibers in virtual time, the earliest first; of equally early ones the one that was ready first.
+/// Schedules fibers in virtual time, the earliest first; among equals the one that was ready first.
 ///
-/// A fiber's own clock may run ahead while it computes. Before it looks at what others did it
-/// catches up: all that comes before its time happens.
-/// Units: seconds.
+/// A fiber's clock may run ahead while it computes. Before it observes others it must `catch_up`,
+/// so that everything before its time happens.
+/// Units: s.
 class FiberScheduler {
  public:
   struct Strand {
     int rank = 0;
-    double time = 0;          ///< its own clock
-    bool waits = false;       ///< until `wake`
-    bool background = false;  ///< what it waits for is no deadlock by itself
-    std::uint64_t seen = 0;   ///< for who waits until something changes
+    double time = 0;          ///< the strand's clock
+    bool waits = false;       ///< waits for `wake`
+    bool background = false;  ///< its waits alone are not a deadlock
+    std::uint64_t seen = 0;   ///< change counter, for waits until a change
     std::unique_ptr<Fiber> fiber = {};
   };
 
   explicit FiberScheduler(std::size_t stack_bytes) : stack_bytes_(stack_bytes) {}
 
-  /// Made ready at time `time`. The strand lives as long as the scheduler.
+  /// Adds a strand, ready at `time`. It lives as long as the scheduler.
   Strand& spawn(int rank, std::function<void()> body, double time = 0);
-  /// Until all have ended, or `is_over`, asked now and then, says so: then all unwind.
-  /// Throws: what the first of them threw, when all have unwound; what `deadlock` throws where all
-  /// wait.
+  /// Runs until all have ended, or until `is_over`, which is called periodically, returns true:
+  /// then all unwind.
+  /// Throws: the first strand's exception after all have unwound; the exception of `deadlock` if
+  /// all wait.
   void run(TimedChanges& changes, const std::function<void()>& deadlock,
            const std::function<bool()>& is_over);
 
   [[nodiscard]] bool is_running() const { return current_ != nullptr; }
-  // Of the fiber that runs.
+  // Functions of the running fiber.
   [[nodiscard]] Strand& current() const { return *current_; }
   /// Throws: SimulationStopped.
   void catch_up();
-  /// Until it is woken. Throws: SimulationStopped.
+  /// Suspends the fiber until `wake`. Throws: SimulationStopped.
   void wait();
   [[nodiscard]] bool stopping() const { return stopping_; }
 
-  /// No sooner than `time`; nothing where it does not wait.
+  /// Wakes a strand, at `time` at the earliest; does nothing if it does not wait.
   void wake(Strand& strand, double time);
   [[nodiscard]] const std::vector<std::unique_ptr<Strand>>& strands() const { return strands_; }
   [[nodiscard]] std::int64_t switches() const { return switches_; }
@@ -78,7 +79,7 @@ class FiberScheduler {
   std::vector<std::unique_ptr<Strand>> strands_;
   EventQueue<Strand*> ready_;
   std::int64_t switches_ = 0;
-  std::size_t running_ = 0;  // not ended
+  std::size_t running_ = 0;  // strands not ended
   Strand* current_ = nullptr;
   TimedChanges* changes_ = nullptr;
   std::exception_ptr error_;

@@ -36,7 +36,7 @@ void copy_flat(Communicator& ranks, Tensor into, const Tensor& from) {
   ranks.copy_local(into, from.reshaped({from.elements()}));
 }
 
-/// Each to each, all at once.
+/// Sends from each rank to each, all at once.
 CommunicationSchedule all_to_all(Communicator& ranks, CommunicationCall call, int tag) {
   const int n = ranks.size(), me = ranks.rank();
   const RankViews to(call.input, call.input_counts, n), from(call.output, call.output_counts, n);
@@ -81,7 +81,8 @@ CommunicationSchedule scatter(Communicator& ranks, CommunicationCall call, int t
   co_await calls;
 }
 
-/// In round k each hears of those 2^k before it: ceil(log2 n) rounds of empty messages.
+/// Dissemination barrier: in round k each rank receives from the one 2^k before it, ceil(log2 n)
+/// rounds of empty messages.
 CommunicationSchedule barrier(Communicator& ranks, int tag) {
   const int n = ranks.size(), me = ranks.rank();
   Tensor nothing = Tensor::empty(DType::uint8, {0});
@@ -93,7 +94,7 @@ CommunicationSchedule barrier(Communicator& ranks, int tag) {
   }
 }
 
-/// From the root to each, all at once.
+/// Sends from the root to each rank, all at once.
 CommunicationSchedule broadcast_to_each(Communicator& ranks, CommunicationCall call, int tag) {
   Requests calls;
   if (call.peer != ranks.rank()) {
@@ -106,7 +107,7 @@ CommunicationSchedule broadcast_to_each(Communicator& ranks, CommunicationCall c
   co_await calls;
 }
 
-/// Each one's part to each, all at once.
+/// Sends each rank's part to every rank, all at once.
 CommunicationSchedule gather_from_each(Communicator& ranks, CommunicationCall call, int tag) {
   const RankViews from(call.output, call.output_counts, ranks.size());
   Requests calls;
@@ -120,7 +121,7 @@ CommunicationSchedule gather_from_each(Communicator& ranks, CommunicationCall ca
   co_await calls;
 }
 
-/// All of it down a binomial tree to rank 0, then to each its part, all at once.
+/// Reduces over a binomial tree to rank 0, which then sends each rank its part, all at once.
 CommunicationSchedule reduce_then_scatter(Communicator& ranks, CommunicationCall call, int tag) {
   const int n = ranks.size(), me = ranks.rank();
   Tensor sum = ranks.scratch(call.input.desc(), call.input);
@@ -191,7 +192,7 @@ std::unique_ptr<Request> LibraryAlgorithms::run(Communicator& ranks,
                                                                      : *binomial_;
     return algorithm.start(ranks, output, call.peer);
   }
-  // Of parts that differ the transport of MPI starts the collective, and waits.
+  // The MPI transport starts the collective and waits if parts have different sizes.
   if (call.kind == CallKind::all_gather && call.output_counts.empty()) {
     const std::string_view choice = open_mpi_all_gather(n, bytes_of(call.input));
     const bool doubles = choice == "recursive_doubling" && is_power_of_two(n);
@@ -208,7 +209,7 @@ std::unique_ptr<Request> LibraryAlgorithms::run(Communicator& ranks,
 
 std::unique_ptr<Request> LibraryAlgorithms::start(Communicator& ranks,
                                                   const CommunicationCall& call) {
-  constexpr int kFew = 4;  // ranks that a broadcast goes to at once
+  constexpr int kFew = 4;  // most ranks of a broadcast to all at once
   Tensor output = call.output;
   const auto schedule = [&](const auto& of) {
     return run_schedule(ranks, of(ranks, call, ranks.own_tag()));

@@ -22,7 +22,7 @@ LibraryRequest::~LibraryRequest() {
     try {
       finish();
     } catch (const SimulationStopped&) {
-      complete_ = false;  // nobody will see it
+      complete_ = false;  // not observed any more
     }
   }
   std::erase(world_->library_calls[static_cast<std::size_t>(rank_)], this);

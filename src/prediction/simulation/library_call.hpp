@@ -12,31 +12,45 @@ namespace d5::detail {
 
 class SimulatedWorld;
 
-/// What simulated ranks' own collectives run: for each size d5's nearest to what Open MPI 4.1 runs
-/// where nobody tunes it. Blocking ones are chosen by its table (`library_decisions.hpp`,
-/// coll/tuned) and go in one piece; those that are started are of another part of it (coll/libnbc),
-/// which hardly chooses: an all-reduce in place, as d5 asks for, is always a tree.
+/// Algorithms of simulated ranks' own collectives: for each size the algorithm of d5 nearest to
+/// Open MPI 4.1's default. Blocking calls are chosen by Open MPI's table (`library_decisions.hpp`,
+/// coll/tuned) and are not segmented. Started calls belong to another component (coll/libnbc),
+/// which hardly chooses: an all-reduce in place, as d5 uses it, is always a tree.
 ///
-/// | | blocking: Open MPI's | here | started |
-/// | --- | --- | --- | --- |
-/// | all_reduce | recursive_doubling, rabenseifner | the same | binomial_tree |
-/// | | ring, segmented_ring (of one segment) | ring; less elements than ranks: recursive_doubling |
-/// | | | nonoverlapping | binomial_tree | | | broadcast | binomial, knomial, binary trees |
-/// binomial | binomial; up to 4 ranks to each at once | | | basic_linear | to each at once | | | |
-/// chain, pipeline (of one segment) | chain of one segment | | | | scatter_allgather |
-/// scatter_all_gather | | | all_gather | recursive_doubling, bruck | the same; bruck where n is no
-/// power of 2 | from each at once | | | ring, neighbor, two_proc | ring | | | reduce_scatter |
-/// recursive doubling and halving, butterfly | recursive_halving | tree, then scatter | | |
-/// basic_linear | tree, then scatter | | | gather, scatter, all_to_all | each to each, all at once
-/// | | the same | | barrier | dissemination | | the same |
+///     kind            Open MPI, blocking              here
+///     all_reduce      recursive_doubling,             the same
+///                     rabenseifner
+///                     ring, segmented_ring            ring; with fewer elements than ranks
+///                     (of one segment)                recursive_doubling
+///                     nonoverlapping                  binomial_tree
+///     broadcast       binomial, knomial,              binomial
+///                     binary trees
+///                     basic_linear                    to each at once
+///                     chain, pipeline                 chain of one segment
+///                     (of one segment)
+///                     scatter_allgather               scatter_all_gather
+///     all_gather      recursive_doubling, bruck       the same; bruck if n is not a power of 2
+///                     ring, neighbor, two_proc        ring
+///     reduce_scatter  recursive doubling and          recursive_halving
+///                     halving, butterfly
+///                     basic_linear                    tree, then scatter
+///     gather, scatter, all_to_all                     each to each, all at once
+///     barrier                                         dissemination
+///
+///     kind            here, started
+///     all_reduce      binomial_tree
+///     broadcast       binomial; up to 4 ranks to each at once
+///     all_gather      from each at once
+///     reduce_scatter  tree, then scatter
+///     others          as blocking
 ///
 /// Source: Open MPI 4.1, ompi/mca/coll/{tuned,base,libnbc}.
 class LibraryAlgorithms {
  public:
   LibraryAlgorithms();
-  /// Over sends and receives of `ranks`, under way when it returns. This object outlives it.
+  /// Starts a collective over sends and receives of `ranks`. This object must outlive the request.
   [[nodiscard]] std::unique_ptr<Request> start(Communicator& ranks, const CommunicationCall& call);
-  /// The same of a call that blocks.
+  /// The same for a blocking call.
   [[nodiscard]] std::unique_ptr<Request> run(Communicator& ranks, const CommunicationCall& call);
 
  private:
@@ -46,10 +60,10 @@ class LibraryAlgorithms {
   std::shared_ptr<ReduceScatter> scatter_halving_;
 };
 
-/// A collective of a simulated rank's transport, which is moved on in every call of that rank.
+/// A collective of a simulated rank's transport, which progresses in every call of that rank.
 class LibraryRequest final : public Request {
  public:
-  /// Of the fiber that runs.
+  /// Constructed by the running fiber.
   LibraryRequest(std::shared_ptr<SimulatedWorld> world, int rank, std::string words,
                  const std::function<std::unique_ptr<Request>()>& start);
   ~LibraryRequest() override;

@@ -7,7 +7,7 @@
 namespace d5::detail {
 namespace {
 
-/// Up to so many ranks and bytes, both excluded; the first row that holds is taken.
+/// A row applies below its numbers of ranks and bytes; the first match is taken.
 struct DecisionRow {
   int ranks;
   std::int64_t bytes;

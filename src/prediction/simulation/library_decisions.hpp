@@ -6,11 +6,11 @@
 
 namespace d5::detail {
 
-/// Which algorithm Open MPI 4.1 chooses for a blocking collective where nobody tunes it, by its own
-/// names. `bytes` are those of one rank's data: of all-gather and reduce-scatter its part of it.
+/// The algorithm that Open MPI 4.1 chooses by default for a blocking collective, by its own names.
+/// `bytes` is the size of one rank's data; for all-gather and reduce-scatter of its part.
 ///
-/// Source: ompi/mca/coll/tuned/coll_tuned_decision_fixed.c of Open MPI 4.1, of reductions that
-/// commute; reduce-scatter is that of equal parts (MPI_Reduce_scatter_block).
+/// Source: ompi/mca/coll/tuned/coll_tuned_decision_fixed.c of Open MPI 4.1, for commutative
+/// reductions; reduce-scatter has equal parts (MPI_Reduce_scatter_block).
 [[nodiscard]] std::string_view open_mpi_all_reduce(int ranks, std::int64_t bytes);
 [[nodiscard]] std::string_view open_mpi_broadcast(int ranks, std::int64_t bytes);
 [[nodiscard]] std::string_view open_mpi_all_gather(int ranks, std::int64_t bytes);

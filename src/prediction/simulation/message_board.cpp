@@ -105,10 +105,10 @@ void MessageBoard::deliver(Flight& flight) {
   const std::size_t bytes = std::min(data.bytes(), receive.data.bytes());
   if (bytes == 0) return;
   if (is_phantom(data) != is_phantom(receive.data)) {
-    receive.error = std::make_exception_ptr(CommunicationError(fmt::format(
-        "rank {}: {}: one end is a phantom tensor and the other has elements; both must "
-        "be of one kind",
-        receive.rank, words(receive))));
+    receive.error = std::make_exception_ptr(
+        CommunicationError(fmt::format("rank {}: {}: one end is a phantom tensor and the other has "
+                                       "elements; both must be of the same kind",
+                                       receive.rank, words(receive))));
   } else if (!is_phantom(data)) {
     std::memcpy(receive.data.raw(), data.raw(), bytes);
   }

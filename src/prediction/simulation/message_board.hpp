@@ -16,63 +16,63 @@ namespace d5::detail {
 /// A send or a receive of a simulated rank. Ranks are the world's.
 struct MessageEnd {
   int rank = 0;
-  int peer = 0;     ///< of a receive it may be `kAnyRank`
-  int context = 0;  ///< messages of one group meet
+  int peer = 0;     ///< may be `kAnyRank` for a receive
+  int context = 0;  ///< only messages of the same group match
   int tag = 0;
   bool sends = false;
   Tensor data = {};
 
   bool complete = false;
-  double time = 0;                           ///< when it was complete
-  int from = 0;                              ///< of a complete receive
-  std::int64_t bytes = 0;                    ///< of a complete receive
-  std::exception_ptr error = {};             ///< that it ended with
-  FiberScheduler::Strand* waiter = nullptr;  ///< woken when it is complete
-  bool told = false;                         ///< its rank has seen that it is complete
+  double time = 0;                           ///< completion time
+  int from = 0;                              ///< sender of a complete receive
+  std::int64_t bytes = 0;                    ///< size of a complete receive
+  std::exception_ptr error = {};             ///< failure, if any
+  FiberScheduler::Strand* waiter = nullptr;  ///< woken on completion
+  bool told = false;                         ///< its rank has observed the completion
 };
 
-/// Where the sends and receives of all simulated ranks meet, in the order of each pair of ranks, as
-/// MPI's do, and are given to the network.
+/// Matches the sends and receives of all simulated ranks in order for each pair of ranks, like MPI,
+/// and passes messages to the network.
 class MessageBoard final : public TimedChanges {
  public:
   MessageBoard(FiberScheduler& scheduler, std::shared_ptr<SimulatedNetwork> network, int ranks,
                std::int64_t eager_bytes);
 
-  /// At the time of the fiber that runs, which has caught up.
+  /// Starts a send at the time of the running fiber, which must have caught up.
   void start_send(const std::shared_ptr<MessageEnd>& end);
   void start_receive(const std::shared_ptr<MessageEnd>& end);
 
   bool advance(double limit) override;
 
-  /// Until something of this fiber's rank is complete since it waited so the last time.
+  /// Waits until something of this fiber's rank has completed since the last such wait.
   void wait_for_change();
-  /// What has changed until now is no reason for this fiber to look again.
+  /// Marks all changes so far as seen by this fiber.
   void has_seen_changes();
-  /// Something of `rank` besides messages is complete.
+  /// Notes the completion of something other than a message on `rank`.
   void note_change(int rank, double time);
 
   [[nodiscard]] std::int64_t messages() const { return messages_; }
   [[nodiscard]] std::int64_t largest_bytes() const { return largest_bytes_; }
-  /// What `rank` waits for: "send of 12 bytes to rank 3, tag 0", by the world's ranks.
+  /// The calls that `rank` waits for, with ranks of the world: "send of 12 bytes to rank 3, tag 0".
   [[nodiscard]] std::vector<std::string> outstanding(int rank) const;
 
  private:
   struct Flight {
     std::shared_ptr<MessageEnd> send, receive;
-    Tensor kept;  ///< of an eager message whose receive is not posted yet
+    Tensor kept;  ///< data of an eager message without a posted receive
     bool started = false, arrived = false;
     double arrived_at = 0;
   };
   struct Rank {
-    std::vector<std::shared_ptr<MessageEnd>> receives;  ///< that no message was sent for
-    std::vector<std::int64_t> flights;                  ///< to it, without a receive
+    std::vector<std::shared_ptr<MessageEnd>> receives;  ///< posted receives without a message
+    std::vector<std::int64_t> flights;                  ///< messages to it without a receive
     std::uint64_t changes = 1;
-    std::vector<FiberScheduler::Strand*> waiting;  ///< until something changes
+    std::vector<FiberScheduler::Strand*> waiting;  ///< strands that wait for a change
   };
 
   std::int64_t new_flight(const std::shared_ptr<MessageEnd>& send);
   void start(std::int64_t id);
-  /// The data is where it belongs, though it is not told yet; or the receive's error is.
+  /// Delivers the data, or sets the receive's error; completion is reported later.
   void deliver(Flight& flight);
   void complete(MessageEnd& end, double time);
   void complete_receive(std::int64_t id, double time);

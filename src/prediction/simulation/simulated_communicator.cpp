@@ -68,8 +68,8 @@ class MessageRequest final : public Request {
     }
   }
 
-  /// To a rank that has done nothing else since `begun`: of what arrived meanwhile it has taken
-  /// what it could.
+  /// Reports the completion to a rank that has been waiting since `begun`, during which it has
+  /// processed arrivals.
   void tell(double begun) {
     if (std::exchange(end_->told, true)) return;
     if (end_->sends) return;
@@ -80,7 +80,7 @@ class MessageRequest final : public Request {
     const auto space = static_cast<std::int64_t>(end_->data.bytes());
     if (end_->bytes > space || (end_->bytes < space && !received_)) {
       throw CommunicationError(fmt::format(
-          "rank {}: {}: {} bytes came from rank {}, and {} were expected", rank_of(end_->rank),
+          "rank {}: {}: {} bytes came from rank {}, but {} were expected", rank_of(end_->rank),
           to_string(CommunicationCall{
               .kind = CallKind::receive, .output = end_->data, .peer = peer_, .tag = end_->tag}),
           end_->bytes, rank_of(end_->from), space));
@@ -203,7 +203,7 @@ class SimulatedCommunicator final : public Communicator {
     world_->move_library_calls_on(end->rank);
     if (end->sends) {
       world_->board.start_send(end);
-      // The first byte leaves at once, and the rank goes on with the last one.
+      // The first byte leaves at once; the rank continues after the last one.
       scheduler.current().time +=
           static_cast<double>(end->data.bytes()) * world_->end_seconds_per_byte;
     } else {
@@ -212,7 +212,7 @@ class SimulatedCommunicator final : public Communicator {
     return std::make_unique<MessageRequest>(world_, call, group_, std::move(end));
   }
 
-  /// The same ranks apart from what their user says: for the collectives of the transport.
+  /// A duplicate of the communicator for the transport's own collectives.
   Communicator& library() {
     if (!library_) {
       library_ = std::make_shared<SimulatedCommunicator>(world_, group_, rank_, context_ + 1);

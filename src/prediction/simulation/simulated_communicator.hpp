@@ -9,7 +9,7 @@ namespace d5::detail {
 
 class SimulatedWorld;
 
-/// That of one rank of all.
+/// The world communicator of one rank.
 [[nodiscard]] std::shared_ptr<Communicator> make_simulated_communicator(
     const std::shared_ptr<SimulatedWorld>& world, int rank, int ranks);
 

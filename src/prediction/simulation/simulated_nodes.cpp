@@ -21,7 +21,7 @@ void SimulatedNodes::work(std::size_t bytes, double bandwidth) {
   if (bandwidth == 0) return;
   auto& strand = scheduler_.current();
   const double seconds = static_cast<double>(bytes) / bandwidth;
-  // Ranks that share no memory here may do so where they were measured, over a modelled wire.
+  // Ranks without shared memory here may have shared it in the measurement, over a modelled wire.
   if (share_memory_ && rates_.alone > 1 && rates_.ranks > 1) {
     scheduler_.catch_up();
     ++working_;
@@ -30,7 +30,7 @@ void SimulatedNodes::work(std::size_t bytes, double bandwidth) {
     return scheduler_.wait();
   }
   strand.time += seconds;
-  // The rank's other strand sees what is done when it is done.
+  // The rank's other strand must not see results before they are done.
   if (strand.background) scheduler_.catch_up();
 }
 
@@ -40,7 +40,7 @@ std::string SimulatedNodes::identity(int outermost_rank) const {
 
 void SimulatedNodes::look() {
   scheduler_.catch_up();
-  scheduler_.current().time += signal_;  // what it sees is of when it looked
+  scheduler_.current().time += signal_;  // the observation is delayed by the signal
 }
 
 void SimulatedNodes::publishes() { scheduler_.catch_up(); }

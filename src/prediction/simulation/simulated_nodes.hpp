@@ -13,14 +13,14 @@
 
 namespace d5::detail {
 
-/// The nodes that simulated ranks are on, and the time that working in their memory takes: as much
-/// longer as more ranks of a node do so at once, where rates say how much that is.
+/// The nodes of simulated ranks, and the time of work in their memory. Work takes longer if more
+/// ranks of a node work at the same time, by the measured rates.
 class SimulatedNodes final : public NodesOfStrands, public TimedChanges {
  public:
   SimulatedNodes(const NetworkDescription& network, int ranks, const RankRates& rates,
                  FiberScheduler& scheduler, MessageBoard& board);
 
-  /// The strand that runs sums or copies so many bytes at a rate of `RankRates`; 0: in no time.
+  /// Spends the time of summing or copying `bytes` at a rate of `RankRates`; 0: no time.
   void work(std::size_t bytes, double bandwidth);
   [[nodiscard]] bool share_memory() const { return share_memory_; }
 
@@ -31,7 +31,7 @@ class SimulatedNodes final : public NodesOfStrands, public TimedChanges {
   void copies(std::size_t bytes) override;
   void sums(std::size_t bytes) override;
 
-  /// Of messages, and of work in memory.
+  /// Advances both messages and work in memory.
   bool advance(double limit) override;
 
  private:
@@ -46,7 +46,7 @@ class SimulatedNodes final : public NodesOfStrands, public TimedChanges {
   MessageBoard& board_;
   std::vector<std::int64_t> nodes_;  // by rank
   std::vector<Memory> memories_;     // by node
-  std::size_t working_ = 0;          // ranks
+  std::size_t working_ = 0;          // number of ranks at work
   bool share_memory_ = false;
 };
 

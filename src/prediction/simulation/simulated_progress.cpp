@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-/// What both strands see.
+/// State shared by both strands.
 struct SimulatedProgress::Shared {
   std::shared_ptr<SimulatedWorld> world;
   std::shared_ptr<SchedulesUnderWay> schedules;
@@ -19,7 +19,7 @@ struct SimulatedProgress::Shared {
   void look() {
     schedules->advance();
     world->move_library_calls_on(rank);
-    // The other strand may wait for what this one has done.
+    // Wakes the other strand, which may wait for this change.
     world->board.note_change(rank, world->scheduler.current().time);
     world->board.has_seen_changes();
   }
@@ -27,7 +27,7 @@ struct SimulatedProgress::Shared {
 
 namespace {
 
-/// Done when the strand ends.
+/// A request that is done when the strand ends.
 class Until final : public Request {
  public:
   explicit Until(const bool& ends) : ends_(ends) {}
@@ -59,8 +59,8 @@ SimulatedProgress::SimulatedProgress(std::shared_ptr<Communicator> inner,
   shared_->rank = scheduler.current().rank;
   shared_->schedules = schedules_under_way();
   shared_->world = std::move(world);
-  // Of several schedules under way none is waited for by its messages alone, which would move it on
-  // in both strands at once.
+  // A permanent second schedule: with several in flight, none is waited for directly by its
+  // messages, which would progress it in both strands.
   never_alone_ = run_schedule(*this, sleep_until(std::make_unique<Until>(shared_->ends)));
   auto& strand = scheduler.spawn(
       shared_->rank,

@@ -9,13 +9,13 @@ namespace d5::detail {
 
 class SimulatedWorld;
 
-/// A simulated rank's communicator whose algorithms a second strand of the rank moves on, with a
-/// clock of its own, as a progress thread on a core of its own does.
+/// A simulated rank's communicator with asynchronous progress: a second strand with its own clock
+/// progresses algorithms, like a progress thread on its own core.
 class SimulatedProgress final : public CommunicatorDecorator {
  public:
   SimulatedProgress(std::shared_ptr<Communicator> inner, std::shared_ptr<SimulatedWorld> world);
   ~SimulatedProgress() override { stop(); }
-  /// The strand ends when what is under way is done.
+  /// Ends the strand when all schedules in flight are done.
   void stop();
   [[nodiscard]] std::string medium() const override {
     return inner().medium() + ", moved on by a thread";

@@ -49,7 +49,8 @@ class FiberRank final : public SimulatedRank {
 
 thread_local SimulatedWorld* world_of_thread = nullptr;
 
-/// While a simulation runs on this thread, pauses are waits of its fibers, and the time is theirs.
+/// Replaces pauses by waits of fibers, and the clock by virtual time, while a simulation runs on
+/// this thread.
 class ThreadOfFibers {
  public:
   explicit ThreadOfFibers(SimulatedWorld& world)
@@ -60,7 +61,7 @@ class ThreadOfFibers {
     world_of_thread = &world;
     detail::nodes_of_strands() = &world.nodes;
     detail::pause_instead_of_thread() = [] {
-      // One that unwinds finds its calls failed; to throw here might end the process.
+      // An unwinding fiber finds its calls failed; an exception here might terminate the process.
       if (!world_of_thread->scheduler.stopping()) world_of_thread->board.wait_for_change();
     };
     detail::virtual_clock_of_thread() = [] {
@@ -100,14 +101,14 @@ void run_rank(
   function(self, moved);
 }
 
-/// Bytes of memory that this process has.
+/// Resident memory of this process in bytes.
 double resident_bytes() {
   long all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
   return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-/// What a simulation may take, and since when.
+/// Time and memory limits of a simulation.
 class SimulationLimits {
  public:
   /// Throws: MemoryError.
@@ -115,20 +116,19 @@ class SimulationLimits {
       : seconds_(options.most_wall_seconds),
         bytes_(options.most_bytes > 0 ? static_cast<double>(options.most_bytes)
                                       : static_cast<double>(memory_budget())) {
-    // A stack of which two pages are used, its bookkeeping, a communicator.
+    // Minimum per rank: two used stack pages, bookkeeping and a communicator.
     constexpr double kLeastOfRank = 16 << 10;
     if (ranks * kLeastOfRank <= bytes_) return;
     throw MemoryError(
-        fmt::format("{} simulated ranks take {} bytes or more before they do anything, and there "
-                    "is a budget of "
-                    "{}; simulate fewer, or set most_bytes",
+        fmt::format("{} simulated ranks need at least {} bytes to start, but the budget is {}; "
+                    "simulate fewer, or set most_bytes",
                     ranks, ranks * kLeastOfRank, bytes_));
   }
-  /// Why it is to stop; empty: no reason.
+  /// The reason to stop; empty: none.
   [[nodiscard]] std::string reached() const {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
     if (seconds_ > 0 && spent.count() >= seconds_) {
-      return fmt::format("{} s of the machine's time were over", seconds_);
+      return fmt::format("the limit of {} s of real time was reached", seconds_);
     }
     if (const double taken = resident_bytes() - before_; taken > bytes_) {
       return fmt::format("{} bytes of memory were taken, of a budget of {}", taken, bytes_);
@@ -162,40 +162,43 @@ class SimulationLimits {
   }
   if (waiting > kMostRanks) lines.push_back(fmt::format("{} ranks more", waiting - kMostRanks));
   throw CommunicationError(
-      fmt::format("a deadlock of simulated ranks: nothing is on its way, and {} of {} wait: {}",
+      fmt::format("deadlock of simulated ranks: no message is in flight, and {} of {} wait: {}",
                   waiting, world.library_calls.size(), fmt::join(lines, "; ")));
 }
 
 }  // namespace
 
 void SimulationOptions::declare(OptionList& list) {
-  list.add("model", model, "how the network's time is reckoned", "simulated network");
-  list.add("eager_bytes", eager_bytes, "of messages that begin before their receive is posted",
+  list.add("model", model, "network model", "simulated network");
+  list.add("eager_bytes", eager_bytes,
+           "eager limit: maximum bytes of a message that starts before its receive is posted",
            {.least = 0});
-  list.add("reduce_bandwidth", rates.reduce_bandwidth,
-           "bytes a second that a rank reduces; 0: it takes no time", {.least = 0});
-  list.add("scale_bandwidth", rates.scale_bandwidth,
-           "bytes a second that a rank scales; 0: it takes no time", {.least = 0});
-  list.add("copy_bandwidth", rates.copy_bandwidth,
-           "bytes a second that algorithms copy; 0: it takes no time", {.least = 0});
+  list.add("reduce_bandwidth", rates.reduce_bandwidth, "bytes/s of local reductions; 0: free",
+           {.least = 0});
+  list.add("scale_bandwidth", rates.scale_bandwidth, "bytes/s of local scaling; 0: free",
+           {.least = 0});
+  list.add("copy_bandwidth", rates.copy_bandwidth, "bytes/s of local copies; 0: free",
+           {.least = 0});
   list.add("shared_bandwidth", rates.shared_bandwidth,
-           "bytes a second that a rank copies to and from memory that ranks share; 0: as others",
-           {.least = 0});
+           "bytes/s of copies to and from shared memory; 0: as copy_bandwidth", {.least = 0});
   list.add("shared_reduce_bandwidth", rates.shared_reduce_bandwidth,
-           "bytes a second that a rank adds of what another wrote there; 0: as others",
+           "bytes/s of sums of another rank's data in shared memory; 0: as reduce_bandwidth",
            {.least = 0});
-  list.add("progress", progress, "when algorithms under way go on", {"poll", "thread"});
+  list.add("progress", progress,
+           "progress of algorithms in flight: when their rank polls, or by a thread",
+           {"poll", "thread"});
   list.add("most_wall_seconds", most_wall_seconds,
-           "of the machine's time, after which it stops; 0: as long as it takes", {.least = 0});
-  list.add("most_bytes", most_bytes, "of memory, likewise; 0: the process's budget", {.least = 0});
-  list.add("stack_bytes", stack_bytes, "of each rank", {.least = 1 << 16});
+           "limit of real time of the simulation in s; 0: none", {.least = 0});
+  list.add("most_bytes", most_bytes, "limit of memory of the simulation; 0: the process's budget",
+           {.least = 0});
+  list.add("stack_bytes", stack_bytes, "stack size of each rank", {.least = 1 << 16});
 }
 
 SimulationReport run_simulated(
     int ranks, const NetworkDescription& network,
     const std::function<void(SimulatedRank&, const std::shared_ptr<Communicator>&)>& function,
     const SimulationOptions& options) {
-  const double begin = now_seconds();  // making the ranks, running all, letting go of them
+  const double begin = now_seconds();  // timed: creation, run and destruction of the ranks
   if (ranks < 1) {
     throw ValueError(fmt::format("{} simulated ranks; expected 1 or more", ranks));
   }
@@ -211,7 +214,7 @@ SimulationReport run_simulated(
   for (int rank = 0; rank < ranks; ++rank) {
     world->scheduler.spawn(rank, [&, rank] {
       FiberRank self(*world, rank);
-      struct Keeps {  // also where it stops
+      struct Keeps {  // also after an early stop
         double& seconds;
         const SimulatedRank& rank;
         ~Keeps() { seconds = rank.now(); }

@@ -18,7 +18,7 @@
 
 namespace d5::detail {
 
-/// What all ranks of one simulation share.
+/// State shared by all ranks of a simulation.
 class SimulatedWorld {
  public:
   SimulatedWorld(const NetworkDescription& description, int ranks, const SimulationOptions& options)
@@ -39,19 +39,19 @@ class SimulatedWorld {
         library_calls(static_cast<std::size_t>(ranks)) {}
 
   const SimulationOptions options;
-  const double overhead;              ///< seconds of a message at each end
-  const double end_seconds_per_byte;  ///< the same, of each of its bytes (LogGOPS's O)
-  const double look;                  ///< seconds of asking in vain
+  const double overhead;              ///< CPU overhead per message at each end (LogGOPS's o); s
+  const double end_seconds_per_byte;  ///< CPU overhead per byte at each end (LogGOPS's O); s
+  const double look;                  ///< time of an unsuccessful poll; s
   const std::string medium;
   FiberScheduler scheduler;
   MessageBoard board;
   SimulatedNodes nodes;
   LibraryAlgorithms algorithms;
-  /// Collectives of the transport that are under way, by rank: moved on in every call of it.
+  /// Transport collectives in flight, by rank; they progress in every call of the rank.
   std::vector<std::vector<LibraryRequest*>> library_calls;
 
-  /// The same on all ranks of a group: that of a color of a communicator's split. The next one is
-  /// the group's own, too.
+  /// The context of a color of a communicator's split, the same on all ranks of the group. The
+  /// group also owns the next number.
   int context_of(int parent, int split, int color) {
     const auto [place, is_new] = contexts_.try_emplace({parent, split, color}, next_context_);
     if (is_new) next_context_ += 2;

@@ -14,8 +14,8 @@ __attribute__((weak)) void __tsan_destroy_fiber(void* fiber);
 __attribute__((weak)) void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 }
 
-// The thread sanitizer notes where a function begins and ends on the stack that it takes for the
-// running one: one that changes the stack between has neither.
+// The thread sanitizer records function entry and exit on the current stack, so a function that
+// switches stacks must not be instrumented.
 #define D5_CHANGES_STACK __attribute__((no_sanitize("thread")))
 
 namespace d5::detail {
@@ -26,7 +26,7 @@ StackSwitch::StackSwitch(void* bottom, std::size_t bytes) : bottom_(bottom), byt
 
 StackSwitch::~StackSwitch() {
   if (__tsan_destroy_fiber) __tsan_destroy_fiber(thread_fiber_);
-  // Its last frames never return; who is given the memory next shall not find their marks.
+  // The last frames never return; clears their shadow memory for the next user.
   if (__asan_unpoison_memory_region) __asan_unpoison_memory_region(bottom_, bytes_);
 }
 

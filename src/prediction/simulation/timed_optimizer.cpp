@@ -35,11 +35,11 @@ void check_times(const TimedStep& times) {
   }
 }
 
-/// Parameters alone, in their order in arenas that are not there.
+/// A network with only parameters, in order, in phantom arenas.
 Network phantom_network(const TimedStep& times) {
   Network network("timed");
   std::string before;
-  // What is read first has its gradient last.
+  // Parameters that are read first have their gradients last.
   for (std::size_t i = times.gradients.size(); i-- > 0;) {
     const auto& gradient = times.gradients[i];
     network.add_parameter(gradient.parameter,
@@ -63,7 +63,7 @@ class TimedExecutor final : public GraphExecutor {
     outputs_[kTimedLoss] = Tensor::scalar(0.0F);
   }
 
-  /// Of the step that is under way.
+  /// Spends time of the current step.
   void spend(double seconds) {
     const auto& factors = times_.factors;
     rank_.spend(factors.empty() ? seconds : seconds * factors[(runs_ - 1) % factors.size()]);
@@ -106,7 +106,7 @@ class TimedExecutor final : public GraphExecutor {
     return outputs_;
   }
 
-  /// Backpropagation multiplies by it at no cost.
+  /// Does nothing, because backpropagation multiplies by the factor at no cost.
   void set_loss_factor(double) override {}
   const Tensor& gradient(std::string_view name) const override {
     throw Unsupported(fmt::format("a timed executor has no gradient of '{}'", printable(name)));

@@ -8,11 +8,11 @@
 
 namespace d5::detail {
 
-/// What a gradient compressor does with a bucket. Units: s a byte of float32 gradient.
+/// Cost of a gradient compressor for a bucket. Units: s per byte of float32 gradient.
 struct CompressorCost {
-  double compress = 0;    ///< before anything is sent; of casts, what is done afterwards as well
-  double decompress = 0;  ///< of one rank's message; each rank does it with all
-  /// Of the calls, one after the other: a kind of operation, and what a rank hands in, over the
+  double compress = 0;    ///< before sending; for casts also the work afterwards
+  double decompress = 0;  ///< per rank's message; each rank decompresses all
+  /// One of the sequential calls: kind of operation, and bytes given by a rank relative to the
   /// gradient's bytes.
   struct Call {
     std::string kind;
@@ -21,9 +21,9 @@ struct CompressorCost {
   std::vector<Call> calls = {};
 };
 
-/// Runs a compressor of `gradient_compressors()` on one and on two simulated ranks, on 4 MB of
-/// random numbers that are really there, with what it leaves for later, and looks at its calls and
-/// at the time of the processor. Throws: NotFound, ValueError.
+/// Measures a compressor of `gradient_compressors()`, its calls and processor time, on one and on
+/// two simulated ranks, with 4 MB of real random numbers and error feedback. Throws: NotFound,
+/// ValueError.
 [[nodiscard]] CompressorCost probe_compressor(const EntryChoice& compressor);
 
 }  // namespace d5::detail

@@ -22,7 +22,7 @@ std::string file_word(std::string name) {
   return name;
 }
 
-/// Runs commands whose results stay in a folder, for a while or for good.
+/// Runs commands that write results to a temporary or permanent folder.
 class LaunchedCommands {
  public:
   LaunchedCommands(LocalCommands commands, Interrupt interrupt)
@@ -90,7 +90,7 @@ class LaunchedCommands {
     return scratch_ ? *scratch_ / name : (std::filesystem::path(commands_.keep) / name).string();
   }
 
-  /// The last of `more` is a file that it writes.
+  /// The last of `more` is the output file.
   void run(int ranks, std::vector<std::string> words, const std::vector<std::string>& more,
            const std::string& what) const {
     if (commands_.say) commands_.say(what);

@@ -15,9 +15,9 @@
 namespace d5 {
 namespace {
 
-constexpr int kStepsOfLaunch = 40;  // that are drawn
+constexpr int kStepsOfLaunch = 40;  // drawn steps per launch
 
-/// For a rank alone, which sends nothing.
+/// A placeholder for a single rank, which sends nothing.
 NetworkDescription no_network() {
   NetworkDescription network;
   network.name = "none";
@@ -29,7 +29,7 @@ NetworkDescription network_of(const LocalRanks& here, int ranks) {
   return ranks == 1 ? no_network() : here.network(ranks);
 }
 
-/// What each launch has added to.
+/// Results of all launches.
 struct Launched {
   std::vector<TrainingProfile> profiles;
   std::vector<double> measured;
@@ -43,8 +43,8 @@ void add_measured(Launched& launched, const std::vector<double>& steps, int laun
   }
 }
 
-/// Profiles, and behind each as many `steps` as one launch measures, where they are given. What
-/// interrupts a launch behind the first leaves those before it.
+/// Profiles of all launches, each followed by measured `steps` if given. An interrupt after the
+/// first launch keeps the launches before it.
 Launched launched_in_turns(const LocalRanks& here, int ranks,
                            const std::function<std::vector<double>(int, int)>& steps,
                            const Interrupt& interrupt) {
@@ -88,14 +88,14 @@ PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptio
   for (const int ranks : options.ranks) {
     ScalingPredictionOptions one = options;
     one.ranks = {ranks};
-    one.training.draws_steps = true;  // few ranks, whose steps are known one by one
+    one.training.draws_steps = true;  // few ranks with known individual steps
     one.training.steps = std::max(one.training.steps, 1 + kStepsOfLaunch * here.launches);
     const NetworkDescription network = network_of(here, ranks);
     Launched launched = launched_in_turns(here, ranks, here.steps, options.interrupt);
     const TrainingProfile profile = joined(launched.profiles, here.launches);
     curve.points.push_back(predict_scaling(profile, network, one).front());
     PredictedPoint& point = curve.points.back();
-    point.measured = std::move(launched.measured);  // which the prediction has not seen
+    point.measured = std::move(launched.measured);  // not used by the prediction
     curve.model = profile.model;
     curve.framework = profile.framework;
     curve.device = profile.device;

@@ -16,10 +16,11 @@ namespace {
 std::shared_ptr<ThreeStepOptimizer> in_three_steps(const std::shared_ptr<Optimizer>& optimizer) {
   auto three = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
   if (three) return three;
-  throw Unsupported("the optimizer does not update in three steps, and has no distributed form");
+  throw Unsupported("the optimizer is not a ThreeStepOptimizer, so it cannot be distributed");
 }
 
-/// An interval of a median needs six; of several launches the median of each is a sample.
+/// The interval of a median needs six samples; with several launches the median of each is a
+/// sample.
 std::int64_t fewest_measured(const ProfileOptions& options) { return options.launches > 1 ? 3 : 6; }
 
 }  // namespace
@@ -30,7 +31,7 @@ std::vector<double> measure_steps(const std::string& model_or_recipe, const std:
                                   const std::shared_ptr<Communicator>& ranks) {
   if (options.batches.size() != 1 || options.steps < 1) {
     throw ValueError(
-        fmt::format("measured steps: {} batch sizes and {} steps; expected one, and a "
+        fmt::format("measured steps: {} batch sizes and {} steps; expected one batch size, and one "
                     "step or more",
                     options.batches.size(), options.steps));
   }
@@ -49,7 +50,7 @@ std::vector<double> measure_steps(const std::string& model_or_recipe, const std:
     if (i == 0) steps = steps_wanted(options, once, *ranks);
     ranks->barrier();
     const Span span("training", "step");
-    // From before the batch is asked for until the parameters are updated, as a profile's steps.
+    // Timed: from before the batch is requested until the parameters are updated, as in a profile.
     const double begin = now_seconds();
     Batch batch = step->next();
     batch.global_size = size * ranks->size();

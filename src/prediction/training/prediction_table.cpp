@@ -13,7 +13,7 @@ namespace {
 
 double measured(const PredictedPoint& point) { return summarise(point.measured).median; }
 
-/// "+2.1%": how far a prediction lies beside what was measured.
+/// Relative error of a prediction: "+2.1%".
 std::string error_of(double predicted, const PredictedPoint& point) {
   if (point.measured.empty() || std::isnan(predicted)) return "";
   return fmt::format("{:+.1f}%", 100 * (predicted / measured(point) - 1));
@@ -27,7 +27,7 @@ std::string with_interval(double value, const Interval& interval) {
 
 std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
-/// Empty unless several curves differ in it.
+/// A label that is empty unless curves differ in it.
 class Distinction {
  public:
   Distinction(const std::vector<PredictedCurve>& curves, std::string PredictedCurve::* member)
@@ -45,7 +45,7 @@ class Distinction {
   bool differs_ = false;
 };
 
-/// What a legend calls it.
+/// The name of a curve in the legend.
 std::string name_of(const PredictedCurve& curve, const std::vector<PredictedCurve>& all) {
   std::string name;
   for (auto member :
@@ -75,8 +75,8 @@ TextTable prediction_table(const std::vector<PredictedCurve>& curves) {
                    {"alpha", right},
                    {"computing", right},
                    {"exposed", right},
-                   {"sent a step", right},
-                   "twice as good helps most",
+                   {"sent/step", right},
+                   "bottleneck",
                    "status"});
   const Distinction model(curves, &PredictedCurve::model);
   for (const PredictedCurve& curve : curves) {
@@ -107,9 +107,9 @@ Plot prediction_plot(const std::vector<PredictedCurve>& curves) {
   using Shape = PlotMark::Shape;
   Plot plot{.name = "prediction",
             .title = curves.empty() ? "" : curves.front().model,
-            .note = "Samples a second of all ranks. Bars: intervals, of predictions by resampling.",
+            .note = "Samples per second over all ranks. Bars: intervals; predictions by bootstrap.",
             .x = {.label = "ranks", .scale = PlotAxis::Scale::logarithmic},
-            .y = {.label = "samples a second", .scale = PlotAxis::Scale::logarithmic}};
+            .y = {.label = "samples/s", .scale = PlotAxis::Scale::logarithmic}};
   if (curves.size() == 1) plot.title += " on " + curves.front().network;
   const auto series = [&](const std::string& what, const PredictedCurve& curve) {
     const std::string name = name_of(curve, curves);
@@ -141,7 +141,7 @@ Plot prediction_plot(const std::vector<PredictedCurve>& curves) {
     add(Shape::line, predicted, line);
     add(Shape::interval, predicted, band);
     add(Shape::dots, predicted, line);
-    // One baseline is a help, many are a thicket.
+    // A baseline only for a single curve; several would clutter the plot.
     if (curves.size() == 1) add(Shape::line, series("by formula", curve), formula);
     if (real.empty()) continue;
     const std::size_t seen = series("measured", curve);

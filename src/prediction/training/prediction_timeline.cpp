@@ -14,14 +14,15 @@
 namespace d5 {
 namespace {
 
-constexpr std::string_view kLanePrefix = "simulated rank ";  // as `run_simulated` names them
+constexpr std::string_view kLanePrefix = "simulated rank ";  // name given by `run_simulated`
 constexpr std::string_view kStep = "step";
 
-/// Records while it lives.
+/// Records a trace during its lifetime.
 class TraceWhile {
  public:
   TraceWhile() {
-    if (Trace::on()) throw ValueError("a predicted timeline: another trace is on; stop it first");
+    if (Trace::on())
+      throw ValueError("a predicted timeline: another trace is running; stop it first");
     Trace::start();
   }
   ~TraceWhile() { Trace::stop(); }
@@ -29,7 +30,7 @@ class TraceWhile {
   TraceWhile& operator=(const TraceWhile&) = delete;
 };
 
-/// By lane: the rank that it is of. Lanes of nobody's are left out.
+/// The rank of each lane; lanes without a rank are left out.
 std::map<int, int> ranks_of_lanes(const Timeline& timeline) {
   std::map<int, int> ranks;
   for (const TraceLane& lane : timeline.lanes) {
@@ -48,7 +49,7 @@ bool is_step(const TraceRecord& record) {
          record.name == kStep;
 }
 
-/// The steps of rank 0, in their order.
+/// The steps of rank 0, in order.
 std::vector<const TraceRecord*> steps_of(const Timeline& timeline) {
   std::vector<const TraceRecord*> steps;
   for (const TraceRecord& record : timeline.records) {
@@ -60,7 +61,7 @@ std::vector<const TraceRecord*> steps_of(const Timeline& timeline) {
 
 std::int64_t length(const TraceRecord* record) { return record->end_ns - record->begin_ns; }
 
-/// Puts a step of every rank of `from` into `into`, from 0 on, on lanes of their own.
+/// Copies a step of every rank from `from` to new lanes of `into`, beginning at time 0.
 void add_step(Timeline& into, const Timeline& from, const TraceRecord& step,
               const std::string& what) {
   std::map<std::pair<int, int>, int> lanes;
@@ -85,7 +86,7 @@ void add_step(Timeline& into, const Timeline& from, const TraceRecord& step,
     moved.lane = lane_of(record);
     moved.begin_ns -= step.begin_ns;
     moved.end_ns = std::max(moved.begin_ns, moved.end_ns - step.begin_ns);
-    // Ids are of a process, and two have become one.
+    // Clears ids, which are unique only within one process.
     moved.id = moved.parent = 0;
     into.records.push_back(std::move(moved));
   }
@@ -98,8 +99,8 @@ Timeline predicted_timeline(const TrainingProfile& profile, int ranks,
                             const SimulatedTrainingOptions& options) {
   if (!std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
     throw Unsupported(
-        "a predicted timeline: no scheme does what a strategy changes, so that its graph is "
-        "scheduled, and no rank simulated; leave out the strategy or the trace");
+        "a predicted timeline: no scheme implements a strategy, so its graph is scheduled and no "
+        "rank is simulated; leave out the strategy or the trace");
   }
   Timeline all;
   {

@@ -23,9 +23,9 @@ namespace {
 
 constexpr int kMostRanks = 1'000'000;
 
-/// How much longer or shorter the usual step may be than what the profile's steps say. Of several
-/// launches by their medians: what differs between launches counts, which the steps of one do not
-/// know. Of one the middle 95% of means of as many steps drawn again.
+/// Relative interval of the step time. With several launches from their medians, because steps of
+/// one launch do not show the variation between launches. With one launch by bootstrap: the middle
+/// 95% of means of resampled steps.
 Interval resampled(const TrainingProfile& profile) {
   constexpr int kDraws = 1000;
   TrainingProfile::Times times = profile.batches.front();
@@ -56,7 +56,7 @@ Interval resampled(const TrainingProfile& profile) {
 
 constexpr double kMostSpread = 0.9;
 
-/// The same network, whose messages take so many times as long.
+/// The same network with messages slower by `factor`.
 NetworkDescription slower(NetworkDescription network, double factor) {
   for (auto* time : {&network.latency, &network.host_latency, &network.overhead, &network.look,
                      &network.signal}) {
@@ -72,7 +72,7 @@ NetworkDescription slower(NetworkDescription network, double factor) {
   return network;
 }
 
-/// What would shorten the step most, were it twice as good.
+/// Finds the bottleneck: the figure whose doubling would shorten the step most.
 void find_bound(PredictedPoint& point, const TrainingProfile& profile,
                 const NetworkDescription& network, const SimulatedTrainingOptions& training) {
   const auto with = [&](const EntryChoice& strategy) {
@@ -91,7 +91,7 @@ void find_bound(PredictedPoint& point, const TrainingProfile& profile,
   point.gain = point.step - best->second;
 }
 
-/// By formulas alone; NaN for what has none.
+/// The step time by closed formulas; NaN if there are none.
 double closed_step(const TrainingProfile& profile, const NetworkDescription& network,
                    const SimulatedTrainingOptions& training, int ranks) {
   try {
@@ -122,13 +122,13 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
   };
   for (const std::string& reason : profile.mistrusted) mistrust(reason);
   if (step_times(profile, point.batch).beyond) {
-    mistrust(fmt::format("a batch of {} is beyond those that were profiled", point.batch));
+    mistrust(fmt::format("a batch of {} is outside the profiled range", point.batch));
   }
   if (!simulated.report.stopped.empty()) mistrust(simulated.report.stopped);
   const std::string& model = training.simulation.model.name;
   const bool knows_links = !simulated_networks().find(model);
   if (ranks > 1 && !knows_links && network.topology != "star" && network.topology != "memory") {
-    mistrust(fmt::format("'{}' takes the topology '{}' for a star, whose links nobody shares",
+    mistrust(fmt::format("'{}' takes the topology '{}' as a star, whose links are not shared",
                          model, printable(network.topology)));
   }
   if (ranks > 1 && network.spread.value > NetworkDescription::kBusySpread) {
@@ -137,9 +137,8 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
   }
   const double known = network.calibrated_bytes.value;
   if (known > 0 && static_cast<double>(simulated.report.largest_bytes) > known) {
-    mistrust(fmt::format(
-        "messages of {} bytes are larger than those that the network was calibrated with, {}",
-        simulated.report.largest_bytes, known));
+    mistrust(fmt::format("messages of {} bytes are larger than the largest of the calibration, {}",
+                         simulated.report.largest_bytes, known));
   }
   const auto at = [&](double factor, double messages) {
     SimulatedTrainingOptions other = training;

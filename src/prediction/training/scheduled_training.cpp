@@ -18,8 +18,8 @@ bool has_a_graph(const EntryChoice& scheme) {
          scheme.settings.text("exchange", "dense") == "dense";
 }
 
-/// What passes the busiest rank's port: what it takes where a byte takes a second and nothing else
-/// takes any.
+/// Bytes through the busiest rank's port: the closed cost with one second per byte and nothing
+/// else.
 double bytes_passed(const Operation& operation) {
   NetworkDescription bytes_alone;
   bytes_alone.bandwidth.value = 1;
@@ -38,8 +38,8 @@ PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
   const Settings& settings = options.scheme.settings;
   if (!has_a_graph(options.scheme) && !is_rewritten && ranks > 1) {
     throw Unsupported(fmt::format(
-        "a graph of the scheme '{}': there is one of consistent_decentralized with the exchange "
-        "dense; simulated ranks run the others, without strategies that no scheme does",
+        "a graph of the scheme '{}': only consistent_decentralized with the exchange dense has "
+        "one; other schemes run on simulated ranks, without strategies that no scheme implements",
         printable(options.scheme.name)));
   }
   const auto least = settings.integer("bucket_bytes", std::int64_t{4} << 20);

@@ -5,7 +5,7 @@
 
 namespace d5 {
 
-/// What `simulate_training` tells, of the training's graph in place of simulated ranks.
+/// The result of `simulate_training` from the training's graph instead of simulated ranks.
 [[nodiscard]] SimulatedTraining scheduled_training(const TrainingProfile& profile, int ranks,
                                                    const NetworkDescription& network,
                                                    const SimulatedTrainingOptions& options);

@@ -22,8 +22,8 @@
 namespace d5 {
 namespace {
 
-/// What runs before a gradient is final counts as its backward time; loading, which nothing is seen
-/// to hide, as forward.
+/// Everything that runs before a gradient is final counts as its backward time; loading, which is
+/// not hidden, counts as forward.
 TimedStep timed_step(const TrainingProfile& profile, std::int64_t batch, double factor) {
   const StepTimes times = step_times(profile, batch);
   TimedStep step;
@@ -54,7 +54,7 @@ TimedStep timed_step(const TrainingProfile& profile, std::int64_t batch, double 
   return step;
 }
 
-/// Those that were asked for, else the profile's, as much faster as the machine is.
+/// The rates in the options, or else the profile's, scaled by the compute factor.
 RankRates rates_of(const TrainingProfile& profile, const SimulatedTrainingOptions& options) {
   const auto rate = [&](double RankRates::* which) {
     const double asked = options.simulation.rates.*which;
@@ -69,7 +69,7 @@ RankRates rates_of(const TrainingProfile& profile, const SimulatedTrainingOption
           .alone = profile.rates.alone};
 }
 
-/// How long the profile's steps are beside the usual one, by launch and in order of copies.
+/// The profile's steps relative to the typical one, by launch, in order of copies.
 std::vector<std::vector<double>> factors_of(const TrainingProfile& profile, std::int64_t batch) {
   const auto& all = profile.batches;
   const auto nearest = std::ranges::min_element(
@@ -85,8 +85,8 @@ std::vector<std::vector<double>> factors_of(const TrainingProfile& profile, std:
   return factors;
 }
 
-/// As many of them as there are steps, of each launch in turn and by chance: of each step the same
-/// moment on all ranks, each of which is another copy, for what slows one copy often slows all.
+/// Draws a factor for each step at random, from each launch in turn. Ranks are different copies at
+/// the same step, because disturbances often slow all copies at once.
 std::vector<double> drawn(const std::vector<std::vector<double>>& factors, int copies, int steps,
                           int rank) {
   RandomStream random(static_cast<std::uint64_t>(rank / copies) + 1);
@@ -102,10 +102,9 @@ std::vector<double> drawn(const std::vector<std::vector<double>>& factors, int c
 
 void expect(const SimulatedTrainingOptions& options) {
   if (options.steps < 2) {
-    throw ValueError(
-        fmt::format("simulated training: {} steps; expected 2 or more, for the first "
-                    "is left out",
-                    options.steps));
+    throw ValueError(fmt::format(
+        "simulated training: {} steps; expected 2 or more, because the first is left out",
+        options.steps));
   }
   if (!(options.compute_factor > 0) || std::isinf(options.compute_factor)) {
     throw ValueError(fmt::format("simulated training: a compute factor of {}; expected more than 0",
@@ -113,7 +112,7 @@ void expect(const SimulatedTrainingOptions& options) {
   }
 }
 
-/// When backpropagation ends, by a rank's clock.
+/// Records the end of backpropagation on a rank's clock.
 class BackwardEnd final : public ExecutionEvent {
  public:
   explicit BackwardEnd(const SimulatedRank& rank) : rank_(rank) {}
@@ -127,7 +126,7 @@ class BackwardEnd final : public ExecutionEvent {
   double seconds_ = 0;
 };
 
-/// The steps of one rank.
+/// Runs the steps of one rank.
 class RankTraining {
  public:
   RankTraining(const TimedStep& times, SimulatedRank& rank,
@@ -173,7 +172,7 @@ void sum_up(SimulatedTraining& training, bool is_drawn) {
     exchange += training.steps[i].exchange_end;
   }
   if (is_drawn) training.step = summarise(ends).median;
-  constexpr double kRounding = 1e-9;  // of sums of times, as a share of the step
+  constexpr double kRounding = 1e-9;  // relative rounding error of sums of times
   training.exposed = training.step - training.computed;
   if (training.exposed < kRounding * training.step) training.exposed = 0;
   training.alpha = exchange > 0 ? backward / exchange : 1;

@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// Messages one after the other, and the bytes in all of them.
+/// Number of sequential messages, and their total bytes.
 struct Rounds {
   double messages = 0, bytes = 0;
 };

@@ -18,7 +18,7 @@ struct Bucket {
   double bytes = 0;
 };
 
-/// The rule of `cut_into_buckets`, of gradients that are only numbers.
+/// The rule of `cut_into_buckets`, for sizes of gradients.
 std::vector<Bucket> cut(const TrainingProfile& profile, const BucketSizes& sizes) {
   double after = 0;
   for (const auto& parameter : profile.parameters) after += parameter.bytes;
@@ -54,7 +54,7 @@ class DataParallel {
   }
 
  private:
-  /// Which operation makes each gradient final, and which updates each parameter.
+  /// Finds the operation that makes each gradient final, and the one that updates each parameter.
   void find_pieces() {
     final_.assign(profile_.parameters.size(), OperationGraph::kNone);
     updates_ = final_;
@@ -95,7 +95,7 @@ class DataParallel {
     for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
       id = id == OperationGraph::kNone ? final_[i] : std::max(id, final_[i]);  // the later one
     }
-    // What was summed first goes first, whatever is ready: the order is the same on every rank.
+    // Earlier buckets have priority, so that the order is the same on every rank.
     const std::int64_t priority = -count_;
     if (options_.negotiation_bytes > 0) {
       id = chain({name, "negotiation", network, 0, priority,
@@ -116,7 +116,7 @@ class DataParallel {
     ++count_;
   }
 
-  /// A node's parameters are those whose gradients it makes final on its way back.
+  /// Sets the parameters of forward pieces: those whose gradients the node makes final in backward.
   void say_what_is_needed() {
     for (const Id id : graph_.ids()) {
       if (graph_.operation(id).kind != "forward") continue;
@@ -137,7 +137,7 @@ class DataParallel {
   std::vector<Id> final_, updates_;                      ///< by parameter
   std::vector<std::int64_t> bucket_of_;                  ///< by parameter
   std::map<std::string, std::vector<std::size_t>> own_;  ///< parameters of a node, by its name
-  std::int64_t count_ = 0;                               ///< of buckets so far
+  std::int64_t count_ = 0;                               ///< buckets so far
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 using Id = OperationGraph::Id;
 constexpr const char *kFirstBucket = "bucket", *kLastBucket = "last_bucket";
 
-/// One step within many: its operations' ids there, by their ids in the step.
+/// A copy of the step in the unrolled graph: new ids by ids in the step.
 using Copy = std::vector<Id>;
 
 bool is_piece(const Operation& operation) {
@@ -53,15 +53,15 @@ class Unrolling {
     return copy;
   }
 
-  /// Everything has ended before anything begins.
+  /// Makes everything in `copy` wait for everything in `before`.
   void join_all(const Copy& before, const Copy& copy) {
     for (const Id begin : begins_) {
       for (const Id end : ends_) all_.add_edge(before[end], copy[begin]);
     }
   }
 
-  /// A forward piece waits for the updates of its own parameters; what nobody is known to need, for
-  /// that the first one waits.
+  /// Makes a forward piece wait for the updates of its own parameters; the first piece also waits
+  /// for updates without a known user.
   void join_own(const Copy& before, const Copy& copy) {
     for (const Id begin : begins_) {
       if (last_backward_ != OperationGraph::kNone) {
@@ -85,14 +85,14 @@ class Unrolling {
     }
   }
 
-  /// Of what sums a bucket, the last; and an update that nothing is summed for.
+  /// Whether it is the last operation of a bucket's sum, or an update without a sum.
   bool is_last(Id id) const {
     const auto sums = [&](Id other) { return buckets_of(step_.operation(other)).first >= 0; };
     if (sums(id)) return std::ranges::none_of(step_.successors(id), sums);
     return step_.successors(id).empty() && std::ranges::none_of(step_.predecessors(id), sums);
   }
 
-  /// `to` waits for `id`, and for the updates that wait for it.
+  /// Makes `to` wait for `id` and for the updates after it.
   void join(const Copy& before, Id id, Id to) {
     all_.add_edge(before[id], to);
     for (const Id next : step_.successors(id)) {
@@ -132,10 +132,10 @@ OperationGraph unrolled(const PlannedGraph& plan, int steps) {
 }
 
 StepPrediction predict_steady_step(PlannedGraph plan) {
-  constexpr int kFirst = 4, kMore = 4;  // the first ones find the network idle
+  constexpr int kFirst = 4, kMore = 4;  // the first steps find the network idle
   price(plan.graph, plan.cost);
   StepPrediction result = predict_step(plan.graph);
-  if (!plan.waits_for_own) return result;  // a step after the other
+  if (!plan.waits_for_own) return result;  // steps do not overlap
   const auto end_of = [&](int steps) { return schedule(unrolled(plan, steps)).seconds; };
   result.seconds = (end_of(kFirst + kMore) - end_of(kFirst)) / kMore;
   return result;

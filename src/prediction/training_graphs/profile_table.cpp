@@ -15,7 +15,7 @@ namespace {
 
 using Align = TextTable::Align;
 
-/// Kinds in the order in which they first run, and what each takes of a step.
+/// Kinds in the order of their first run, with number and total time in a step.
 std::vector<std::pair<std::string, std::pair<int, double>>> sums_of(const TrainingProfile& profile,
                                                                     const StepTimes& times) {
   std::vector<std::pair<std::string, std::pair<int, double>>> sums;
@@ -56,9 +56,10 @@ TextTable profile_table(const TrainingProfile& profile, Format format) {
     }
     const double scheduled = schedule(one_rank_graph(profile, batch.batch)).seconds;
     table.add({size, "step, scheduled", "", time(scheduled), "", "its graph on one rank"});
-    const bool told = profile.machine.empty();  // by costs, for a time that was known
-    table.add({size, told ? "step, told" : "step, observed", std::to_string(batch.steps.size()),
-               time(summarise(batch.steps).median), "", told ? "" : "median"});
+    const bool told = profile.machine.empty();  // estimated from costs
+    table.add({size, told ? "step, estimated" : "step, observed",
+               std::to_string(batch.steps.size()), time(summarise(batch.steps).median), "",
+               told ? "" : "median"});
     if (batch.unobserved.empty()) continue;
     const double median = summarise(batch.unobserved).median;
     std::string note = fmt::format("median; scheduled {:+.2f}%", 100 * (scheduled / median - 1));

@@ -12,7 +12,7 @@ struct Period {
   double begin, end;
 };
 
-/// The same time, in spans that do not meet.
+/// The union of the spans, as disjoint spans.
 std::vector<Period> joined(std::vector<Period> spans) {
   std::ranges::sort(spans, {}, &Period::begin);
   std::vector<Period> result;

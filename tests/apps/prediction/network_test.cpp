@@ -40,5 +40,5 @@ TEST_CASE("what cannot be simulated is refused before anything is printed") {
   CHECK_THAT(unknown.err, Contains("did you mean ring"));
   CHECK_THAT(run_d5("network show ethernet-10g --ranks 0").err, Contains("1 or more"));
   CHECK_THAT(run_d5("network show ethernet-10g --ranks 200").err,
-             Contains("has places for 128 ranks"));
+             Contains("has room for 128 ranks"));
 }

@@ -17,8 +17,8 @@ namespace {
 int ranks() { return world()->size(); }
 int mine() { return world()->rank(); }
 
-/// loss = mean of x W over the batch, W of a number for each of `kPlaces` workers. The gradient of
-/// samples that are the unit vector e(w) is e(w), wherever W is.
+/// loss = mean of x W over the batch; W has one number for each of `kPlaces` workers. The gradient
+/// of samples that are the unit vector e(w) is e(w) for any W.
 constexpr std::int64_t kPlaces = 4;
 Network counting_network() {
   Network network("counting");
@@ -40,7 +40,7 @@ Batch unit_batch(int worker, int workers) {
   return batch;
 }
 
-/// How many steps of each worker the parameters hold, if one changes them by `step`.
+/// The number of each worker's steps in the parameters, if one step changes them by `step`.
 std::vector<int> counts(Network& network, double step) {
   std::vector<int> result;
   for (const float value : network.parameters()[0].value.span<float>()) {
@@ -97,7 +97,7 @@ TEST_CASE("gradients applied again in the order of their arrival give the same b
   });
   world()->barrier();
   if (mine() == 0) {
-    // One rank: each worker's gradient is at the parameters that it was given last.
+    // Sequential reference: each worker's gradient is at the parameters that it received last.
     const auto server = rule_of("momentum", "clip_norm");
     Network& network = server->executor().network();
     std::map<int, std::vector<float>> read;
@@ -137,7 +137,7 @@ TEST_CASE("every gradient is applied once, and all end with the server's paramet
                                   rule_of("sgd", "", {{"learning_rate", 0.5}}, counting_network));
     drive(*scheme, mine() < workers, [&] {
       for (int step = 0; step < kSteps; ++step) (void)scheme->step(unit_batch(mine(), workers));
-      // A meeting in between sees all that was sent so far.
+      // A test run in between sees everything sent so far.
       scheme->begin_test();
       const auto seen = counts(scheme->executor().network(), 0.5);
       for (int worker = 0; worker < workers; ++worker) CHECK(seen[std::size_t(worker)] == kSteps);
@@ -218,7 +218,7 @@ TEST_CASE("no worker reads parameters that lack more than the slowest's last ste
       int most_ahead = 0;
       const auto group = world()->split(mine() < workers ? 0 : -1);
       drive(*scheme, mine() < workers, [&] {
-        if (mine() == 0) group->barrier();  // until the others are as far as they may be
+        if (mine() == 0) group->barrier();  // until the others have reached the bound
         for (int clock = 1; clock <= kSteps; ++clock) {
           if (mine() > 0 && clock == staleness + 1) group->barrier();
           (void)scheme->step(unit_batch(mine(), workers));
@@ -268,7 +268,7 @@ TEST_CASE("ranks that train one memory of their node without locks keep all but 
   for (int step = 0; step < kSteps; ++step) (void)scheme->step(unit_batch(mine(), ranks()));
   scheme->begin_test();
   const auto all = counts(scheme->executor().network(), 1);
-  // Each rank changes an element of its own, and writes no other: nothing can collide.
+  // Each rank changes only its own element, so no additions collide.
   for (int rank = 0; rank < ranks(); ++rank) CHECK(all[std::size_t(rank)] == kSteps);
   CHECK(same_on(*world(), values_of(scheme->executor().network())));
   scheme->end_test();
@@ -276,7 +276,7 @@ TEST_CASE("ranks that train one memory of their node without locks keep all but 
 
 TEST_CASE("ranks of several nodes share no memory to train in, and are all told so") {
   if (ranks() == 1) return;
-  // Ranks of a modelled wire stand for those of other nodes.
+  // Ranks with a modelled wire act as ranks of separate nodes.
   const auto apart = std::make_shared<WireModel>(world(), WireOptions{.bytes_per_second = 1e12});
   CHECK_THROWS_AS(scheme_of("hogwild", {}, rule_of("sgd"), apart), Unsupported);
   CHECK_THROWS_WITH(scheme_of("hogwild", {}, rule_of("sgd"), apart),

@@ -48,7 +48,7 @@ std::string part(const std::string& file) {
 
 void check_same_parts(const std::string& file, const std::string& expected) {
   Checkpoint mine = read_checkpoint(part(file)), its = read_checkpoint(part(expected));
-  // What the machine did meanwhile is another thing each time.
+  // The state of the machine differs in each run.
   for (Checkpoint* one : {&mine, &its}) {
     std::erase_if(one->tensors,
                   [](const auto& tensor) { return tensor.first.ends_with("/doubts"); });

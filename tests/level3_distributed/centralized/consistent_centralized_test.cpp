@@ -13,7 +13,8 @@ struct Trained {
   std::vector<float> values, tested;
 };
 
-/// So many steps of a scheme of `workers` workers, and of what a test run after them sees.
+/// Trains a number of steps of a scheme with `workers` workers, and returns the values that a test
+/// run sees.
 Trained steps_of(DistributedOptimizer& scheme, int steps, int worker, int workers) {
   Trained result;
   for (int step = 0; step < steps; ++step) (void)scheme.step(batch_of(step, worker, workers));
@@ -26,7 +27,7 @@ Trained steps_of(DistributedOptimizer& scheme, int steps, int worker, int worker
   return result;
 }
 
-/// With servers, and by all-reduce among the same workers.
+/// Compares training with servers and training by all-reduce among the same workers.
 void compare(const std::string& rule, const std::string& modifier, const Settings& settings) {
   const Settings shorter = rule == "lbfgs" ? Settings{{"iterations", 3}} : Settings{};
   const auto& entry = distributed_optimizers().at("consistent_centralized");
@@ -50,7 +51,7 @@ void compare(const std::string& rule, const std::string& modifier, const Setting
   const double bound = role.shares <= 2 ? 0 : searches ? 1 : 2 * 0.03;
   CHECK(difference(mine.values, expected.values) <= bound);
   CHECK(difference(mine.tested, expected.tested) <= bound);
-  // It is no idle comparison: something was learnt.
+  // The comparison is not vacuous: the parameters changed.
   CHECK(difference(mine.values, values_of(*std::make_unique<Network>(lenet()))) > 0);
 }
 
@@ -115,7 +116,8 @@ TEST_CASE("a step moves each worker's gradient up and the parameters down, and a
     (void)scheme->step(batch_of(0, world()->rank(), workers));
     const auto by_call = world()->traffic().since(before).by_call;
     constexpr std::int64_t kWord = detail::ServerMessage::kBytes;
-    // Up: the gradient; of the first worker the word that a step begins. Down: what to do, twice.
+    // A worker sends the gradient, the first one also the start of a step. Servers send two
+    // requests.
     CHECK(by_call.at("send").bytes_sent == bytes + kWord * (world()->rank() == 0 ? 2 : 1));
     CHECK(by_call.at("receive").bytes_received == bytes + 2 * kWord);
   });
@@ -128,7 +130,7 @@ TEST_CASE("more servers than there can be are refused by name") {
   };
   CHECK_THROWS_AS(make({{"server", "works"}, {"shards", ranks + 1}}), ValueError);
   CHECK_THROWS_WITH(make({{"server", "serves"}, {"shards", ranks}}),
-                    Catch::Contains("one has to train"));
+                    Catch::Contains("one must train"));
   CHECK_THROWS_AS(make({{"server", "works"}, {"shards", 0}}), ValueError);
   CHECK_THROWS_AS(make({{"server", "sometimes"}}), ValueError);
 }

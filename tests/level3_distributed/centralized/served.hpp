@@ -63,7 +63,7 @@ inline std::vector<float> values_of(Network& network) {
   return {all.data<float>(), all.data<float>() + all.elements()};
 }
 
-/// What a worker does, and what the others: serve.
+/// Runs `work` on workers, and serves on the other ranks.
 inline void drive(DistributedOptimizer& scheme, bool works, const std::function<void()>& work) {
   auto& served = dynamic_cast<detail::ServedOptimizer&>(scheme);
   if (!works) return served.serve();
@@ -71,7 +71,7 @@ inline void drive(DistributedOptimizer& scheme, bool works, const std::function<
   served.leave();
 }
 
-/// The largest difference of two lists, beside the largest element.
+/// The largest difference of two lists relative to the largest element.
 inline double difference(const std::vector<float>& a, const std::vector<float>& b) {
   REQUIRE(a.size() == b.size());
   double worst = 0, largest = 0;

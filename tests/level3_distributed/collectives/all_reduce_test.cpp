@@ -14,7 +14,7 @@ using namespace d5;
 
 namespace {
 
-/// What rank `rank` brings: numbers whose sums round.
+/// The contribution of rank `rank`: numbers whose sums are rounded.
 std::vector<float> contribution(int rank, std::int64_t elements) {
   RandomStream random(2026, static_cast<std::uint32_t>(rank));
   std::vector<float> values(static_cast<std::size_t>(elements));
@@ -88,7 +88,7 @@ TEST_CASE("every all-reduce keeps several under way apart") {
       std::ranges::fill(data.back().span<double>(), i);
       requests.push_back(all_reduce->start(*world(), data.back()));
     }
-    // Ranks move them on in orders of their own.
+    // Each rank progresses them in a different order.
     for (int k = 0; k < 6; ++k) {
       const auto i = static_cast<std::size_t>(world()->rank() % 2 ? k : 5 - k);
       while (!requests[i]->done()) {

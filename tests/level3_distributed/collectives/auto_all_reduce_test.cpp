@@ -15,7 +15,7 @@ using namespace d5;
 
 TEST_CASE("auto sums by what was the fastest, and what was measured is kept for the next") {
   if (world()->size() == 1) return;
-  const testing::OwnCacheFolder own;  // rank 0's alone is used
+  const testing::OwnCacheFolder own;  // only rank 0's is used
   const auto first = all_reduces().at("auto").make(), second = all_reduces().at("auto").make();
   for (const std::int64_t size : {0, 1, 3000, 500'000}) {
     Tensor data = Tensor::zeros(DType::float32, {size});

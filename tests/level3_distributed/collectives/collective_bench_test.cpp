@@ -33,7 +33,7 @@ struct LazyOptions {
   }
 };
 
-/// Where it is asked to, fast and wrong; other tests try all that are registered.
+/// Fast and wrong, if enabled; other tests try all registered algorithms.
 class LazyAllReduce final : public AllReduce {
  public:
   using Options = LazyOptions;
@@ -64,7 +64,7 @@ CollectiveBenchOptions quick(std::vector<EntryChoice> algorithms, std::vector<st
           .measuring = {.samples = 3, .warmup = 1}};
 }
 
-/// Those of one metric, subject and size.
+/// The record of a metric, subject and size.
 const Measurement& record(const std::vector<Measurement>& results, const std::string& metric,
                           const std::string& subject, const std::string& size) {
   const auto found = std::ranges::find_if(results, [&](const Measurement& one) {
@@ -165,7 +165,7 @@ TEST_CASE("a rank that fails alone is named on the others, soon") {
 TEST_CASE("bandwidth over size is a picture") {
   const auto results =
       bench_collective(CallKind::all_gather, quick({{"mpi"}, {"bruck"}}, {4800, 48'000}), *world());
-  if (world()->rank() != 0 || world()->size() == 1) return;  // alone nothing is on the bus
+  if (world()->rank() != 0 || world()->size() == 1) return;  // a single rank has no bus traffic
   const Report report{.sources = {{"", Results{{}, results}}}};
   CHECK_NOTHROW(plot_named(plots_of(report), "bus_bandwidth-over-size"));
 }

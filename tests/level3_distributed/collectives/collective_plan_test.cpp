@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans carried out for all ranks by one process, on symbols in place of numbers: any number of
-// ranks, and what is added to what is seen.
+// Plans executed for all ranks by one process, on symbols instead of numbers: for any number of
+// ranks, with a trace of the additions.
 #include "d5/level3_distributed/collectives/collective_plan.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace d5;
 
 namespace {
 
-/// An element: which ranks' are in it, and in which order they were put together.
+/// An element: the ranks that contributed to it, and the order of the operations.
 struct Symbol {
   std::multiset<int> of;
   std::string order;
@@ -98,7 +98,7 @@ class AllRanks {
   std::map<std::pair<int, int>, std::deque<Buffer>> wires_;
 };
 
-/// Carries out what `plan_of` says for each of `ranks` ranks.
+/// Executes the plans of `plan_of` for `ranks` ranks.
 std::vector<Buffer> carried_out(int ranks, const std::function<CollectivePlan(int)>& plan_of,
                                 const std::function<Buffer(int)>& start) {
   std::vector<CollectivePlan> plans;
@@ -118,7 +118,7 @@ std::multiset<int> each_once(int ranks) {
   return all;
 }
 
-/// Those of a registry that are plans, some with small segments.
+/// The algorithms of a registry that are plans, some with small segments.
 template <class Planned, class Registered>
 std::vector<std::pair<std::string, std::shared_ptr<Planned>>> planned(const Registered& registry) {
   std::vector<std::pair<std::string, std::shared_ptr<Planned>>> found;

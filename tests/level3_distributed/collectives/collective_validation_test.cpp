@@ -60,7 +60,7 @@ class SummingAllReduce final : public AllReduce {
   }
 };
 
-/// Whoever waits reduces what was started last.
+/// Each wait reduces the call started last.
 class MixingAllReduce final : public AllReduce {
   class Late final : public Request {
    public:
@@ -86,7 +86,7 @@ class MixingAllReduce final : public AllReduce {
   Tensor* last_ = nullptr;
 };
 
-/// The last element stays, and half of the bytes are told.
+/// Leaves the last element unchanged, and predicts half of the bytes.
 class ForgetfulBroadcast final : public Broadcast {
  public:
   std::unique_ptr<Request> start(Communicator& communicator, Tensor& data, int root) override {
@@ -112,7 +112,7 @@ std::vector<Measurement> check_faulty(const std::string& name) {
   return check_collective(CallKind::all_reduce, {name}, *world());
 }
 
-/// Those that failed, as words.
+/// The names of failed records.
 std::string failed(const std::vector<Measurement>& results) {
   std::string names;
   for (const auto& result : results) {

@@ -20,7 +20,7 @@ int log2_of(int n) { return std::bit_width(unsigned(n)) - 1; }
 int ceil_log2(int n) { return std::bit_width(unsigned(n - 1)); }
 bool is_power(int n) { return std::has_single_bit(unsigned(n)); }
 
-/// Of the rank that sends most bytes, and of all together.
+/// Messages and bytes of the rank that sends most, and of all ranks together.
 struct Sent {
   std::int64_t most_calls = 0, most_bytes = 0, calls = 0, bytes = 0, received = 0;
 };
@@ -158,7 +158,7 @@ TEST_CASE("the volume that an algorithm tells is what is counted") {
       counted(name, *one, elements, [&] { one->start(*world(), data)->wait(); });
     }
     for (const auto& [name, entry] : broadcasts().entries()) {
-      if (name == "forgetful") continue;  // of another test, wrong on purpose
+      if (name == "forgetful") continue;  // of another test, deliberately wrong
       Tensor data = Tensor::zeros(DType::float32, {elements});
       const auto one = entry.make({});
       counted(name, *one, elements, [&] { one->start(*world(), data, n - 1)->wait(); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups, parts of different sizes, what is under way, and what decorators and observers are told.
+// Groups, parts of different sizes, calls in flight, decorators and observers.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -43,7 +43,7 @@ bool equal(const Tensor& a, const Tensor& b) {
   return std::ranges::equal(a.span<std::int32_t>(), b.span<std::int32_t>());
 }
 
-/// Does nothing besides.
+/// A decorator that adds nothing.
 class Plain final : public CommunicatorDecorator {
  public:
   using CommunicatorDecorator::CommunicatorDecorator;
@@ -241,7 +241,7 @@ TEST_CASE("algorithms that are under way at once have tags of their own, whoever
   std::ranges::fill(a.span<double>(), 1);
   std::ranges::fill(b.span<double>(), 1000);
   const auto first = one->start(*world(), a), second = other->start(*world(), b);
-  // The ranks move them on in orders of their own.
+  // Each rank progresses them in a different order.
   (rank % 2 ? first : second)->wait();
   (rank % 2 ? second : first)->wait();
   CHECK(std::ranges::all_of(a.span<double>(), [](double x) { return x == n; }));

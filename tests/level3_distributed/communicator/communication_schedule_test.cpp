@@ -30,7 +30,7 @@ TEST_CASE("a schedule may wait for schedules, and start others, several under wa
     requests.push_back(
         run_schedule(*groups.back(), n_times_maximum(*groups.back(), *ring, data.back())));
   }
-  // Each rank waits in its own order, and asks in between.
+  // Each rank waits in a different order and polls in between.
   for (int i = 0; i < 5; ++i) {
     (void)requests[static_cast<std::size_t>(i)]->done();
     requests[static_cast<std::size_t>((i + rank) % 5)]->wait();

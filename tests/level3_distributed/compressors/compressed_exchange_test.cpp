@@ -36,7 +36,7 @@ Settings sparse_by(const std::string& algorithm, double fraction = 0.1) {
           {"all_reduce", "ring"}};
 }
 
-/// Every compressor and every sparse all-reduce, by name. A vote takes no feedback.
+/// Every compressor and every sparse all-reduce, by name. A majority vote has no feedback.
 std::vector<std::pair<std::string, Settings>> all_ways() {
   std::vector<std::pair<std::string, Settings>> ways;
   for (const auto& [name, entry] : gradient_compressors().entries()) {
@@ -142,7 +142,7 @@ TEST_CASE("a checkpoint of other buckets, or of none, is refused") {
   CHECK_THROWS_WITH(small->restore(dense->state()), Catch::Contains("under another exchange"));
   CHECK_THROWS_WITH(small->restore(plain->state()), Catch::Contains("without error_feedback"));
   const auto fresh = lenet_with(compressed_by("top_k"), "65536");
-  CHECK_THROWS_AS(fresh->restore(big->state()), ShapeError);  // before the first step, too
+  CHECK_THROWS_AS(fresh->restore(big->state()), ShapeError);  // also before the first step
 }
 
 TEST_CASE("what a compressor cannot do is refused with a way out") {
@@ -239,7 +239,7 @@ TEST_CASE("gradients of 16 bits are compressed in float32 and rounded once") {
     };
     const auto n = static_cast<float>(world()->size());
     CHECK(step(0, {3, 256, 0, 0}) == std::vector<float>{0, 256 * n, 0, 0});
-    // Of 259 a bfloat16 would make 260 on each rank.
+    // A bfloat16 would round 259 to 260 on each rank.
     CHECK(step(1, {256, 0, 0, 0}) == std::vector<float>{float(T(259 * n)), 0, 0, 0});
   };
   for (const auto& [name, settings] : std::vector<std::pair<std::string, Settings>>{

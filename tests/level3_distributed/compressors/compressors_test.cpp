@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every compressor, a user's too.
+// Properties of every compressor, user-defined ones too.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -43,7 +43,7 @@ struct Result {
   Tensor sum, rest;
 };
 
-/// What comes of this rank's `value`.
+/// The result for this rank's `value`.
 Result compressed(GradientCompressor& compressor, const std::vector<float>& value,
                   std::int64_t step = 0, const std::string& all_reduce = "ring") {
   const auto ring = all_reduces().at(all_reduce).make();

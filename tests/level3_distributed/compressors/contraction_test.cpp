@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compressors leave, and whether error feedback may add it up. Every rank computes alone.
+// Compression errors, and whether error feedback may accumulate them. Every rank computes alone.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -21,7 +21,7 @@ std::shared_ptr<GradientCompressor> made(const std::string& name, const Settings
   return gradient_compressors().at(name).make(settings);
 }
 
-/// Of x - C(x), in a group of this rank alone.
+/// x - C(x), in a group of this rank alone.
 Floats rest_of(GradientCompressor& compressor, const Floats& value, std::int64_t step) {
   static const auto self = world()->split(world()->rank());
   static const auto ring = all_reduces().at("ring").make();
@@ -48,7 +48,7 @@ double square_of_norm(const std::string& name, const Floats& values) {
   return name == "int8" ? std::pow(largest(values), 2) : squares_of(values);
 }
 
-/// |x - C(x)|^2 / |x|^2, its mean over draws.
+/// The mean of |x - C(x)|^2 / |x|^2 over random draws.
 double share_left(const std::string& name, GradientCompressor& compressor, const Floats& value) {
   constexpr int kDraws = 400;
   double sum = 0;
@@ -81,7 +81,7 @@ std::map<std::string, Floats> hard_values() {
   return values;
 }
 
-/// Gradients of a bucket that error feedback is to add up.
+/// An exchange with error feedback.
 std::shared_ptr<GradientExchange> exchange_by(const Settings& settings) {
   static Network network = [] {
     Network one("one");
@@ -104,7 +104,7 @@ TEST_CASE("a compressor leaves no more than it says, whatever the value is") {
     if (!bound) continue;
     for (const auto& [kind, value] : hard_values()) {
       CAPTURE(name, kind, *bound);
-      // What is cut leaves less than it was, but its norm makes others leave more.
+      // Clipping reduces the error of clipped elements, but their norm increases that of others.
       if (name == "terngrad" && (kind == "one" || kind == "cubes")) continue;
       // 400 draws; sums of 640 squares, each of an element that rounds by 2^-24.
       CHECK(share_left(name, *compressor, value) <= *bound * 1.02 + 1e-9);

@@ -29,7 +29,7 @@ std::vector<float> sent(GatheredCompressor& compressor, const std::vector<float>
   return result;
 }
 
-/// What each rank's `value` becomes among all, with a group of this rank alone.
+/// The result for `value` in a group of this rank alone.
 std::vector<float> alone(GradientCompressor& compressor, const std::vector<float>& value,
                          const CompressionPlace& place = {}) {
   static const auto self = world()->split(world()->rank());
@@ -84,7 +84,7 @@ TEST_CASE("the largest of many are those that sorting finds") {
       CHECK(largest_magnitudes(values, static_cast<std::int64_t>(k)) == expected);
     }
   }
-  // Large values where no sample looks.
+  // Large values at positions that are not sampled.
   std::vector<float> values(10'000);
   for (std::size_t i = 1; i < 100; ++i) values[i] = 1;
   CHECK(largest_magnitudes(values, 99).front() == 1);

@@ -29,7 +29,7 @@ std::vector<float> after(const std::shared_ptr<DistributedOptimizer>& optimizer,
   return parameters_of(*optimizer);
 }
 
-/// Of the sizes' chunks by rank, elements.
+/// Elements of each rank's chunk.
 std::vector<std::int64_t> chunks_of(std::int64_t size) {
   const int n = world()->size();
   std::vector<std::int64_t> chunks;
@@ -88,12 +88,12 @@ TEST_CASE("one_bit_adam that sends all elements trains as frozen_adam does with 
   // times as large, in each of six steps: by 2^-11 of the longest way.
   CHECK(largest_difference(after(adam_with(all, 2), 6), expected) <
         0x1p-11 * largest_difference(expected, start));
-  // What is to be told apart is a way of some rates: Adam's, whose second moment goes on.
+  // The distance to be detected is some learning rates: Adam's, whose second moment is not frozen.
   CHECK(largest_difference(expected, after(plain_adam(), 6)) > kRate / 10);
 }
 
 TEST_CASE("ranks with one gradient get each chunk's mean magnitude, and the rest one step later") {
-  // With the same gradient everywhere the servers' compression changes nothing: C(C(x)) = C(x).
+  // The servers' compression changes nothing if all ranks have the same gradient: C(C(x)) = C(x).
   OneVector one(12);
   const std::vector<float> first{4, -4, 8, -8, 4, 4, 2, -2, 4, -6, 4, 4},
       second{1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12},

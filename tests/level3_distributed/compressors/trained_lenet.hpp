@@ -44,7 +44,7 @@ inline const std::shared_ptr<const Dataset>& digits() {
 
 constexpr int kBatches = 4;  // an epoch: 96 digits by 24
 
-/// Over all ranks.
+/// The mean over all ranks.
 inline double mean_of_all(std::vector<double>::const_iterator begin,
                           std::vector<double>::const_iterator end) {
   Tensor sum = Tensor::scalar(std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin));

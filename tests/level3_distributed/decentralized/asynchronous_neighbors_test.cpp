@@ -14,8 +14,8 @@ using namespace d5::testing;
 
 namespace {
 
-/// Of one node; and where a transport has windows, ranks that stand for those of several nodes,
-/// which meet in no memory.
+/// The ranks of one node; and if the transport has windows, ranks that act as several nodes without
+/// shared memory.
 std::vector<std::shared_ptr<Communicator>> nodes() {
   std::vector<std::shared_ptr<Communicator>> result{world()};
   if (world()->medium() != transport().description) return result;

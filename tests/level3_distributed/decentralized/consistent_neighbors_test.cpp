@@ -97,7 +97,7 @@ TEST_CASE("without gradients the mean stays, and disagreement shrinks by the sec
       CHECK(std::abs(mean(of_all_ranks(x_of(*neighbors))) - middle) < kRounding);
       CHECK(disagreement() <= second * before + kRounding);
     }
-    // After the first steps nothing but the slowest part is left.
+    // After the first steps only the slowest component is left.
     const double before = disagreement();
     (void)neighbors->step(kFlat.batch());
     CHECK(disagreement() == Approx(second * before).epsilon(0.01).margin(kRounding));
@@ -151,7 +151,7 @@ TEST_CASE("any rule's move at a rank's own place is added to the mean of places,
       neighbors =
           distributed_optimizers().at("consistent_neighbors").make(rule_of(entry), world(), {});
     } catch (const Unsupported& refused) {
-      CHECK_THAT(refused.what(), Catch::Contains("choose a rule of gradients"));
+      CHECK_THAT(refused.what(), Catch::Contains("choose a first-order rule"));
       continue;
     }
     const auto alone = rule_of(entry);
@@ -166,7 +166,7 @@ TEST_CASE("any rule's move at a rank's own place is added to the mean of places,
     }
     ++trained;
   }
-  CHECK(trained >= 10);  // it is not that all are refused
+  CHECK(trained >= 10);  // not all are refused
 }
 
 TEST_CASE("parameters are on their way before the forward run begins") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemes that train apart, and average parameters now and then.
+// Schemes with local training and periodic averages of parameters.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kLocalRate = 0.1;
 
-/// Where each rank is after these steps of the formulas: plain descent, and every so many steps
-/// the mean, from which slow momentum goes on.
+/// Each rank's parameter by the formulas: plain gradient descent, and a periodic mean, optionally
+/// with slow momentum.
 std::vector<double> averaged(int steps, int every, double alpha = 1, double beta = 0) {
   const auto n = std::size_t(rank_count);
   std::vector<double> x(n, 0);
@@ -88,7 +88,7 @@ TEST_CASE("a rule's memory is reset to that of a rule without a step where ranks
   for (const char* name : {"model_averaging", "slow_momentum", "post_local"}) {
     CAPTURE(name);
     Settings settings{{"every", 3}};
-    // Slow momentum does so unless something else is said.
+    // The default for slow momentum.
     if (std::string_view(name) != "slow_momentum") settings.set("state", "reset");
     if (std::string_view(name) == "post_local") settings.set("until", 0);
     const auto optimizer = scheme(name, settings, kLocalRate, "momentum");
@@ -99,7 +99,7 @@ TEST_CASE("a rule's memory is reset to that of a rule without a step where ranks
     for (int step = 1; step <= 6; ++step) {
       const double x = x_of(*optimizer);
       (void)optimizer->step(kDifferent.batch());
-      // The first after a reset is the gradient alone.
+      // After a reset the first velocity is the gradient.
       if (step == 4) CHECK(std::abs(velocity() - kDifferent.gradient(r, x)) < kRounding);
       if (step % 3 == 0) CHECK(velocity() == 0);
       if (step % 3 != 0) CHECK(velocity() != 0);

@@ -16,7 +16,7 @@ double weight_of(const DistributedOptimizer& push_sum) {
   return push_sum.state().at("scheme/weight").tensor().item<double>();
 }
 
-/// A ring one way round, and edges from rank 0 to all: ranks send to different numbers of others.
+/// A directed ring, and edges from rank 0 to all, so that ranks have different out-degrees.
 std::vector<std::pair<int, int>> uneven_edges() {
   std::vector<std::pair<int, int>> edges;
   for (int i = 0; i < rank_count; ++i) {
@@ -124,7 +124,7 @@ TEST_CASE("with overlap what a step pushed is added one step later, and nothing 
       return *state.at(std::string("scheme/") + key).tensor().data<double>();
     };
     CHECK(std::abs(number("arrived_weight") - late_w[me]) < kRounding);
-    // With what is on its way the weights are n.
+    // Including messages in flight the weights sum to n.
     CHECK(std::abs(mean(of_all_ranks(number("weight") + number("arrived_weight"))) - 1) <
           kRounding);
   }

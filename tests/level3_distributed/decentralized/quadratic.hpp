@@ -67,7 +67,7 @@ inline double& x_of(Optimizer& optimizer) {
   return *optimizer.executor().network().parameter("x").value.data<double>();
 }
 
-/// What each rank's data say, and where it begins.
+/// Each rank's data and initial value.
 struct Problem {
   std::vector<double> a, c, x, b = std::vector<double>(4, 0.0);
 
@@ -84,7 +84,7 @@ struct Problem {
 inline const Problem kDifferent{{1, 2, 0.5, 1.5}, {1, -1, 3, 2}, {0.5, 1.5, -2, 4}};
 inline const Problem kFlat{{0, 0, 0, 0}, {0, 0, 0, 0}, {0.5, 1.5, -2, 4}};
 
-// Of numbers around 1, a few hundred roundings in another order.
+// A few hundred roundings of numbers around 1, in another order.
 inline constexpr double kRounding = 1e-12;
 
 inline std::vector<double> mixed(const MixingMatrix& w, const std::vector<double>& x) {

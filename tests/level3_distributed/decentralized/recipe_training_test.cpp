@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainings by a recipe, whose ranks have parameters of their own.
+// Trainings by a recipe with different parameters on the ranks.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -32,8 +32,7 @@ mutable:
   return recipe;
 }
 
-/// What each rank has before a test run: the share of the test set that it has right, counted by
-/// hand.
+/// Counts by hand each rank's test accuracy with its own parameters before a test run.
 struct CountsByHand final : TrainingEvent {
   std::vector<double> shares;
   void before_test(Trainer& trainer) override {

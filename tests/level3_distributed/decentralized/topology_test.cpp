@@ -30,7 +30,7 @@ double second_of_circulant(int n, const std::vector<int>& distances) {
   return largest;
 }
 
-/// Of this rank alone.
+/// A file of this rank.
 std::string written(const std::string& text) {
   static const testing::TemporaryFolder folder;
   const std::string path = (folder.path() / "edges.txt").string();
@@ -63,7 +63,7 @@ TEST_CASE("second eigenvalues are those of closed forms") {
   CHECK(topology("ring", 4).least_eigenvalue() == Approx(-1.0 / 3).margin(kExact));
   CHECK(topology("exponential", 8).second_eigenvalue() ==
         Approx(second_of_circulant(8, {1, 7, 2, 6, 4})).margin(kExact));
-  // Of a cube of d bits (1 + d - 2 k) / (1 + d), k bits of the eigenvector's sign.
+  // Eigenvalues of a cube of d bits: (1 + d - 2 k) / (1 + d), for k bits in the eigenvector's sign.
   CHECK(topology("hypercube", 8).second_eigenvalue() == Approx(0.5).margin(kExact));
   CHECK(topology("torus", 9).second_eigenvalue() ==
         Approx((3 + 2 * std::cos(2 * std::numbers::pi / 3)) / 5).margin(kExact));
@@ -100,7 +100,7 @@ TEST_CASE("a file that is none, or has no edges, is refused by its line") {
   };
   CHECK_THROWS_AS(topologies().at("file").make(3, {{"path", "nowhere.txt"}}), IoError);
   CHECK_THROWS_WITH(made("0 1\n1 two\n", 3), Catch::Contains(":2: '1 two' is no edge"));
-  CHECK_THROWS_WITH(made("0 1 2\n", 3), Catch::Contains("no edge"));
+  CHECK_THROWS_WITH(made("0 1 2\n", 3), Catch::Contains("not an edge"));
   CHECK_THROWS_WITH(made("0 3\n", 3), Catch::Contains("ranks 0 to 2"));
   CHECK_THROWS_AS(made("0 -1\n", 3), ValueError);
   CHECK_THROWS_WITH(made("0 2\n1 3\n", 4), Catch::Contains("ranks 0, 2 are connected with none"));

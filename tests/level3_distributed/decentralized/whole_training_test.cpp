@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every scheme whose ranks have parameters of their own.
+// Properties of every scheme with different parameters on the ranks.
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -26,7 +26,7 @@ std::string error_of(const std::function<void()>& call) {
   return "no error";
 }
 
-/// Of ranks whose calls never end: of a group of their own, where no later call meets them.
+/// Ranks for calls that never end, in a separate group so that no later call meets them.
 std::shared_ptr<CallTimeout> with_timeout(std::chrono::milliseconds timeout) {
   return std::make_shared<CallTimeout>(world()->split(0, this_rank),
                                        CallTimeoutOptions{.timeout = timeout});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks find the place where all of them end.
+// Agreement on the place where all ranks stop.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <vector>
@@ -16,13 +16,13 @@ using testing::last_rank, testing::rank_count, testing::this_rank;
 
 namespace {
 
-/// Ends are for good: of a group of their own.
+/// A new group for each test, because a stop is final.
 std::shared_ptr<Communicator> watched_ranks() {
   return std::make_shared<CallTimeout>(world()->split(0, this_rank),
                                        CallTimeoutOptions{.timeout = std::chrono::seconds(60)});
 }
 
-/// What each rank says.
+/// Every rank's number.
 std::vector<std::int64_t> of_all(std::int64_t mine) {
   Tensor all = Tensor::empty(DType::int64, {rank_count});
   world()->all_gather(Tensor::vector<std::int64_t>({mine}), all);
@@ -30,7 +30,7 @@ std::vector<std::int64_t> of_all(std::int64_t mine) {
   return {numbers.begin(), numbers.end()};
 }
 
-/// As many as any machine can take while ranks find the end.
+/// More steps than any machine makes while ranks agree on the stop.
 constexpr std::int64_t kSteps = 10'000'000;
 
 /// At which of its steps this rank ended, where rank `wishing` wishes it from step `from` on.

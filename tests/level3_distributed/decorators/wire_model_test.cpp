@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// From when the first rank begins until the last one is done. A sleep ends late on a busy machine,
-/// so that the fastest of three is taken.
+/// The time from the first rank's start to the last one's end: the fastest of three, because sleeps
+/// end late on a busy machine.
 template <class F>
 double seconds_of(const F& run) {
   double fastest = 1e9;
@@ -47,8 +47,7 @@ std::shared_ptr<Communicator> wired(const std::string& words) {
   return std::make_shared<WireModel>(world(), wire_of(words));
 }
 
-// What really happens, and sleeps that end late, come on top: more than twice the model would say
-// that it is no model.
+// Real costs and late sleeps come on top of the model, but less than its own time.
 constexpr double kMost = 2;
 
 }  // namespace
@@ -119,7 +118,7 @@ TEST_CASE("the library's all-reduce takes the lower bound of all algorithms") {
   CHECK(seconds >= expected);
   if (rank_count > 1) CHECK(seconds < kMost * expected);
   Tensor plain = numbers(60000);
-  world()->start_all_reduce(plain)->wait();  // as the decorator asks the library for it
+  world()->start_all_reduce(plain)->wait();  // the call that the decorator makes
   CHECK(std::ranges::equal(plain.span<float>(), sum.span<float>()));
 }
 

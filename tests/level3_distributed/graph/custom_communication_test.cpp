@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators against d5/abi.h that talk to other ranks.
+// Communication operators built against d5/abi.h.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -21,8 +21,8 @@ using namespace d5::testing;
 
 namespace {
 
-/// Attribute `call` says which of the table's calls it makes: y is what that leaves. Numbers of
-/// attribute `with` are a root, a rank, a tag or a reduction.
+/// Attribute `call` selects a call of the table; y is its result. Attribute `with` has its numbers:
+/// a root, a rank, a tag or a reduction.
 const char* const kCalls = R"(
 #include <stdlib.h>
 #include <string.h>

@@ -182,7 +182,7 @@ TEST_CASE("stages begin where the longest is shortest") {
   CHECK(stage_starts(costs, free, 2) == Starts{0, 4});
   CHECK(stage_starts(std::vector<double>{4, 1, 1, 1, 1}, free, 2) == Starts{0, 1});
   CHECK(stage_starts(costs, free, 5) == Starts{0, 1, 2, 3, 4});
-  // What enters counts: before node 4 it costs 9, before node 3 nothing, and 1 + 4 < 9 + 4.
+  // Entering tensors count: before node 4 they cost 9, before node 3 nothing, and 1 + 4 < 9 + 4.
   CHECK(stage_starts(costs, std::vector<double>{0, 9, 9, 0, 9}, 2) == Starts{0, 3});
   const double never = std::numeric_limits<double>::infinity();
   CHECK(stage_starts(costs, std::vector<double>{0, never, 0, never, never}, 2) == Starts{0, 2});

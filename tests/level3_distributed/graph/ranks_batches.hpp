@@ -20,7 +20,7 @@ inline std::shared_ptr<ThreeStepOptimizer> momentum(const Network& network) {
           .make(make_executor(network), "loss", Settings("test", {{"learning_rate", "0.05"}})));
 }
 
-/// Other samples for each rank.
+/// Different samples on each rank.
 inline Batch batch_of(int step) {
   RandomStream random(std::uint64_t(100 * step + this_rank));
   Tensor image = Tensor::empty(DType::float32, {4, 1, 28, 28});

@@ -44,7 +44,7 @@ Network transformer(std::int64_t layers) {
              {"vocabulary", 11}});
 }
 
-/// How one layer attends.
+/// A variant of an attention layer.
 struct AttentionCase {
   std::int64_t heads = 12, key_heads = 12;
   bool packed = true, masked = false, causal = false;
@@ -120,7 +120,7 @@ double norm_of_difference(const Tensor& a, const Tensor& b, double& size) {
   return std::sqrt(difference);
 }
 
-/// Of this rank's part of `whole` against those of `whole`, on the same inputs.
+/// Compares the gradients of this rank's part of `whole` with those of `whole`, on the same inputs.
 void check_gradients(Network whole, const OpenSizes& sizes, std::int64_t calls_a_pair) {
   const auto pairs = detail::tensor_pairs(whole);
   std::map<std::string, std::size_t> axes;
@@ -177,7 +177,7 @@ TEST_CASE("a transformer's heads and its linear layers are shared") {
   CHECK(pairs[0].columns.size() == 3);
   CHECK(pairs[0].units == 12);  // heads
   CHECK(pairs[1].columns.size() == 1);
-  // Of each layer two forward and two backward (Shoeybi et al. 2019, figure 4).
+  // Each layer has two all-reduces forward and two backward (Shoeybi et al. 2019, figure 4).
   check_gradients(whole, {.batch = 2}, 8);
 }
 
@@ -221,7 +221,7 @@ TEST_CASE("pairs are linear layers with functions of single elements between") {
   CHECK(pairs[0].units == 8);
   CHECK(pairs[0].cuts.size() == 3);  // two weights and the first bias
   CHECK(detail::tensor_pairs(mlp(0, 8)).empty());
-  // Whatever else reads what lies between would see a part.
+  // Another reader of the tensor in between would see only a part.
   Network seen = mlp(1, 8);
   seen.add_output("relu1.out");
   CHECK(detail::tensor_pairs(seen).empty());

@@ -18,7 +18,7 @@ namespace {
 
 using namespace d5;
 
-/// With a timeout of 2 s, and what may go wrong at rank 1's third call.
+/// The world with a timeout of 2 s, and a possible fault in rank 1's third call.
 std::shared_ptr<Communicator> watched(const std::string& way) {
   std::shared_ptr<Communicator> ranks = world();
   for (const char* kind : {"hang", "kill"}) {

@@ -13,7 +13,7 @@ namespace {
 
 Job run(const std::string& way) { return run_ranks(3, D5_FAILING_RANK " " + way); }
 
-/// Whether the process is there, other than as one whose end nobody asked for.
+/// Whether the process exists and is not a zombie.
 bool runs(const std::string& pid) {
   std::ifstream stat("/proc/" + pid + "/stat");
   std::string line;
@@ -22,7 +22,7 @@ bool runs(const std::string& pid) {
   return name_end != std::string::npos && line[name_end + 2] != 'Z';
 }
 
-/// Of the processes whose ids the output tells; after a second, which dying takes.
+/// Number of running processes among those printed in the output, after a second for their exit.
 int left_running(const std::string& output) {
   std::this_thread::sleep_for(std::chrono::seconds(1));
   int running = 0;
@@ -49,7 +49,7 @@ TEST_CASE("a rank that fails ends the job within 10 seconds, with a message that
       {"throws", "rank 1: the loss is not a number"},
       {"aborts", "rank 1: gave up"},
       {"exits", "rank 1: exited with status 3 while others were at work"},
-      {"dies", "rank 1 with PID"},  // a killed rank says nothing: these are mpirun's words
+      {"dies", "rank 1 with PID"},  // a killed rank prints nothing: this is mpirun's message
   }));
   const Job job = run(way);
   INFO(way << ": " << job.output);

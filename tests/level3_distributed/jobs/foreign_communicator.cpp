@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run by foreign_communicator_test under mpirun: a program that starts and ends MPI itself, and
-// uses d5 on a communicator of its own.
+// uses d5 on its own communicator.
 #include <mpi.h>
 
 #include <cstdio>
@@ -19,7 +19,7 @@ void expect(bool true_here, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-/// Whether `call` throws an E that says `words`.
+/// Whether `call` throws an E whose message contains `words`.
 template <class E>
 bool throws(const std::string& words, const std::function<void()>& call) {
   try {

@@ -9,14 +9,14 @@
 #include <stdexcept>
 #include <string>
 
-/// What became of a command.
+/// The result of a command.
 struct Job {
   int status = -1;
   std::string output;  // stdout and stderr
   double seconds = 0;
 };
 
-/// Runs a line of the shell. `timeout` answers 124 if it hangs.
+/// Runs a shell command; the status is 124 (of `timeout`) if it hangs.
 inline Job run_line(const std::string& line) {
   const auto begin = std::chrono::steady_clock::now();
   Job job;

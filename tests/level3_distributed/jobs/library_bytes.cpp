@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run by library_bytes_test under mpirun: what a rank's library sends for one collective of 1000
-// floats, beside what d5 counts of it, a line a rank: "rank ring: traffic 6000, library 0 6000".
+// Run by library_bytes_test under mpirun: prints the bytes that a rank's library sends for one
+// collective of 1000 floats and the bytes that d5 counts, one line per rank: "rank ring: traffic
+// 6000, library 0 6000".
 #include "d5/level3_distributed/communicator/library_traffic.hpp"
 
 #include <fmt/format.h>

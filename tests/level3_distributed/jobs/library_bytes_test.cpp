@@ -9,7 +9,7 @@
 
 namespace {
 
-/// What `rank` told: "traffic 4000, library 0 4000".
+/// The line of `rank`: "traffic 4000, library 0 4000".
 std::string told(const std::string& output, int rank, const std::string& name) {
   const std::string head = fmt::format("{} {}: ", rank, name);
   const std::size_t begin = output.find(head);
@@ -29,7 +29,7 @@ TEST_CASE(
   for (int rank = 0; rank < n; ++rank) {
     std::string doubling, ring;
     for (int other = 0; other < n; ++other) {
-      // All to each partner, who differs in one bit; log2 n of them.
+      // All bytes to each of the log2 n partners, whose ranks differ in one bit.
       const bool partner = std::has_single_bit(static_cast<unsigned>(rank ^ other));
       doubling += fmt::format(" {}", partner ? kBytes : 0);
       ring += fmt::format(" {}", other == (rank + 1) % n ? 2 * (n - 1) * kBytes / n : 0);

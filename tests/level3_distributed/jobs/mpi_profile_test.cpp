@@ -19,7 +19,7 @@ Job run_profiled(int ranks, const std::string& file, const std::string& program)
   return run_ranks(ranks, with + program);
 }
 
-/// One number of what `rank` called; 0 where there is no record of it.
+/// One number of a call of `rank`; 0 without a record.
 double value(const Results& results, const std::string& subject, const std::string& metric,
              int rank) {
   const auto place = std::ranges::find_if(results.measurements, [&](const Measurement& m) {
@@ -67,7 +67,7 @@ TEST_CASE("what a program of MPI says is counted to the byte, by call, peer and 
       CHECK(with("MPI_Sendrecv", right) == Counts{1, 12, 0});
       CHECK(with("MPI_Sendrecv", left) == Counts{0, 0, 12});
     }
-    CHECK(counts(results, "MPI_Irecv, MPI_COMM_WORLD", rank) == Counts{1, 0, 0});  // of nobody
+    CHECK(counts(results, "MPI_Irecv, MPI_COMM_WORLD", rank) == Counts{1, 0, 0});  // from no rank
 
     // by two requests, each started three times
     CHECK(with("MPI_Send_init", right) == Counts{3, 3 * 28, 0});
@@ -192,7 +192,7 @@ TEST_CASE("who goes past the profile is told so") {
   const std::string line = "started MPI past libd5_pmpi.so";
   const auto place = job.output.find(line);
   REQUIRE(place != std::string::npos);
-  CHECK(job.output.find(line, place + 1) == std::string::npos);  // by the first rank alone
+  CHECK(job.output.find(line, place + 1) == std::string::npos);  // printed by the first rank only
 }
 
 TEST_CASE("where MPI's Fortran is loaded, the sums say that it is not among them") {

@@ -12,12 +12,13 @@
 
 namespace {
 
-/// Without recovery mpirun would end the others before they notice; with it, it answers 0.
+/// Runs with mpirun's recovery, whose status is 0; otherwise it would end the other ranks too
+/// early.
 Job run_killed(const std::string& way) {
   return run_ranks(3, "--enable-recovery " D5_NODE_MEMORY_RANK " " + way);
 }
 
-/// What the ranks told: the number of their memory's file.
+/// The inode of their memory's file, as printed by the ranks.
 std::set<std::string> inodes(const std::string& output) {
   std::set<std::string> result;
   std::istringstream lines(output);
@@ -63,7 +64,7 @@ int times(const std::string& text, const std::string& part) {
 
 TEST_CASE("of node memory nothing is left when ranks are killed, and the others are told") {
   const auto [way, message] = GENERATE(table<std::string, std::string>({
-      {"one", "2s are over in barrier"},  // the timeout of both that are left
+      {"one", "2s are over in barrier"},  // the timeout of the two remaining ranks
       {"lock", "rank 1 died with its lock"},
       {"all", ""},
   }));
@@ -77,7 +78,7 @@ TEST_CASE("of node memory nothing is left when ranks are killed, and the others 
     CHECK(times(job.output, message) == 2);
   }
   const auto files = inodes(job.output);
-  REQUIRE(files.size() == 1);  // one file, whose number all three told
+  REQUIRE(files.size() == 1);  // one file, whose inode all three print
   CHECK(files.count("none") == 0);
   CHECK(times(job.output, "inode ") == 3);
   CHECK_FALSE(is_left(*files.begin()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run by node_memory_job_test under mpirun: ranks share node memory, and die by SIGKILL as the
-// argument says: rank 1 in a barrier's place ("one"), rank 1 with a lock ("lock"), or "all". Tells
-// "pid 12 inode 345", the number of the memory's file.
+// Run by node_memory_job_test under mpirun: ranks share node memory, and die by SIGKILL by
+// argument: rank 1 instead of a barrier ("one"), rank 1 with a lock ("lock"), or "all". Prints "pid
+// 12 inode 345", the inode of the memory's file.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -21,7 +21,8 @@ namespace {
 
 using namespace d5;
 
-/// Of the file that is mapped there; "begin-end rights offset device inode path".
+/// Inode of the file that is mapped at an address; lines are "begin-end rights offset device inode
+/// path".
 std::string inode_at(const void* address) {
   const std::string begin = fmt::format("{:x}-", reinterpret_cast<std::uintptr_t>(address));
   std::ifstream maps("/proc/self/maps");
@@ -66,7 +67,7 @@ int main(int, char** argv) {
   } catch (const CommunicationError& error) {
     std::printf("CommunicationError: %s\n", error.what());
     std::fflush(stdout);
-    _exit(1);  // with rank 1 gone, nobody can take leave
+    _exit(1);  // without rank 1 a normal exit would wait
   }
   return 0;
 }

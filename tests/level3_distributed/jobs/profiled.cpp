@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run by mpi_profile_test under mpirun, with d5_pmpi loaded before: calls of MPI whose bytes are
-// known. With "ping-pong N" it measures N round trips of 8 bytes instead, with "puts N" N puts of 8
-// bytes; "unseen" starts MPI as Fortran does.
+// known. Arguments: "ping-pong N" measures N round trips of 8 bytes, "puts N" N puts of 8 bytes;
+// "unseen" starts MPI as Fortran does.
 #include <mpi.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void puts(int times) {
   MPI_Win_free(&window);
 }
 
-/// Every rank in a ring, each in another way; what is received is longer than asked for.
+/// A ring by several kinds of calls; receive buffers are longer than the messages.
 void point_to_point() {
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
   const std::vector<int> out(10, rank);
@@ -116,7 +116,7 @@ void persistent() {
   for (int done = 0; !done;) MPI_Test(&requests[1], &done, MPI_STATUS_IGNORE);
   MPI_Startall(2, requests);
   for (int i = 0, index = 0; i < 2; ++i) MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
-  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);  // of none that was started
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);  // requests that were not started
   MPI_Request_free(&requests[0]);
   MPI_Request_free(&requests[1]);
   if (in[6] != left) std::printf("WRONG: the prepared message of rank %d\n", left);
@@ -151,7 +151,8 @@ void one_sided() {
   MPI_Win_free(&window);
 }
 
-/// A line of ranks that ends, and a graph in which each rank hears from the one before.
+/// A Cartesian line without wrap-around, and a graph in which each rank receives from its
+/// predecessor.
 void neighbours() {
   const int periodic = 0, right = (rank + 1) % size, left = (rank + size - 1) % size;
   std::vector<double> out(4, rank), in(4, -1);

@@ -23,7 +23,7 @@ bool is_mpi_loaded() {
   return maps.find("/libmpi") != std::string::npos;
 }
 
-/// Where the library of level 3 lies.
+/// Path of the library of level 3.
 std::string library() {
   Dl_info info{};
   REQUIRE(dladdr(reinterpret_cast<const void*>(&leave_world), &info) != 0);

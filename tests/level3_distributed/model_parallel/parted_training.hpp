@@ -24,16 +24,16 @@ struct PartedRecipe {
   std::string model = "{name: lenet}";
   int batches = 0;  ///< at most; 0: of two epochs, which are 6
 
-  /// As `distributed` says: "pipeline", "stages=2".
+  /// The recipe with a section `distributed`: "pipeline", "stages=2".
   [[nodiscard]] Recipe by(const std::string& scheme,
                           const std::vector<std::string>& options = {}) const;
   [[nodiscard]] Recipe alone() const;
 };
 
-/// What a training of all ranks gave.
+/// Results of a training on all ranks.
 struct PartedTraining {
   std::vector<Measurement> results;
-  Network network{"none"};  ///< as rank 0 saved it, on every rank
+  Network network{"none"};  ///< saved by rank 0, read on every rank
 
   [[nodiscard]] const Measurement& result(const std::string& metric) const;
   [[nodiscard]] double last(const std::string& metric) const {
@@ -45,7 +45,8 @@ struct PartedTraining {
 [[nodiscard]] PartedTraining trained_alone(const Recipe& recipe,
                                            std::vector<MetricChoice> metrics = {});
 
-/// The norm of the difference of all parameters over theirs. Fails where names or shapes differ.
+/// The norm of the difference of all parameters relative to their norm. Fails if names or shapes
+/// differ.
 [[nodiscard]] double distance(Network& network, Network& expected);
 /// Whether all parameters and running statistics are the same bits.
 [[nodiscard]] bool same_bits(Network& network, Network& expected);

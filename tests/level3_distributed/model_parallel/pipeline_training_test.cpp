@@ -25,7 +25,7 @@ struct NoOptions {
   void declare(OptionList&) {}
 };
 
-/// The network that was made last, as a session holds it.
+/// The last network made, as held by a session.
 Network& last_made() {
   static Network network("none");
   return network;
@@ -62,7 +62,7 @@ Network normalised(const NoOptions&) {
   return last_made() = network;
 }
 
-/// What this rank holds while it trains.
+/// Records the values that this rank holds during training.
 class Held final : public TrainingEvent {
  public:
   std::map<std::string, std::int64_t> bytes;
@@ -85,7 +85,7 @@ class Held final : public TrainingEvent {
   }
 };
 
-/// What has happened of a step when its backpropagation ends.
+/// Records events of a step up to the end of its backpropagation.
 class Announced final : public TrainingEvent, public ExecutionEvent {
  public:
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;  ///< final gradients, started sums
@@ -124,7 +124,7 @@ class ToExecutor final : public TrainingEvent {
   std::shared_ptr<Event> event_;
 };
 
-/// As a recipe names it.
+/// The name of the model in a recipe.
 std::string normalised_model() {
   static const bool registered = [] {
     models().add("normalised", ModelEntry::with<NoOptions>("of this test", normalised));
@@ -147,8 +147,8 @@ TEST_CASE("a pipeline trains what one rank does with the same batch") {
         INFO(optimizer << " " << stages << " " << schedule);
         auto mine =
             trained_by_all(recipe.by("pipeline", pipeline(stages, 2, "schedule=" + schedule)));
-        // Sums over micro-batches and replicas in place of one over the batch: each of 6 steps
-        // rounds its gradient anew by a few 2^-24, and momentum carries it on.
+        // Sums over micro-batches and replicas in place of one over the batch: each of 6 steps adds
+        // rounding errors of a few 2^-24, which momentum carries on.
         CHECK(distance(mine.network, alone.network) <= 1e-5);
         CHECK(mine.result("test_accuracy").samples == alone.result("test_accuracy").samples);
         CHECK(mine.last("training_accuracy") == Approx(alone.last("training_accuracy")));

@@ -152,7 +152,7 @@ TEST_CASE("a ring takes a thread where one is around its ranks, and says so wher
   }
 }
 
-/// Done when it is told so.
+/// A request that is done when a flag is set.
 struct Told final : Request {
   explicit Told(const bool& is_done) : is_done_(is_done) {}
   void wait() override {}
@@ -192,11 +192,11 @@ TEST_CASE("resources that cannot be are refused") {
   const auto [words, says] = GENERATE(table<std::string, std::string>({
       {"chunk=0B", "'0B' is no number of bytes"},
       {"threads=-1", "-1 threads"},
-      {"threads=many", "no whole number"},
+      {"threads=many", "not a whole number"},
       {"cores=100000", "core 100000 does not exist; the process may use"},
       {"waiting=doze", "expected one of usual, spin, yield, sleep"},
       {"poll=soon", "no time"},
-      {"speed=1", "there is no 'speed'"},
+      {"speed=1", "unknown key 'speed'"},
   }));
   CHECK_THROWS_AS(resources_of(words), ValueError);
   CHECK_THROWS_WITH(resources_of(words), Catch::Contains(says));

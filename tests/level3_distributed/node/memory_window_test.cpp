@@ -23,7 +23,7 @@ using testing::n, testing::rank;
 
 namespace {
 
-/// By turns in each memory that there is.
+/// A window of each available kind, in turn.
 std::shared_ptr<MemoryWindow> any_window(std::size_t bytes) {
   using enum MemoryWindowKind;
   const bool launched = world()->medium() == transport().description;
@@ -38,7 +38,7 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Its calls may take as long as they like on a machine that is busy.
+/// A communicator with a timeout for waits only, since calls may be slow on a busy machine.
 class Impatient final : public CommunicatorDecorator {
  public:
   using CommunicatorDecorator::CommunicatorDecorator;
@@ -50,7 +50,7 @@ class Impatient final : public CommunicatorDecorator {
   }
 };
 
-/// A process that does so and is killed.
+/// Runs `what` in a process that is then killed.
 void die_after(const std::function<void()>& what) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
@@ -128,7 +128,7 @@ TEST_CASE("accumulates of all ranks add up, and find extremes") {
 TEST_CASE("an exclusive lock keeps all others out, shared ones let each other in") {
   const auto window = any_window(16);
   Tensor count = Tensor::scalar<std::int64_t>(0);
-  // Read, then write: without the lock some would be lost.
+  // Read, then write: without the lock some increments would be lost.
   for (int i = 0; i < 300; ++i) {
     const auto lock = window->lock(0, WindowLockKind::exclusive);
     window->get(count, 0, 0);
@@ -246,7 +246,7 @@ TEST_CASE("a lock of a library's window is waited for no longer than any call") 
     world()->barrier();
     lock.reset();
     world()->barrier();
-    if (rank == 1) (void)window->lock(0, exclusive);  // who gave up left nothing behind
+    if (rank == 1) (void)window->lock(0, exclusive);  // an abandoned wait leaves no lock
     world()->barrier();
   }
 }

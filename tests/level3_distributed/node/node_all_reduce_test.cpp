@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of every all-reduce do not ask of those that go through node memory.
+// Tests of all-reduces through node memory beyond those for every all-reduce.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
@@ -36,7 +36,7 @@ TEST_CASE("node memory sums however small its rooms are, and however few") {
   for (const int stages : {1, 2, 5}) {
     const auto all_reduce =
         all_reduces().at("node_memory").make({{"chunk_bytes", 64}, {"stages", stages}});
-    Tensor data = Tensor::zeros(DType::int32, {301});  // 19 rooms, the last not full
+    Tensor data = Tensor::zeros(DType::int32, {301});  // 19 buffers, the last not full
     for (std::int32_t i = 0; i < 301; ++i) data.data<std::int32_t>()[i] = i + rank;
     all_reduce->start(*world(), data)->wait();
     for (std::int32_t i = 0; i < 301; ++i) {

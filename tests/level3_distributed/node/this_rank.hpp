@@ -5,7 +5,7 @@
 
 namespace d5::testing {
 
-/// How many ranks there are, and which of them this is.
+/// The number of ranks, and this rank.
 inline const int n = world()->size(), rank = world()->rank();
 
 }  // namespace d5::testing

@@ -45,11 +45,11 @@ TEST_CASE("time in communication is that of calls and waits, and no other") {
     INFO(started);
     CHECK(waited <= all);
     if (world()->rank() == 0) {
-      CHECK(all - waited >= 0.05);  // it slept, which is no communication
+      CHECK(all - waited >= 0.05);  // the sleep is not communication
     } else {
       CHECK(waited > 0);
     }
   }
-  // Nobody listens any more.
+  // The observers are removed.
   CHECK(world()->events().empty());
 }

@@ -103,8 +103,8 @@ bool same_parameters_on_all_ranks(Network& network) {
 }  // namespace
 
 TEST_CASE("one step over all ranks is the step that a person computes") {
-  // Rank r has the sample x = r + 1, t = 0, and a = 2, b = 1. With e = a x + b - t the gradients
-  // are the means of 2 e x and 2 e over all ranks.
+  // Rank r has the sample x = r + 1, t = 0, and a = 2, b = 1. For e = a x + b - t the gradients are
+  // the means of 2 e x and 2 e over all ranks.
   const int n = world()->size();
   double da = 0, db = 0;
   for (int r = 0; r < n; ++r) {

@@ -75,7 +75,7 @@ TEST_CASE("a drift that is made up is found through messages") {
   const int rank = world()->rank();
   const std::int64_t origin = Trace::now_ns();
   const auto clock = [&] { return Trace::now_ns() + rank * (Trace::now_ns() - origin) / 10; };
-  std::int64_t spent = 0;  // an offset is that of some moment while it was asked for
+  std::int64_t spent = 0;  // an offset belongs to some moment during the measurement
   const auto sample = [&] {
     const std::int64_t before = clock();
     const ClockSample taken{estimate_clock_offset(*world(), clock), clock()};
@@ -85,7 +85,7 @@ TEST_CASE("a drift that is made up is found through messages") {
   const ClockSample begin = sample();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   const ClockSample end = sample();
-  // Of (1 + r/10) t, t is 1 / (1 + r/10): the offset shrinks by the rest.
+  // t is 1 / (1 + r/10) of (1 + r/10) t: the offset shrinks by the rest.
   const double drift = 1 / (1 + rank / 10.0) - 1;
   const double bound =
       (double(begin.offset.uncertainty_ns + end.offset.uncertainty_ns) - drift * double(spent)) /

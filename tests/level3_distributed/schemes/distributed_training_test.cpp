@@ -172,7 +172,7 @@ TEST_CASE("a compressor draws by the training's seed, or by its own") {
   const int ranks = world()->size();
   if (ranks == 1) return;  // no gradients travel
   const auto loss = [](const std::string& seed, const std::string& of_compressor) {
-    // Nothing but the compressor draws by the training's seed.
+    // Only the compressor uses the training's seed.
     const auto recipe =
         Recipe::parse(R"(name: tiny
 fixed:
@@ -198,7 +198,7 @@ mutable:
 }
 
 TEST_CASE("a scheme that draws does so by the training's seed, or by its own") {
-  static std::vector<std::uint64_t> seen;  // by each that was made
+  static std::vector<std::uint64_t> seen;  // seeds of all instances
   struct Draws final : DistributedOptimizer {
     struct Options {
       std::uint64_t seed = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every entry of every registry.
+// Properties of every entry of every registry.
 #include <catch2/catch.hpp>
 
 #include "d5/core/entries/framework.hpp"
@@ -60,7 +60,7 @@ TEST_CASE("nor does one that a framework brings") {
     try {
       loaded = &framework(info.name);
     } catch (const Error&) {
-      continue;  // what cannot be loaded here brings nothing
+      continue;  // cannot be loaded here
     }
     check_all(loaded->part<NativeOptimizers>(), std::shared_ptr<GraphExecutor>(),
               std::string("loss"));

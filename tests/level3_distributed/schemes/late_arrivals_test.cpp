@@ -35,7 +35,7 @@ TEST_CASE("who came last to a collective made the others wait from when they cam
       call(1, 1, 10, 11),         call(1, 1, 12, 18, "wait"), call(2, 1, 10, 11),
       call(2, 1, 16, 18, "wait"), call(0, 1, 15, 16),         call(0, 1, 16, 18, "wait")};
   const auto arrivals = late_arrivals(timeline);
-  // While it starts a call a rank waits as well, if the last has not come.
+  // Starting a call counts as waiting, if the last rank has not arrived.
   CHECK(arrivals ==
         std::vector<LateArrival>{{2, 0, 1, 6.0}, {0, 1, 2, 4.0}, {2, 1, 1, 4.0}, {0, 2, 1, 1.0}});
 }

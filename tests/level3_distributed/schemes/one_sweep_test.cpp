@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step that weighs, clips and updates in one sweep, beside the same in separate passes.
+// A step that weighs, clips and updates in one sweep, compared with separate passes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -115,7 +115,7 @@ std::vector<double> norms_of(Optimizer& optimizer) {
   trainer.events().add(norm);
   try {
     trainer.run();
-  } catch (const NumericError&) {  // parameters that stand still are no training
+  } catch (const NumericError&) {  // parameters that do not change are an error
   }
   return norm->samples();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemes that exchange no gradients: what is the same on every rank is agreed on.
+// Agreement in schemes that exchange no gradients.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -45,7 +45,7 @@ class Shares final : public GradientDecorator {
     const bool is_last = world()->rank() + 1 == world()->size();
     const ParameterRange mine{rank, is_last ? all.end : rank + 1};
     auto& parameters = executor().network().parameters();
-    for (std::size_t i = 0; i < all.end; ++i) {  // what others have is nothing here
+    for (std::size_t i = 0; i < all.end; ++i) {  // the other ranks' parts are zero here
       if (i < mine.begin || i >= mine.end) {
         for (float& g : parameters[i].gradient.span<float>()) g = NAN;
       }
@@ -62,7 +62,7 @@ void check_same_number(Communicator& group, double mine) {
   for (const double theirs : all.span<double>()) CHECK(theirs == mine);
 }
 
-/// Every rank's own points, of which rank 0's are so far out that it learns another thing.
+/// Each rank's own points; rank 0's are so far out that it learns something else.
 std::shared_ptr<Sampler> own_points(double largest = 1) {
   const int rank = world()->rank();
   auto data = test::points(40, std::uint64_t(rank) + 1);
@@ -134,7 +134,7 @@ TEST_CASE("without an exchange of gradients a plateau changes every rank's rate 
 }
 
 TEST_CASE("without an exchange of gradients one rank's overflow refuses the step on all") {
-  // Gradients of rank 0 are some 1e4 times those of the others: times 1e37 they are none.
+  // Gradients of rank 0 are some 1e4 times those of the others: times 1e37 they overflow.
   const auto local = points({{"learning_rate", 1e-6},
                              {"modifiers.0.name", "loss_scale"},
                              {"modifiers.0.initial", 1e37},

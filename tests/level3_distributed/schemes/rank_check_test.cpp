@@ -109,7 +109,7 @@ TEST_CASE("ranks with different recipes are refused before training, all differe
                         Catch::Contains("2 at rank " + std::to_string(last_rank)));
   CHECK_THAT(error, Catch::Contains("optimizer.learning_rate: 0.05 at rank 0") &&
                         Catch::Contains("0.1 at rank " + std::to_string(last_rank)));
-  // Another seed, other parameters: told at once.
+  // Another seed gives other parameters: reported at once.
   CHECK_THAT(error, Catch::Contains("before training") && Catch::Contains("parameters differ"));
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("a recipe that can be made on some ranks alone is refused on all, in t
 
 TEST_CASE("ranks that begin with different parameters are refused") {
   if (rank_count < 2) return;
-  // A seed of its own, of which the recipes' comparison was not asked.
+  // Another seed on one rank, without the comparison of recipes.
   const Recipe recipe = tiny(this_rank == last_rank ? 2 : 1);
   SessionOptions session;
   StartComparison(recipe, session, world()).add_to(session);

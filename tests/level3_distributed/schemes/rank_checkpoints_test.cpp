@@ -94,7 +94,7 @@ void check_same(const std::vector<Measurement>& results, const std::vector<Measu
 
 void check_same_parts(const std::string& file, const std::string& expected) {
   Checkpoint mine = read_checkpoint(part(file)), its = read_checkpoint(part(expected));
-  // What the machine did meanwhile is another thing each time.
+  // The state of the machine differs in each run.
   for (Checkpoint* one : {&mine, &its}) {
     std::erase_if(one->tensors,
                   [](const auto& tensor) { return tensor.first.ends_with("/doubts"); });
@@ -205,7 +205,7 @@ TEST_CASE("what some ranks saved others go on with, where no rank keeps anything
     // Only the gradients of 3 steps were summed in another order: each is off by some roundings of
     // 6e-8 of numbers below 1.
     CHECK(worst < 1e-6);
-    // And back: what all saved one rank goes on with.
+    // The reverse: one rank resumes a checkpoint of all ranks.
     (void)weights_after(3, {.checkpoint = file}, world());
     world()->barrier();
     const auto one = world()->split(world()->rank() == 0 ? 0 : -1);

@@ -14,7 +14,7 @@ using namespace d5;
 
 namespace {
 
-/// The last rank serves: it hears each worker's last word.
+/// A scheme whose last rank serves: it receives each worker's last message.
 class Served final : public DistributedOptimizer {
  public:
   struct Options {
@@ -72,7 +72,7 @@ std::vector<Measurement> trained_by(const std::string& scheme, SessionOptions se
   return train(recipe, std::move(session), world());
 }
 
-/// What an epoch and a test run of it have.
+/// Samples of an epoch and its test run.
 struct Samples final : TrainingEvent {
   std::int64_t trained = 0, tested = 0;
   void after_batch(Trainer&, const Batch& batch, const ValueMap&) override {
@@ -156,5 +156,5 @@ TEST_CASE("parameters of ranks that differ by definition are not compared") {
   if (world()->size() == 1) return;
   const auto check = std::make_shared<RankCheck>(world(), 1);
   CHECK_THROWS_WITH(trained_by("apart", {.observers = {check}}),
-                    Catch::Contains("parameters of their own"));
+                    Catch::Contains("parameters differ between steps"));
 }

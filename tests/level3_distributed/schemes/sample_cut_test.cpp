@@ -23,7 +23,7 @@ std::shared_ptr<const Dataset> numbers() {
       "numbers", std::vector<std::pair<std::string, Tensor>>{{"x", Tensor::vector(values)}});
 }
 
-/// What a share reads in an epoch, batch by batch.
+/// The samples of a share in an epoch, batch by batch.
 std::vector<std::vector<float>> epoch_of(Sampler& sampler, std::int64_t epoch) {
   std::vector<std::vector<float>> batches;
   sampler.reset(epoch);
@@ -40,7 +40,7 @@ std::shared_ptr<Sampler> share_of(const std::string& cut, int share, int shares,
       numbers(), samplers().at("shuffle"), {{"batch_size", 4}, {"seed", 3}}, share, shares);
 }
 
-/// How often each sample was read by all shares together.
+/// The number of reads of each sample by all shares.
 std::map<float, int> reads(const std::string& cut, int shares, std::int64_t epoch) {
   std::map<float, int> times;
   for (int share = 0; share < shares; ++share) {
@@ -62,7 +62,7 @@ TEST_CASE("an even cut gives every share the same batches, a complete one every 
       const int most = name == "whole" ? shares : 1;
       CHECK(std::ranges::all_of(times, [&](const auto& one) { return one.second == most; }));
       if (cut->is_complete()) CHECK(times.size() == std::size_t(kNumbers));
-      // What cannot be shared is at most one sample fewer than there are ranks.
+      // At most one sample less than there are ranks is left out.
       CHECK(times.size() >= std::size_t(kNumbers - shares + 1));
       if (!cut->is_even()) continue;
       std::set<std::size_t> batches;

@@ -13,7 +13,8 @@ using namespace d5;
 
 namespace {
 
-/// A machine on which n ranks take n^0.5 times one rank's throughput; each seed's day is its own.
+/// A machine on which n ranks have sqrt(n) times one rank's throughput, with a different speed for
+/// each seed.
 std::vector<Measurement> square_root(const ScalingPoint& point, std::uint64_t seed) {
   return {{.subject = "made up",
            .metric = "throughput",
@@ -53,12 +54,13 @@ TEST_CASE("efficiency is over the fewest ranks, run by run") {
   CHECK(record(records, "throughput", "4").samples == std::vector<double>{200, 400, 600});
   const auto table = scaling_summary(records);
   CHECK(table.rows().size() == 5);
-  // Without one rank, the scheme's fewest are the base: sqrt(1000 / 4) / (1000 / 4).
+  // The scheme's fewest ranks are the baseline if there is no single rank: sqrt(1000 / 4) / (1000 /
+  // 4).
   const auto from_four = scaling_study(points_of({.ranks = {4, 1000}}), square_root,
                                        {.repetition = {.runs = 2, .seed = 1}});
   CHECK(record(from_four, "efficiency", "1000").samples.front() == Approx(1 / std::sqrt(250.0)));
   const auto plot = scaling_plot(records);
-  CHECK(plot.series.size() == 3);  // strong, weak, and what would be perfect
+  CHECK(plot.series.size() == 3);  // strong, weak, and perfect scaling
 }
 
 TEST_CASE("more ranks than cores are mistrusted") {

@@ -76,7 +76,7 @@ Batch batch_of(int step) {
   return batch;
 }
 
-/// The largest difference of a parameter, beside the largest parameter.
+/// The largest difference of a parameter relative to the largest parameter.
 double difference(Network& a, Network& b) {
   double worst = 0, largest = 0;
   for (std::size_t i = 0; i < a.parameters().size(); ++i) {
@@ -115,9 +115,9 @@ TEST_CASE("sharded equals dense for every rule, and each rank remembers its shar
     }
     Network& network = sharded->executor().network();
     CHECK(same_on_all_ranks(network));
-    // Sums over two ranks are the same, whoever makes them. Over more their order differs: by some
-    // 2^-24 of a gradient, which rules that divide by its size (Adam) make as much of a step where
-    // it is near to zero, and Rprop, Lion and sign methods a whole step of.
+    // Sums over two ranks have the same bits in any order. Over more ranks the order differs: by
+    // some 2^-24 of a gradient, which rules that divide by its size (Adam) make as much of a step
+    // where it is near to zero, and Rprop, Lion and sign methods a whole step of.
     const double found = difference(network, dense->executor().network());
     if (world()->size() <= 2) {
       CHECK(found == 0);
@@ -129,7 +129,7 @@ TEST_CASE("sharded equals dense for every rule, and each rank remembers its shar
     for (const auto& [name, value] : dense->state()) all += value.tensor().elements();
     Tensor sum = Tensor::scalar(kept);
     world()->all_reduce(sum);
-    // What is of the step and not of a parameter is on each rank: at most two numbers a parameter.
+    // State of the step, not of a parameter, is on each rank: at most two numbers per parameter.
     CHECK(sum.item<std::int64_t>() <= all + 24 * world()->size());
   }
 }
@@ -177,7 +177,7 @@ TEST_CASE("a step with shards moves no more bytes than a ring all-reduce, and pa
   sharded->step(batch);
   const auto sent = world()->traffic().since(before).by_call;
   CHECK(sent.at("reduce_scatter").calls == sent.at("all_gather").calls);
-  // What a rank hands in: all but its shard, then its shard. LeNet has 61,706 parameters.
+  // A rank sends all but its shard, then its shard. LeNet has 61,706 parameters.
   const std::int64_t bytes =
       sent.at("reduce_scatter").bytes_sent + sent.at("all_gather").bytes_sent;
   CHECK(bytes >= 61706 * 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks test their parts of a test set, and say together what one alone says.
+// Ranks test their parts of a test set; together they give the result of a single rank.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
@@ -44,7 +44,7 @@ mutable:
   return recipe;
 }
 
-/// Which samples this rank has tested in the last test run.
+/// The samples that this rank has tested in the last test run.
 struct Seen final : TrainingEvent {
   std::set<std::int64_t> samples;
   std::int64_t runs = 0;
@@ -96,7 +96,7 @@ void check_as_one_rank(const std::vector<Measurement>& together,
     CAPTURE(metric);
     CHECK(samples_of(together, metric) == samples_of(alone, metric));
   }
-  CHECK(samples_of(alone, "test_accuracy").back() > 0.1);  // it is no empty comparison
+  CHECK(samples_of(alone, "test_accuracy").back() > 0.1);  // the comparison is not vacuous
   // The same b numbers above 0, summed in two orders: each sum is off by b - 1 roundings of 2^-53
   // of it at most (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2), and one
   // more by the division. e^x makes of a relative error that of x, times x, and a rounding.

@@ -81,7 +81,7 @@ TEST_CASE("the parts of every step of a training sum to it") {
   if (world()->size() == 1) {
     for (const double value : exposed) CHECK(value == 0);
     for (const double value : samples("overlapped_time")) CHECK(value == 0);
-    // Of one rank, without a wait, computing is the step that the trainer clocks.
+    // On a single rank, without waits, the computing time is the trainer's step time.
     const auto step = samples("batch_time");
     for (std::size_t i = 0; i < step.size(); ++i) {
       CHECK(compute[i] >= step[i]);

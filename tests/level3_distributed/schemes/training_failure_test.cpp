@@ -24,7 +24,7 @@ mutable:
   training: {epochs: 2, seed: 1, test_batch_size: 6}
 )";
 
-/// What measures nothing first.
+/// A scheme without an initial measurement.
 constexpr const char* kRing = "consistent_decentralized:all_reduce=ring";
 
 enum class Moment { begin, before_training, after_batch, after_test_batch, summarise };
@@ -61,12 +61,12 @@ SessionOptions failing_at(Moment moment) {
   return session;
 }
 
-/// Ranks of a group of their own: calls that nobody comes to are left on it.
+/// Ranks in a separate group, on which unmatched calls are left.
 std::shared_ptr<Communicator> watched_ranks() {
   return std::make_shared<CallTimeout>(world()->split(0, this_rank));
 }
 
-/// What training threw here, within a time that no wait for ever keeps.
+/// The error of training on this rank, within a time limit.
 std::string error_of(SessionOptions session, const std::string& scheme,
                      const std::shared_ptr<Communicator>& ranks) {
   Recipe recipe = Recipe::parse(kLoneRecipe, "tiny.yaml");
@@ -79,7 +79,7 @@ std::string error_of(SessionOptions session, const std::string& scheme,
   } catch (const Error& error) {
     words = error.what();
   }
-  // A failure is told to who has waited for half a second; the rest is a busy machine's.
+  // Ranks that have waited for half a second learn of the failure; the rest is for a busy machine.
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
   world()->barrier();
   return words;

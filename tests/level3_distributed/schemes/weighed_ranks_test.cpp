@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where samples count differently, or a batch has fewer samples than there are ranks, n ranks train
-// as one with the whole batch.
+// n ranks train as a single rank with the whole batch, even if samples have different weights or a
+// batch has fewer samples than ranks.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -31,7 +31,7 @@ struct Scheme {
   int least_ranks = 1;
 };
 
-/// Those whose ranks take one step together, by all gradients.
+/// Schemes whose ranks make a common step from all gradients.
 std::vector<Scheme> consistent_schemes() {
   std::vector<Scheme> schemes{
       {"consistent_decentralized"},
@@ -48,7 +48,8 @@ std::vector<Scheme> consistent_schemes() {
   return schemes;
 }
 
-/// Of the first batch samples 0 to 3 do not count: of two ranks or more one has none that does.
+/// Samples 0 to 3 of the first batch do not count, so with two or more ranks one has no sample that
+/// counts.
 WeighedSamples samples_for(const WeighedClasses& model) {
   WeighedSamples samples(kWeighedSamples, model.ignored, 21, 0, 4);
   samples.labels.back() = model.ignored == 2 ? 0 : 2;

@@ -165,7 +165,7 @@ TEST_CASE("ok_topk keeps its threshold and parts as many steps as it is told") {
     const auto sent = world()->traffic().since(before).total().bytes_sent;
     CHECK(sent == (n == 1 ? 0 : of_sum + told + (step % 3 == 0 ? to_agree : 0)));
     if (step != 4) continue;
-    const ValueMap state = algorithm->state();  // one that goes on does so with what was agreed
+    const ValueMap state = algorithm->state();  // a restored one continues with the agreed state
     algorithm = sparse_all_reduces().at("ok_topk").make(thrice);
     algorithm->restore(state);
   }
@@ -203,7 +203,7 @@ TEST_CASE("what ok_topk sends between ranks stays, however many there are and wh
 
 TEST_CASE("a message that is no stream is refused by name of the rank") {
   if (n == 1) return;
-  // Another program on the other side: rank 0 sends nonsense in place of a part.
+  // A faulty partner: rank 0 sends garbage instead of a part.
   const int tag = world()->own_tag() + 1;  // that the next algorithm will use
   if (rank == 0) {
     const Tensor nonsense = Tensor::vector<std::uint8_t>({2, 0, 0, 0, 9, 9});

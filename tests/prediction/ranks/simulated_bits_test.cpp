@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each real rank simulates all of them, and compares what its own part gave.
+// Each real rank simulates all ranks, and compares the result of its own part.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 using Ranks = std::shared_ptr<Communicator>;
 
-/// Of sizes so different that the order of additions shows in the sums.
+/// Numbers of such different magnitudes that sums depend on the order of additions.
 Tensor irregular(int rank, std::int64_t elements) {
   Tensor data = Tensor::empty(DType::float32, {elements});
   for (std::int64_t i = 0; i < elements; ++i) {
@@ -35,8 +35,8 @@ struct Outcome {
   Traffic traffic;
 };
 
-/// What a call makes of this rank's data, and what it said for it, on real or simulated ranks.
-/// `prepare` gives the call; what it says itself, such as where its memory is, is not counted.
+/// The result of a call for this rank's data, and its traffic, on real or simulated ranks.
+/// `prepare` returns the call; its own traffic, such as for setting up memory, is not counted.
 template <class Prepare>
 Outcome outcome(const Ranks& ranks, std::int64_t elements, const Prepare& prepare) {
   Outcome result{irregular(ranks->rank(), elements), {}};

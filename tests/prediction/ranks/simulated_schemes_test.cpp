@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training on simulated ranks, with real data, against the same on real ones.
+// Training on simulated ranks with real data, compared with real ranks.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Trained {
   Traffic traffic;
 };
 
-/// What `train` gives on real ranks and on simulated ones, at this rank.
+/// The results of `train` on real and on simulated ranks, on this rank.
 template <class Train>
 void compare_schemes(const std::string& what, const Train& train, double tolerance = 0) {
   CAPTURE(what);
@@ -52,15 +52,15 @@ void compare_schemes(const std::string& what, const Train& train, double toleran
   CHECK(real.traffic.by_call == simulated.traffic.by_call);
 }
 
-/// Of a quadratic per rank, whose parameter is one number.
+/// Training of a quadratic per rank with a single parameter.
 std::vector<float> trained_quadratic(const std::string& name, const Settings& settings,
                                      const Ranks& ranks) {
   const auto optimizer =
       distributed_optimizers().at(name).make(testing::local_optimizer("sgd", 0.1), ranks, settings);
   const auto r = static_cast<std::size_t>(ranks->rank());
   testing::x_of(*optimizer) = testing::kDifferent.x[r];
-  // As float32: the library adds doubles in an order of its own, which shows in the last bits
-  // alone.
+  // Compared in float32: the library adds doubles in its own order, which affects only the last
+  // bits.
   std::vector<float> path;
   for (int step = 0; step < 5; ++step) {
     (void)optimizer->step(
@@ -117,7 +117,7 @@ std::vector<float> trained_lenet(const std::string& exchange, const Ranks& ranks
 
 TEST_CASE("every exchange of gradients gives the same parameters and counts") {
   for (const auto& name : gradient_exchanges().names()) {
-    if (name == "one_bit_adam") continue;  // of a rule of its own
+    if (name == "one_bit_adam") continue;  // needs its own rule
     // The library's reduce-scatter, on which shards go, adds in an order of its own: of numbers
     // below 1 a few roundings of float32.
     const double tolerance = name == "sharded" ? 1e-6 : 0;

@@ -13,32 +13,35 @@
 namespace d5 {
 
 struct CollectiveBenchOptions {
-  std::vector<EntryChoice> algorithms = {};  ///< none: all of the registry, `mpi` first
-  /// Of the data in float32. A size that does not divide among ranks where each has a part is
-  /// rounded up to one that does.
-  std::vector<std::int64_t> sizes = {};  ///< none: `default_collective_sizes()`
+  std::vector<EntryChoice> algorithms = {};  ///< empty: all registered ones, `mpi` first
+  /// Bytes of the float32 data; empty: `default_collective_sizes()`. If each rank has a part, a
+  /// size is rounded up until it divides evenly among the ranks.
+  std::vector<std::int64_t> sizes = {};
   MeasureOptions measuring = {};
-  std::string command_options = {};  ///< of the program, at the end of a record's command
+  std::string command_options = {};  ///< the program's options, appended to a record's command
 };
 
 /// 4 B to 64 MiB by factors of 4.
 [[nodiscard]] std::vector<std::int64_t> default_collective_sizes();
-/// The bytes of DeepBench's all-reduces, from a file with a column "elements".
-/// Throws: IoError, FormatError.
+/// Sizes (bytes) of DeepBench's all-reduces, from a file with a column "elements". Throws: IoError,
+/// FormatError.
 [[nodiscard]] std::vector<std::int64_t> deepbench_all_reduce_sizes(const std::string& file);
 
-/// Times algorithms of one kind, interleaved size by size, judged before the clock and after it.
-/// For each size and algorithm: "time" of a call, on the rank that took longest, sample by sample;
-/// "algorithm_bandwidth", bytes of the data a second; "bus_bandwidth", that times
-/// `CollectiveKind::bus_factor`; after those of the first that is right "time_ratio" to it. Each
-/// call has data that no call before had; ranks leave a barrier together. Short calls are timed as
-/// several in a row (the condition "repetitions").
+/// Times the algorithms of one kind of collective, interleaved size by size. Results are checked
+/// before and after the timed calls. Each call has new data and begins after a barrier. Short calls
+/// are timed as several in a row (the condition "repetitions"). Records per size and algorithm:
 ///
-/// Rank 0 measures, and the others do what it orders: the records are rank 0's, elsewhere there are
-/// none. Throws: NotFound, ValueError (on all ranks alike); where a rank fails alone, what that was
-/// there, and CommunicationError on the others, which names it. What fails in a call that is timed,
-/// but not in the one that is judged before it, is seen within the timeout of `ranks`, if it has
-/// one.
+/// - "time": a call's time on the slowest rank, sample by sample;
+/// - "algorithm_bandwidth": bytes of the data per second;
+/// - "bus_bandwidth": algorithm bandwidth times `CollectiveKind::bus_factor`;
+/// - "time_ratio": time relative to that of the first correct algorithm.
+///
+/// Rank 0 measures and directs the others; only rank 0 returns records.
+///
+/// Throws: NotFound, ValueError (on all ranks alike). If one rank fails alone, it throws its own
+/// error, and the others throw a CommunicationError that names the rank. A failure in a timed call
+/// that did not occur in the checked call before it is seen within the timeout of `ranks`, if there
+/// is one.
 [[nodiscard]] std::vector<Measurement> bench_collective(CallKind kind,
                                                         const CollectiveBenchOptions& options,
                                                         Communicator& ranks);

@@ -12,32 +12,32 @@
 
 namespace d5 {
 
-/// One kind of collective whose algorithms are chosen by name: what checks and measures them all
-/// needs to know.
+/// One kind of collective whose algorithms are chosen by name, described for the check and the
+/// bench, which work for every kind.
 ///
-/// Every kind moves one sequence of elements, of which rank r brings `brings(r)` and gets
-/// `gets(r)`, equal as can be where it is a part:
+/// Every kind moves one sequence of elements. Rank r contributes the range `brings(r)` and receives
+/// the range `gets(r)`; parts are as equal as possible:
 ///
-///     kind            brings    gets      element j of what it gets
-///     all_reduce      all       all       of all ranks' j, reduced
+///     kind            brings    gets      element j of the result
+///     all_reduce      all       all       reduction of all ranks' j
 ///     broadcast       all       all       the root's j
-///     reduce_scatter  all       part r    of all ranks' j, reduced
-///     all_gather      part r    all       that of the rank whose part it is
+///     reduce_scatter  all       part r    reduction of all ranks' j
+///     all_gather      part r    all       j of the rank that owns the part
 struct CollectiveKind {
-  /// An algorithm that was made; the call has the tensors of `call_of`.
+  /// An instance of an algorithm. `start` takes the tensors of `call_of`.
   struct Algorithm {
     std::shared_ptr<Collective> algorithm;
     std::function<std::unique_ptr<Request>(Communicator&, CommunicationCall& call)> start;
   };
 
   CallKind call;
-  std::string word;    ///< of the program: "reduce-scatter"
-  std::string plural;  ///< of `d5 list`
+  std::string word;    ///< name on the command line: "reduce-scatter"
+  std::string plural;  ///< name in `d5 list`
   std::vector<std::string> (*names)();
   /// Throws: NotFound, ValueError.
   Algorithm (*make)(const EntryChoice& choice);
-  /// Bytes on the wire of the slowest link, for each byte of the data, of an algorithm that sends
-  /// no more than it must: algorithm bandwidth times it is the bus bandwidth. Source: nccl-tests.
+  /// Bus bandwidth divided by algorithm bandwidth: the bytes that an optimal algorithm moves over
+  /// the slowest link for each byte of data. Source: nccl-tests.
   double (*bus_factor)(int ranks);
 
   [[nodiscard]] bool reduces() const {
@@ -49,8 +49,8 @@ struct CollectiveKind {
   [[nodiscard]] ElementRange gets(int rank, const Parts& parts) const {
     return call == CallKind::reduce_scatter ? parts[rank] : ElementRange{0, parts.elements()};
   }
-  /// Tensors for one call on a rank; what it brings is in `input`, or in `output` where the call
-  /// has one tensor alone.
+  /// Tensors for one call on a rank. The rank's contribution is in `input`, or in `output` if the
+  /// call has only one tensor.
   [[nodiscard]] CommunicationCall call_of(DType dtype, int rank, const Parts& parts) const;
   [[nodiscard]] static Tensor& brought(CommunicationCall& call) {
     return call.input.defined() ? call.input : call.output;

@@ -19,22 +19,22 @@ struct ElementRange {
   bool operator==(const ElementRange&) const = default;
 };
 
-/// What one rank does in a collective over one buffer, round by round, before anything is sent: it
-/// can be counted, and tried on any number of ranks without a launcher.
+/// The sends and receives of one rank in a collective over one buffer, round by round. A plan is
+/// data: its traffic can be counted, and it can be tested for any number of ranks without a
+/// launcher.
 ///
-///     CollectivePlan plan;                                   // two ranks exchange, and add
+///     CollectivePlan plan;                                   // two ranks exchange and add
 ///     plan.round(0).sends.push_back({1 - rank, {0, n}});
 ///     plan.round(0).receives.push_back({1 - rank, {0, n}, CollectivePlan::Then::reduce});
 ///     start_plan(ranks, plan, data)->wait();
 ///
-/// A round sends what the buffer held before it. Its receives are reduced in their order, so the
-/// order of operands is the plan's and not that of arrival. Two ranks' messages of one direction
-/// meet in the order of their rounds.
+/// A round sends what the buffer held before the round. Its receives are reduced in the order of
+/// the plan, not of arrival. Messages from one rank to another match in the order of their rounds.
 struct CollectivePlan {
   enum class Then {
     keep,                  ///< overwrites the range
-    reduce,                ///< range ⊕ what came
-    reduce_incoming_first  ///< what came ⊕ range: of two that exchange, one reduces so
+    reduce,                ///< range ⊕ received
+    reduce_incoming_first  ///< received ⊕ range: one of two ranks that exchange uses it
   };
   struct Send {
     int to = 0;
@@ -51,17 +51,17 @@ struct CollectivePlan {
   };
   std::vector<Round> rounds = {};
 
-  /// That of an index; there are at least as many afterwards.
+  /// The round at `index`; missing rounds are added.
   Round& round(std::size_t index);
-  /// The one after all others.
+  /// Appends a round.
   Round& next_round() { return round(rounds.size()); }
-  /// What `Traffic` counts of it.
+  /// The traffic that `Traffic` counts for this plan.
   [[nodiscard]] Traffic::Line volume(std::int64_t element_bytes) const;
 };
 
-/// Carries it out on a flat view of `data`, under way when it returns; all ranks start plans that
-/// fit together. `finish` is called once, after the last round. `chunk_bytes` is what the plan
-/// heeds of its resources (`CommunicationResources`), for records.
+/// Starts the plan on a flat view of `data`; the plans of all ranks must match. `finish` is called
+/// once, after the last round. `chunk_bytes` is the chunk size that the plan was made with
+/// (`CommunicationResources`), for the record.
 [[nodiscard]] std::unique_ptr<Request> start_plan(Communicator& ranks, CollectivePlan plan,
                                                   const Tensor& data,
                                                   Reduction reduction = Reduction::sum,

@@ -10,20 +10,21 @@
 
 namespace d5 {
 
-/// What `d5 all-reduce check` does, and the same of broadcasts, reduce-scatters and all-gathers: an
-/// algorithm of its registry, on all ranks, with tensors from no element to 70,001. Records, the
-/// same on each rank, a sample a tensor, KIND before each name (`all_reduce_error`):
+/// Checks one algorithm of a kind of collective on all ranks, with tensors of 0 to 70,001 elements:
+/// `d5 all-reduce check` and its siblings. The records are the same on each rank and have one
+/// sample for each tensor. Their names begin with the kind (`all_reduce_error`):
 ///
-/// - `error`: of sums of random numbers, in units of the rounding that n - 1 additions in any order
-///   may do to the sum of magnitudes, at most 1; where nothing is summed, wrong elements;
-/// - `agreement`: of an all-reduce, elements that differ in any bit from rank 0's; none may;
-/// - `extremes`: where it reduces, wrong elements of maxima and minima; none may be;
-/// - `under_way`: wrong elements of several that are under way at once and that ranks move on in
-///   orders of their own; none may be;
-/// - `volume`: calls and bytes counted that differ from what the algorithm tells of itself, if it
-///   does; none may. The conditions "calls" and "bytes_sent" are rank 0's of the largest tensor.
+/// - `error`: error of sums of random numbers, at most 1. The unit is the rounding bound of n - 1
+///   additions in any order of the sum of magnitudes. Kinds without a sum: wrong elements, 0
+///   expected;
+/// - `agreement`: all-reduce only; elements that differ in any bit from rank 0's, 0 expected;
+/// - `extremes`: reducing kinds only; wrong elements of maxima and minima, 0 expected;
+/// - `under_way`: wrong elements with several requests in flight that each rank completes in
+///   another order, 0 expected;
+/// - `volume`: counted calls and bytes that differ from `Collective::volume`, if the algorithm has
+///   it, 0 expected. The conditions "calls" and "bytes_sent" are rank 0's for the largest tensor.
 ///
-/// One rank alone has nothing to say: then they are skipped, with the way to start several.
+/// On a single rank the records are skipped; their reason says how to start several ranks.
 ///
 /// A collective: all ranks call it. Throws: NotFound, ValueError, CommunicationError.
 [[nodiscard]] std::vector<Measurement> check_collective(CallKind kind, const EntryChoice& choice,

@@ -11,29 +11,31 @@
 
 namespace d5 {
 
-/// The parts of a buffer, one a rank, one after the other. Part p is that of p modulo their number.
+/// The parts of a buffer, one for each rank, in order. An index wraps around: part p is part p
+/// modulo `size()`.
 class Parts {
  public:
-  /// As equal as can be.
+  /// Parts as equal as possible.
   Parts(std::int64_t elements, int parts);
   explicit Parts(const RankCounts& counts);
   [[nodiscard]] int size() const { return int(offsets_.size()) - 1; }
   [[nodiscard]] std::int64_t elements() const { return offsets_.back(); }
   [[nodiscard]] ElementRange operator[](int part) const;
-  /// Parts `begin` to `end` - 1, which do not go round.
+  /// The range of parts `begin` to `end` - 1; these do not wrap around.
   [[nodiscard]] ElementRange between(int begin, int end) const;
-  /// The same parts in an order that begins with another one.
+  /// The same parts, rotated to begin with part `first`.
   [[nodiscard]] Parts rotated(int first) const;
 
  private:
   std::vector<std::int64_t> offsets_;
 };
 
-/// An all-reduce that is a plan over the data.
+/// An all-reduce described by a plan over the data.
 class PlannedAllReduce : public AllReduce {
  public:
   [[nodiscard]] virtual CollectivePlan plan(const CollectiveSize& size) const = 0;
-  /// The same in messages of at most so many bytes, with the same bits; nothing where it has none.
+  /// The plan with messages of at most `chunk_bytes`, with the same result bits; nullopt if the
+  /// algorithm cannot chunk.
   [[nodiscard]] virtual std::optional<CollectivePlan> plan_in_chunks(
       const CollectiveSize& size, std::int64_t chunk_bytes) const {
     (void)size, (void)chunk_bytes;
@@ -45,7 +47,7 @@ class PlannedAllReduce : public AllReduce {
   }
 };
 
-/// A broadcast that is a plan over the data. Throws: ValueError for a root that is no rank.
+/// A broadcast described by a plan over the data. Throws: ValueError for a root outside the ranks.
 class PlannedBroadcast : public Broadcast {
  public:
   [[nodiscard]] virtual CollectivePlan plan(const CollectiveSize& size) const = 0;
@@ -55,8 +57,8 @@ class PlannedBroadcast : public Broadcast {
   }
 };
 
-/// A reduce-scatter that is a plan over a copy of `all`, of which part r holds rank r's result in
-/// the end. Throws: ShapeError, TypeError.
+/// A reduce-scatter described by a plan over a copy of `all`. At the end part r holds rank r's
+/// result. Throws: ShapeError, TypeError.
 class PlannedReduceScatter : public ReduceScatter {
  public:
   [[nodiscard]] virtual CollectivePlan plan(int rank, const Parts& parts) const = 0;
@@ -67,13 +69,14 @@ class PlannedReduceScatter : public ReduceScatter {
   }
 };
 
-/// An all-gather that is a plan over `all`, in which this rank's part stands already; if it asks,
-/// over a buffer that begins with this rank's part. Throws: ShapeError, TypeError.
+/// An all-gather described by a plan over `all`, which already holds this rank's part. With
+/// `Order::from_mine` the plan's buffer begins with this rank's part. Throws: ShapeError,
+/// TypeError.
 class PlannedAllGather : public AllGather {
  public:
   enum class Order { from_rank_0, from_mine };
   explicit PlannedAllGather(Order order = Order::from_rank_0) : order_(order) {}
-  /// `parts` are in the order of ranks, whatever the order of the buffer.
+  /// `parts` are in rank order, whatever the order of the buffer.
   [[nodiscard]] virtual CollectivePlan plan(int rank, const Parts& parts) const = 0;
   [[nodiscard]] Order order() const { return order_; }
   std::unique_ptr<Request> start(Communicator& ranks, const Tensor& mine, Tensor& all,

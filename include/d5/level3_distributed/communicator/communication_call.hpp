@@ -14,13 +14,13 @@ struct CallOptions;
 
 enum class Reduction { sum, maximum, minimum };
 
-/// Of a receive: from whoever sends first.
+/// Source of a receive that matches a message from any rank.
 inline constexpr int kAnyRank = -1;
 
-/// Elements of each rank, where they differ; empty: all have equally many.
+/// Elements of each rank; empty: the same number on all.
 using RankCounts = std::vector<std::int64_t>;
 
-/// What a receive got.
+/// Source and size of a received message.
 struct Received {
   int from = kAnyRank;
   std::int64_t elements = 0;
@@ -38,29 +38,30 @@ enum class CallKind {
   receive,
   barrier,
   split,
-  schedule  ///< an algorithm of several calls (`run_schedule`), of which observers hear as of one
+  schedule  ///< an algorithm of several calls (`run_schedule`), observed as one
 };
-/// "all_reduce", "send", ...: the lines of `Traffic`.
+/// "all_reduce", "send", ...: the keys of `Traffic`.
 [[nodiscard]] std::string_view name_of(CallKind kind);
 /// Whether all ranks of the group take part.
 [[nodiscard]] inline bool is_collective(CallKind kind) {
   return kind != CallKind::send && kind != CallKind::receive && kind != CallKind::schedule;
 }
 
-/// One call of a communicator: what its transport carries out, and what decorators pass on.
+/// One call of a communicator. Decorators pass it on, the transport executes it.
 struct CommunicationCall {
   CallKind kind = CallKind::barrier;
   Tensor input = {};   ///< all_gather, reduce_scatter, gather, scatter, all_to_all, send
-  Tensor output = {};  ///< the result; of all_reduce and broadcast the input too
+  Tensor output = {};  ///< the result; for all_reduce and broadcast the input too
   Reduction reduction = Reduction::sum;
-  int peer = kAnyRank;  ///< the root, or the other rank of send and receive
+  int peer = kAnyRank;  ///< the root, or the partner of a send or receive
   int tag = 0;
   RankCounts input_counts = {};   ///< scatter, reduce_scatter, all_to_all
   RankCounts output_counts = {};  ///< gather, all_gather, all_to_all
-  Received* received = nullptr;   ///< of a receive that takes fewer elements too
-  std::int64_t number = -1;       ///< of a collective, in its group, from 0: the same on every rank
+  Received* received = nullptr;   ///< set for a receive that accepts a shorter message
+  /// Sequence number of a collective in its group, from 0; the same on every rank.
+  std::int64_t number = -1;
   std::int64_t bytes_sent = 0, bytes_received = 0;  ///< as `Traffic` counts them
-  std::shared_ptr<const CallOptions> options = {};  ///< null: none were given
+  std::shared_ptr<const CallOptions> options = {};  ///< null: defaults
 };
 
 /// "all_reduce of 1000 x float32", "send of 3 x int64 to rank 1, tag 7": for messages.

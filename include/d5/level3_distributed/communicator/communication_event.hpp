@@ -10,34 +10,34 @@
 
 namespace d5 {
 
-/// One call, as observers are told of it.
+/// One call, as observers see it.
 struct CommunicationInfo {
-  std::uint64_t id = 0;     ///< of this process, in the order of asking
+  std::uint64_t id = 0;     ///< unique in this process, in call order
   std::string_view call;    ///< "all_reduce", "send", ...
   std::string_view group;   ///< `Communicator::name`
-  int rank = 0, peer = -1;  ///< of the outermost communicator; peer: root or partner, -1 without
+  int rank = 0, peer = -1;  ///< in the outermost communicator; peer: root or partner, -1 if none
   std::int64_t bytes_sent = 0, bytes_received = 0;  ///< as `Traffic` counts them
-  /// On the clock of `Trace::now_ns`: when it was asked for, when the transport took it, and when
-  /// it was complete; 0: not yet.
+  /// Time on the clock of `Trace::now_ns` when the call was made, when the transport took it, and
+  /// when it was complete; 0: not yet.
   std::int64_t asked_ns = 0, begun_ns = 0, ended_ns = 0;
-  std::string_view label = {};  ///< and what follows: of `CallOptions`, where some were given
-  int priority = 0;
-  const UsedResources* used = nullptr;  ///< when it is complete
+  std::string_view label = {};          ///< `CallOptions::label`
+  int priority = 0;                     ///< `CallOptions::priority`
+  const UsedResources* used = nullptr;  ///< set once the call is complete, if options were given
 };
 
-/// Hooks of a communicator (`Communicator::events`), on the thread that calls it: of its own calls
-/// and those of its groups. A communicator that nobody observes pays one branch a call.
+/// Hooks of a communicator (`Communicator::events`), for its own calls and those of its groups.
+/// They run on the calling thread. Without observers a call costs one extra branch.
 class CommunicationEvent : public virtual Event {
  public:
-  /// Once a call, before it begins.
+  /// Called once per call, before it begins.
   virtual void before_call(const CommunicationInfo& call) { (void)call; }
-  /// Once a call, when it returns; what `start_...` began may still be under way.
+  /// Called once per call, when it returns. A request of `start_...` may still be in flight.
   virtual void after_call(const CommunicationInfo& call) { (void)call; }
-  /// Once a call, when this rank learns that it is complete: of a blocking one just before
-  /// `after_call`.
+  /// Called once per call, when this rank learns that it is complete; for a blocking call just
+  /// before `after_call`.
   virtual void complete(const CommunicationInfo& call) { (void)call; }
-  /// Around each wait for what `start_...` began while somebody observed. `Request::done` waits for
-  /// nothing, and nobody hears of it.
+  /// Called around each wait for a request that `start_...` returned while observed.
+  /// `Request::done` does not wait and is not observed.
   virtual void before_wait(const CommunicationInfo& call) { (void)call; }
   virtual void after_wait(const CommunicationInfo& call) { (void)call; }
 };

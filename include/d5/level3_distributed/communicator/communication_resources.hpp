@@ -9,57 +9,56 @@
 
 namespace d5 {
 
-/// What a thread does between two looks at what it waits for.
+/// Behaviour of a waiting thread between two polls.
 enum class Waiting {
-  usual,  ///< gives the core away, and sleeps after a while
+  usual,  ///< yields the core, and sleeps after a while
   spin,   ///< keeps the core
-  yield,  ///< gives the core away each time
+  yield,  ///< yields the core after each poll
   sleep   ///< at least 50 us
 };
 
-/// What one started call may take of its rank's processor; what is left open is as ever. Results
-/// do not depend on it, to the bit.
+/// The processor resources that one started call may use on its rank. Unset fields keep the default
+/// behaviour. Results are the same to the bit, whatever the resources.
 ///
 ///     ranks->with({.resources = {.threads = 1, .waiting = Waiting::spin}},
 ///                 [&] { return ring->start(*ranks, gradient); });
 ///
-/// All ranks give the same `threads` and `chunk_bytes`; the others are each rank's own affair.
+/// All ranks give the same `threads` and `chunk_bytes`; the other fields may differ between ranks.
 struct CommunicationResources {
-  /// That move it on. 0: the computing thread does, when it asks or waits; what was started before
-  /// through the same memory or thread goes on with it.
+  /// Threads that progress the call. 0: the computing thread progresses it when it polls or waits,
+  /// together with earlier calls on the same memory or thread.
   std::optional<int> threads = {};
-  std::optional<std::int64_t> chunk_bytes = {};  ///< of data in a piece
-  /// The system's numbers of those that its threads run on, thread i on the i-th; empty: wherever
-  /// the process may.
+  std::optional<std::int64_t> chunk_bytes = {};  ///< size of a message
+  /// System core numbers, thread i on the i-th core; empty: all cores of the process.
   std::vector<int> cores = {};
   Waiting waiting = Waiting::usual;
-  std::chrono::nanoseconds poll_interval{0};  ///< at least so long from look to look
+  std::chrono::nanoseconds poll_interval{0};  ///< minimum time between two polls
 
   bool operator==(const CommunicationResources&) const = default;
 };
 
-/// "threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us"; "default" where all is left open.
+/// "threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us"; "default" if no field is set.
 [[nodiscard]] std::string to_words(const CommunicationResources& resources);
-/// What `to_words` reads. `cores` may also be "shared", those that the calling thread is bound to,
-/// or "apart", all others that the process may use. Throws: ValueError.
+/// The inverse of `to_words`. `cores` may also be "shared" (the cores that the calling thread is
+/// bound to) or "apart" (all other cores of the process). Throws: ValueError.
 [[nodiscard]] CommunicationResources resources_of(const std::string& words);
-/// Throws: ValueError for less than no thread or one byte, and for cores that do not exist or that
-/// the process may not use.
+/// Checks the values. Throws: ValueError for a negative number of threads, chunks below one byte,
+/// and cores that do not exist or that the process may not use.
 void expect_usable(const CommunicationResources& resources);
 
-/// What a call really ran with.
+/// The resources that a call really ran with.
 struct UsedResources {
   CommunicationResources resources;
-  std::string ignored = {};  ///< "cores: no thread moves it on"; empty: nothing that was asked for
+  std::string ignored = {};  ///< "threads: no ProgressThread ..."; empty: all were used
 };
-/// All that was asked for was ignored, for that reason.
+/// Marks all requested resources as ignored, with the reason.
 [[nodiscard]] UsedResources ignore_all(const CommunicationResources& asked,
                                        const std::string& reason);
 
-/// What may be said of one started call (`Communicator::with`).
+/// Options of one started call (`Communicator::with`).
 struct CallOptions {
   CommunicationResources resources = {};
-  int priority = 0;        ///< of several under way, a higher one is moved on first
+  int priority = 0;        ///< requests of higher priority progress first
   std::string label = {};  ///< for observers
 };
 

@@ -14,21 +14,21 @@
 
 namespace d5 {
 
-/// An algorithm over started calls, written as straight code: it sleeps where it waits for some,
-/// and whoever started it computes meanwhile.
+/// A coroutine for algorithms of several calls: it suspends at each wait, so that the caller can
+/// compute meanwhile.
 ///
-///     CommunicationSchedule to_all(Communicator& ranks, Tensor data) {          // parameters by
-///     value
+///     CommunicationSchedule to_all(Communicator& ranks, Tensor data) {  // tensors by value
 ///       auto sum = ranks.start_reduce_scatter(...);
 ///       co_await sum;
 ///       std::vector<std::unique_ptr<Request>> both = ...;
 ///       co_await both;
 ///     }
-///     auto request = run_schedule(ranks, to_all(ranks, data));     // under way
+///     auto request = run_schedule(ranks, to_all(ranks, data));     // in flight
 ///
-/// What it waits for is a variable of its own, not a temporary. After its first wait it sends and
-/// receives, with a tag of its own (`Communicator::own_tag`), and calls no collective: ranks call
-/// these in one order, and several schedules go on in an order of each rank's.
+/// An awaited request must be a variable, not a temporary. After its first wait a schedule may send
+/// and receive, with a tag from `Communicator::own_tag`, but must not call a collective: all ranks
+/// must call collectives in the same order, and several schedules progress in a different order on
+/// each rank.
 class CommunicationSchedule {
  public:
   class Sleep;
@@ -43,16 +43,17 @@ class CommunicationSchedule {
     if (handle_) handle_.destroy();
   }
 
-  /// Goes as far as it can without waiting: whether it is at its end. Throws: what it threw.
+  /// Runs as far as possible without waiting; returns whether the coroutine has ended. Rethrows its
+  /// exception.
   bool advance();
-  /// Waits for the calls that it waits for now.
+  /// Blocks until the awaited calls are done.
   void wait_for_calls();
 
  private:
   Handle handle_;
 };
 
-/// Until these are done.
+/// Awaitable that is ready when all `calls` are done.
 class CommunicationSchedule::Sleep {
  public:
   explicit Sleep(std::span<const std::unique_ptr<Request>> calls) : calls_(calls) {}
@@ -79,15 +80,14 @@ struct CommunicationSchedule::promise_type {
   Sleep await_transform(const std::vector<std::unique_ptr<Request>>& calls) { return Sleep(calls); }
 };
 
-/// What an algorithm tells of itself, for `Request::used`.
+/// Facts about an algorithm, for `Request::used`.
 struct ScheduleFacts {
-  std::optional<std::int64_t> chunk_bytes = {};  ///< that it was asked for, and cuts data by
-  bool ignores_resources = false;                ///< one that only waits for others
+  std::optional<std::int64_t> chunk_bytes = {};  ///< requested; nullopt: it does not chunk
+  bool ignores_resources = false;                ///< an algorithm that only waits for others
 };
 
-/// The request of a schedule. Waiting for one, or asking whether it is done, moves on all that are
-/// under way on `ranks`, its groups and what they are groups of: ranks may wait for several in
-/// different orders.
+/// Starts a schedule. Waiting for its request, or polling it, progresses all schedules in flight on
+/// `ranks`, its groups and its parents, so ranks may wait for several in different orders.
 [[nodiscard]] std::unique_ptr<Request> run_schedule(Communicator& ranks,
                                                     CommunicationSchedule schedule,
                                                     const ScheduleFacts& facts = {});

@@ -9,10 +9,10 @@
 
 namespace d5 {
 
-/// The agreement of a communicator's ranks. Numbers are gathered and summed in the order of ranks,
-/// on each of them: the same bits, whatever algorithm carries them.
+/// Agreement of a communicator's ranks. Each rank gathers all numbers and sums them in rank order,
+/// so the bits are the same whatever algorithm moves them.
 ///
-/// A scheme in which only some ranks train gives theirs to its optimizer:
+/// If only some ranks train, a scheme gives their agreement to its optimizer:
 ///
 ///     local().set_agreement(std::make_shared<CommunicatorAgreement>(workers));
 ///

@@ -8,11 +8,11 @@
 
 namespace d5 {
 
-/// A communicator that does something besides what another one does: delays, checks, faults. It
-/// counts and tells observers in place of the one inside, so that nothing counts twice.
+/// A communicator around another one that adds behaviour: delays, checks, faults. It counts and
+/// notifies observers in place of the inner one, so that nothing counts twice.
 ///
-/// A subclass overrides `do_start`, and `do_run` where it need not: this one's starts, and waits.
-/// Groups are decorated as well.
+/// A subclass overrides `do_start`, and `do_run` if blocking calls need not start and wait. Groups
+/// are decorated as well.
 class CommunicatorDecorator : public Communicator {
  public:
   explicit CommunicatorDecorator(std::shared_ptr<Communicator> inner) : inner_(std::move(inner)) {}
@@ -43,7 +43,7 @@ class CommunicatorDecorator : public Communicator {
   void answer_end() override { inner_->answer_end(); }
 
  protected:
-  /// The same decoration around a group of the one inside.
+  /// The same decoration around a group of the inner communicator.
   [[nodiscard]] virtual std::shared_ptr<Communicator> decorate(
       std::shared_ptr<Communicator> group) = 0;
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override {
@@ -52,16 +52,17 @@ class CommunicatorDecorator : public Communicator {
   [[nodiscard]] std::shared_ptr<Communicator> do_split(int color, int order) override;
   [[nodiscard]] std::shared_ptr<Communicator> do_group(const std::vector<int>& ranks) override;
 
-  /// The call, as the one inside carries it out.
+  /// Starts the call on the inner communicator.
   [[nodiscard]] std::unique_ptr<Request> start_inner(const CommunicationCall& call) {
     return inner_->do_start(call);
   }
   void run_inner(const CommunicationCall& call) { inner_->do_run(call); }
   [[nodiscard]] Communicator& inner() const { return *inner_; }
-  /// A group of the same ranks with nothing around it, which counts nowhere: for what a decoration
-  /// says itself. A collective.
+  /// An undecorated, uncounted group of the same ranks, for the decorator's own messages. A
+  /// collective.
   [[nodiscard]] std::shared_ptr<Communicator> own_group() const;
-  /// Of the outermost communicator, for who moves them on.
+  /// The schedules of the outermost communicator, for the decorator that progresses them; null in a
+  /// group.
   [[nodiscard]] std::shared_ptr<detail::SchedulesUnderWay> schedules_under_way() {
     (void)schedules();
     return parent_ ? nullptr : schedules_;

@@ -8,14 +8,14 @@
 
 namespace d5 {
 
-/// The records of all ranks, the same on each: `mine` of every rank are of the same metrics in the
-/// same order. Samples become maximum, sum or mean over the ranks, as `Measurement::over_ranks`
-/// says; the worst status and its reason stand. Records that are `apart`, and those of which ranks
-/// took different numbers of samples, become one a rank, with the condition "rank". Of a rank that
-/// did not train (a server) only records with samples count.
+/// Joins the records of all ranks; the result is the same on each. Every rank passes the same
+/// metrics in the same order. Samples become the maximum, sum or mean over the ranks
+/// (`Measurement::over_ranks`), with the worst status and its reason. Records that are `apart`, or
+/// whose ranks took different numbers of samples, are kept once per rank, with the condition
+/// "rank". From a rank that did not train (a server) only records with samples count.
 ///
-/// A collective: all ranks call it. Throws: CommunicationError, FormatError if ranks call it with
-/// records of other metrics.
+/// A collective: all ranks call it. Throws: CommunicationError; FormatError if the ranks' metrics
+/// differ.
 [[nodiscard]] std::vector<Measurement> gather_records(std::vector<Measurement> mine,
                                                       Communicator& ranks, bool trained = true);
 

@@ -14,28 +14,27 @@ class CallThread;
 }
 
 struct ProgressThreadOptions {
-  /// The place of the thread's core among those that the process may use; none: wherever the
-  /// system puts it.
+  /// Index of the thread's core among the cores that the process may use; nullopt: not pinned.
   std::optional<int> place = {};
 };
 
-/// A communicator whose calls go on while the rank computes: a thread of its own makes them all,
-/// and moves on the schedules that are under way, their arithmetic with them.
+/// A communicator with asynchronous progress: a dedicated thread makes all calls, and runs the
+/// schedules in flight, their arithmetic included, while the rank computes.
 ///
 ///     auto ranks = std::make_shared<ProgressThread>(world());
-///     auto request = ring->start(*ranks, gradient);     // under way, and stays so
+///     auto request = ring->start(*ranks, gradient);     // progresses by itself
 ///     compute();
 ///     request->wait();
 ///
-/// It belongs outside of all other decorators: schedules of a communicator around it are moved on
-/// by their owner, as ever. The communicator inside is the thread's alone until this one's end,
-/// which waits for what is under way. What goes wrong in a started call comes out where it is
-/// waited for. Observers hear of what schedules call on the thread, one call at a time.
+/// Make it the outermost decorator: schedules of a communicator around it are not progressed by the
+/// thread. Only the thread may use the inner communicator until this one ends; the destructor waits
+/// for the calls in flight. An error in a started call is thrown from its wait. Observers of the
+/// calls that schedules make run on the thread, one call at a time.
 ///
-/// A core that it shares with the computation it takes time from: it looks again and again while
-/// something is under way, giving the core away in between.
+/// The thread polls while calls are in flight, and yields between polls. On a shared core it takes
+/// time from the computation.
 ///
-/// Thread safety: as any communicator's; one thread at a time, beside its own.
+/// Thread safety: one caller thread at a time, as for any communicator.
 class ProgressThread final : public CommunicatorDecorator {
  public:
   explicit ProgressThread(std::shared_ptr<Communicator> inner,
@@ -44,15 +43,15 @@ class ProgressThread final : public CommunicatorDecorator {
   [[nodiscard]] std::string medium() const override {
     return inner().medium() + ", moved on by a thread";
   }
-  /// Of memory nobody is asked but its owner, on whichever thread: not watched. Ranks that look
-  /// for their end are answered meanwhile.
+  /// Shared memory can be polled on any thread, so its waits are not watched. Ranks that agree on a
+  /// stop are answered meanwhile.
   [[nodiscard]] std::unique_ptr<Request> watch(const CommunicationCall& call,
                                                std::unique_ptr<Request> request) override;
   void tell_failure() override;
   void forget_failures() override;
   [[nodiscard]] bool end_together(bool wishes) override;
   void answer_end() override;
-  /// What was done about its place: "core 3", "none: ...".
+  /// Result of pinning: "core 3", "none: ...".
   [[nodiscard]] const std::string& pinning() const;
 
  protected:
@@ -68,7 +67,7 @@ class ProgressThread final : public CommunicatorDecorator {
   ProgressThread(std::shared_ptr<Communicator> inner, std::shared_ptr<detail::CallThread> thread);
   void on_thread(const std::function<void()>& what);
   std::shared_ptr<detail::CallThread> thread_;
-  bool owner_ = false;  // not a group
+  bool owner_ = false;  // false in a group
 };
 
 }  // namespace d5

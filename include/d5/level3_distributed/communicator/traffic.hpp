@@ -11,13 +11,13 @@ namespace d5 {
 
 class Communicator;
 
-/// What one rank said to others, by kind of call. The counts are exact, and depend on the calls
-/// alone, never on the algorithm that a library picks inside a call.
+/// The communication of one rank, by kind of call. The counts are exact and depend on the calls
+/// only, not on the algorithm that a library picks inside a call.
 ///
-/// Units: bytes of payload: what the rank hands in for others, and what it gets from others. With n
-/// ranks, n > 1 (a rank alone counts its calls, and no bytes):
+/// Units: bytes of payload that the rank gives to others and gets from others. For more than one
+/// rank (a single rank counts calls and no bytes):
 ///
-///     call              handed in and got out       bytes_sent         bytes_received
+///     call              given and received       bytes_sent         bytes_received
 ///     all_reduce        b bytes                     b                  b
 ///     broadcast         b bytes                     root: b, else 0    root: 0, else b
 ///     all_gather        m mine, a of all            m                  a - m
@@ -28,8 +28,8 @@ class Communicator;
 ///     send, receive     b bytes                     send: b            receive: b
 ///     barrier, split    nothing                     0                  0
 ///
-/// An algorithm that d5 runs itself over `send` and `receive` (collectives/) is counted in these,
-/// and so byte by byte as it goes over the wire.
+/// Algorithms that d5 runs itself over `send` and `receive` (collectives/) are counted as these
+/// calls, so every byte on the wire counts.
 struct Traffic {
   struct Line {
     std::int64_t calls = 0;
@@ -40,15 +40,15 @@ struct Traffic {
   std::map<std::string, Line, std::less<>> by_call;  ///< "all_reduce", "send", ...
 
   void add(std::string_view call, std::int64_t bytes_sent, std::int64_t bytes_received);
-  /// Of a call that is counted already.
+  /// Adds bytes to a call that is counted already.
   void add_bytes(std::string_view call, std::int64_t bytes_sent, std::int64_t bytes_received);
   [[nodiscard]] Line total() const;
-  /// What was added since `earlier`; kinds without a call in between are left out.
+  /// The difference to `earlier`; kinds without a call in between are left out.
   [[nodiscard]] Traffic since(const Traffic& earlier) const;
 };
 
-/// Every rank's `mine`, in their order, the same on each: `communicator.traffic()`, or what was
-/// added since some moment. A collective: all ranks call it.
+/// Every rank's `mine`, in rank order, on every rank. `mine` is `communicator.traffic()` or a
+/// difference of two. A collective: all ranks call it.
 [[nodiscard]] std::vector<Traffic> gather_traffic(Communicator& communicator, const Traffic& mine);
 
 }  // namespace d5

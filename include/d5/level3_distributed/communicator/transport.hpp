@@ -10,8 +10,8 @@
 
 namespace d5 {
 
-/// How the ranks of a job talk to each other: what a framework brings to level 3. d5's own is that
-/// of the framework "mpi", loaded where a launcher started this process, or when somebody asks.
+/// The communication of a job's ranks, a part that a framework brings to level 3. d5's own
+/// transport is the framework "mpi", loaded if a launcher started this process, or on request.
 ///
 ///     framework.part<std::unique_ptr<Transport>>() = std::make_unique<MyTransport>();
 ///
@@ -19,40 +19,41 @@ namespace d5 {
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// "Open MPI v4.1.4". Starts nothing.
+  /// "Open MPI v4.1.4". Does not start the library.
   [[nodiscard]] virtual std::string description() const = 0;
-  /// All ranks of the job: starts the library where nobody has. Called once, on all ranks.
+  /// All ranks of the job; starts the library unless it is running. Called once, on all ranks.
   /// Throws: CommunicationError.
   [[nodiscard]] virtual std::shared_ptr<Communicator> world() = 0;
-  /// As `d5::communicator_of`.
+  /// Implements `d5::communicator_of`.
   [[nodiscard]] virtual std::shared_ptr<Communicator> communicator_of(const void* handle) = 0;
-  /// As `leave_world`.
+  /// Implements `leave_world`.
   virtual void leave(int status) = 0;
 };
 
-/// The ranks of another library's communicator, apart from what it says on it itself: a duplicate.
-/// `mpi_comm` points to the handle, an `MPI_Comm` of the MPI that d5 was built for; mpi4py's
-/// `MPI._addressof(comm)` is such a pointer. A collective of its ranks.
+/// A communicator over the ranks of another library's communicator: a duplicate, so that messages
+/// do not mix. `mpi_comm` points to the handle, an `MPI_Comm` of the MPI that d5 was built for;
+/// mpi4py's `MPI._addressof(comm)` is such a pointer. A collective of its ranks.
 ///
-/// MPI stays the other side's: it has started it, and ends it, after the last use of what is
-/// returned; how a job ends where a rank fails is its affair, too.
-/// Throws: Unsupported where MPI cannot be loaded, and for an inter-communicator; ValueError for
-/// none; CommunicationError where MPI does not run. A call after MPI_Finalize throws that, too.
+/// The caller owns MPI: it starts MPI, finalises it after the last use of the result, and decides
+/// how a job ends when a rank fails.
+/// Throws: Unsupported if MPI cannot be loaded, and for an inter-communicator; ValueError for a
+/// null pointer or MPI_COMM_NULL; CommunicationError if MPI is not running, also in calls after
+/// MPI_Finalize.
 ///
 ///     MPI_Comm comm = ...;
 ///     auto ranks = communicator_of(&comm);
 ///     ranks->all_reduce(gradient);
 [[nodiscard]] std::shared_ptr<Communicator> communicator_of(const void* mpi_comm);
 
-/// For transports: elements before each rank's part, for `elements` in `counts`, or shared equally
-/// by `size` ranks.
+/// Elements of each rank's part and before it, from `counts`, or `elements` shared equally by
+/// `size` ranks. A helper for transports.
 struct RankParts {
   RankParts(const RankCounts& counts, std::int64_t elements, int size);
   std::vector<std::int64_t> counts, begins;
 };
 
-/// For transports whose library does not know a type: into = into (+, max, min) other, as
-/// `Communicator::reduce_local` does it. Throws: TypeError for types that are no numbers.
+/// Computes into = into (+, max, min) other, like `Communicator::reduce_local`. A helper for
+/// transports whose library lacks a type. Throws: TypeError for types that are not numeric.
 void reduce_memory(DType dtype, void* into, const void* other, std::int64_t count,
                    Reduction reduction);
 

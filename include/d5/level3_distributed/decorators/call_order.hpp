@@ -10,20 +10,21 @@
 
 namespace d5 {
 
-/// Compares each collective between the ranks before it begins: its kind, type, elements (where all
-/// ranks know them), root and reduction. Where they differ every rank gets an error that names the
-/// calls and who made them, instead of wrong numbers or a wait for ever.
+/// Checks before each collective that all ranks make the same call: kind, type, elements (if all
+/// ranks know them), root and reduction. If they differ, every rank gets an error that names the
+/// calls and their ranks, instead of wrong numbers or a deadlock.
 ///
-/// So are sums in memory (`node_memory`), and `split`; what makes a `NodeMemory` or a
-/// `MemoryWindow` is seen as the collectives that it begins with. Not seen are
+/// Sums in shared memory (`node_memory`) and `split` are checked too. The creation of a
+/// `NodeMemory` or a `MemoryWindow` is checked as the collectives that it begins with. Not checked
+/// are
 ///
-/// - send and receive, algorithms of them, and a window's `put`, `get` and locks: what others do at
-///   that time is no order of calls. `run_schedule` and own tags are such algorithms' own.
-/// - sums in memory under a `ProgressThread`, whose memory is nobody's to watch.
-/// - a rank that calls nothing: it is `CallTimeout`'s to find.
+/// - send and receive, algorithms over them (`run_schedule`, `own_tag`), and a window's `put`,
+///   `get` and locks: their order may differ between ranks;
+/// - sums in shared memory under a `ProgressThread`, whose waits are not watched;
+/// - a rank that makes no call: `CallTimeout` finds it.
 ///
-/// A call costs an all-gather of 48 bytes a rank besides. What is started begins when that is done
-/// and somebody asks its request, in the order of starting; nothing waits in `start_...`.
+/// Each call costs an additional all-gather of 48 bytes per rank. A started call begins once this
+/// is done and its request is polled, in the order of starting; `start_...` never blocks.
 ///
 /// Throws: CommunicationError, from the wait for the call and from every later collective.
 class CallOrder final : public CommunicatorDecorator {
@@ -51,7 +52,7 @@ class CallOrder final : public CommunicatorDecorator {
   void expect_alike(const Compared& call) const;
 
   std::shared_ptr<Communicator> signatures_;
-  std::deque<std::shared_ptr<Compared>> waiting_;  // in the order of calling
+  std::deque<std::shared_ptr<Compared>> waiting_;  // in call order
   std::exception_ptr broken_;
   std::int64_t calls_ = 0;
 };

@@ -10,7 +10,7 @@
 
 namespace d5 {
 
-/// What goes wrong, at whom and when.
+/// A fault: its kind, rank and time.
 struct FaultOptions {
   enum class Kind {
     kill,   ///< SIGKILL
@@ -25,20 +25,20 @@ struct FaultOptions {
   Counts counts = Counts::training_steps;  ///< what `step` counts
 };
 
-/// Of "kill:rank=1,step=100", "delay:rank=0,step=3,seconds=0.5".
-/// Throws: ValueError for other words, a fault without a rank or a step, a step below 1, a time of
-/// what takes none.
+/// Parses "kill:rank=1,step=100" or "delay:rank=0,step=3,seconds=0.5".
+/// Throws: ValueError for other text, a fault without a rank or a step, a step below 1, and seconds
+/// for a kind that takes none.
 [[nodiscard]] FaultOptions fault_of(const std::string& words);
-/// What `fault_of` reads back.
+/// The inverse of `fault_of`.
 [[nodiscard]] std::string to_string(const FaultOptions& fault);
 
-/// Does something wrong once, at the first call of one rank at or after a step of training, or at a
-/// call by its number: to see what happens then.
+/// Injects one fault on one rank, to test the reaction of the job: at its first call in or after a
+/// given training step, or at its call of a given number.
 class FaultInjection final : public CommunicatorDecorator {
  public:
-  /// Throws: ValueError for a rank that is none of the group.
+  /// Throws: ValueError for a rank outside the group.
   FaultInjection(std::shared_ptr<Communicator> inner, const FaultOptions& options);
-  /// What goes wrong, goes wrong in calls.
+  /// False: faults are injected into calls, which shared memory would bypass.
   [[nodiscard]] bool shares_nodes() const override { return false; }
 
  protected:
@@ -51,7 +51,7 @@ class FaultInjection final : public CommunicatorDecorator {
   struct Plan;
   FaultInjection(std::shared_ptr<Communicator> inner, std::shared_ptr<Plan> plan);
   void before(const CommunicationCall& call);
-  std::shared_ptr<Plan> plan_;  // groups have the same
+  std::shared_ptr<Plan> plan_;  // shared with groups
 };
 
 }  // namespace d5

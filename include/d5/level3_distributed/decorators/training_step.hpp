@@ -7,11 +7,10 @@
 
 namespace d5 {
 
-/// Which step of training this thread is at, from 1; 0: in none that is observed.
+/// The current training step of this thread, from 1; 0: no observed training.
 [[nodiscard]] std::int64_t training_step();
 
-/// Makes `training_step` tell the step, for messages and faults. A run of tests belongs to the step
-/// before it.
+/// Sets `training_step`, for messages and faults. A test run belongs to the step before it.
 class TrainingStep final : public TrainingEvent {
  public:
   void before_batch(Trainer& trainer, const Batch& batch) override;

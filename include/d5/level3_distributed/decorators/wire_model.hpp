@@ -10,35 +10,35 @@
 
 namespace d5 {
 
-/// A network of ports: what a message costs.
+/// Latency and bandwidth of a modelled network with one port per rank.
 struct WireOptions {
   std::chrono::nanoseconds latency{0};
   double bytes_per_second = 0;
 };
 
-/// Of "50us,1GB/s" or "50us,10Gbit/s" (powers of 1000; KiB and so on of 1024).
-/// Throws: ValueError for other words, a latency below 0, no bandwidth.
+/// Parses "50us,1GB/s" or "50us,10Gbit/s" (powers of 1000; KiB etc. powers of 1024).
+/// Throws: ValueError for other text, a negative latency, or no bandwidth.
 [[nodiscard]] WireOptions wire_of(const std::string& words);
-/// "50us,1GB/s": what `wire_of` reads back.
+/// The inverse of `wire_of`: "50us,1GB/s".
 [[nodiscard]] std::string to_string(const WireOptions& wire);
 
-/// Delays what ranks of one machine say to each other as a slower network would.
+/// Emulates a slower network between ranks of one machine by delaying their messages.
 ///
-/// Each rank has one port, which its messages leave one after the other: of b bytes it is busy for
-/// b / bandwidth, and the message is there a latency later. A send is done when its message has
-/// left, a receive not before it is there, by a time stamp that travels beside it: ranks share the
-/// machine's monotonic clock. What arrives does not wait for others that arrive. A group shares the
-/// ports of the communicator that it is of.
+/// Each rank has one port, and its messages leave the port one after the other. A message of b
+/// bytes occupies the port for b / bandwidth and arrives one latency later. A send is done when its
+/// message has left. A receive is done at the earliest when its message has arrived, by a time
+/// stamp sent beside it: ranks share the machine's monotonic clock. Arriving messages do not delay
+/// each other. A group shares the ports of its parent communicator.
 ///
-/// A collective of the library, whose messages nobody sees, ends no earlier than its lower bound
-/// after the last rank began it (L latency, W bandwidth, n ranks): all_reduce
-/// 2 (n - 1) (L + b / (n W)); reduce_scatter, all_gather, all_to_all, gather and scatter
-/// (n - 1) L + s / W with s the most that one rank sends or receives; broadcast
-/// ceil(log2 n) L + b / W; barrier ceil(log2 n) L. Algorithms over send and receive, such as
-/// `ring`, are modelled message by message.
+/// The messages inside a library's collective are not visible. It ends at the earliest its lower
+/// bound after the last rank began it (L latency, W bandwidth, n ranks): all_reduce 2 (n - 1) (L +
+/// b / (n W)); reduce_scatter, all_gather, all_to_all, gather and scatter (n - 1) L + s / W with s
+/// the most bytes that one rank sends or receives; broadcast ceil(log2 n) L + b / W; barrier
+/// ceil(log2 n) L. Algorithms over send and receive, such as `ring`, are modelled message by
+/// message.
 ///
-/// Waits stay awake, as MPI's do, where the ranks of this machine have a core each; else they
-/// sleep. What messages really cost comes on top: see that it is small beside the model.
+/// Waits spin, as MPI's do, if each rank of this machine has a core of its own; otherwise they
+/// sleep. The real cost of messages comes on top, so it must be small beside the model.
 ///
 ///     auto slow = std::make_shared<WireModel>(world(), wire_of("50us,1GB/s"));
 class WireModel final : public CommunicatorDecorator {
@@ -47,7 +47,7 @@ class WireModel final : public CommunicatorDecorator {
   WireModel(std::shared_ptr<Communicator> inner, const WireOptions& options);
   ~WireModel() override;
   [[nodiscard]] std::string medium() const override;
-  /// Ranks stand for machines with a wire between them.
+  /// False: each rank stands for a machine of its own.
   [[nodiscard]] bool shares_nodes() const override { return false; }
 
  protected:
@@ -63,7 +63,7 @@ class WireModel final : public CommunicatorDecorator {
   [[nodiscard]] std::unique_ptr<Request> start_delayed_send(const CommunicationCall& call);
   [[nodiscard]] std::unique_ptr<Request> start_delayed_receive(const CommunicationCall& call);
   [[nodiscard]] std::unique_ptr<Request> start_delayed_collective(const CommunicationCall& call);
-  /// What a collective of the library costs: its bytes, during which the port is busy, and its
+  /// Modelled cost of a library's collective: time that its bytes occupy the port, and its
   /// latencies.
   [[nodiscard]] std::int64_t busy_ns(const CommunicationCall& call) const;
   [[nodiscard]] std::int64_t latency_ns(const CommunicationCall& call) const;

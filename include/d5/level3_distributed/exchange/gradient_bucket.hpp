@@ -8,23 +8,24 @@
 
 namespace d5 {
 
-/// Neighbours in the gradient arena that travel together.
+/// Adjacent gradients in the gradient arena that are communicated as one message.
 struct GradientBucket {
-  std::size_t index = 0;           ///< in the order in which backpropagation finishes them
+  std::size_t index = 0;           ///< order in which backpropagation finishes the buckets
   std::size_t begin = 0, end = 0;  ///< parameters [begin, end) of the network
   Tensor data;  ///< their gradients as one 1-D tensor, padding between them included
 };
 
-/// Least sizes of buckets. Units: bytes.
+/// Minimum sizes of buckets. Units: bytes.
 struct BucketSizes {
   std::size_t least = std::size_t{4} << 20;
-  /// The first, which begins the exchange, and the last, which nothing hides; 0: as the others.
+  /// Size of the first bucket, which begins the exchange, and of the last, which no computation
+  /// hides; 0: `least`.
   std::size_t first = 0, last = 0;
 };
 
-/// Cuts the gradients, in the order of `parameters`, into buckets of at least these sizes; one that
-/// reaches the end may be smaller. Gradients of different types, or apart in memory, never share
-/// one.
+/// Cuts the gradients, in the order of `parameters`, into buckets of at least these sizes; the one
+/// at the end may be smaller. Gradients of different types, or not adjacent in memory, never share
+/// a bucket.
 [[nodiscard]] std::vector<GradientBucket> cut_into_buckets(const std::vector<Parameter>& parameters,
                                                            const BucketSizes& sizes = {});
 

@@ -15,48 +15,48 @@ namespace d5 {
 
 class ThreeStepOptimizer;
 
-/// What an exchange is told of the step that it is in.
+/// The current training step, as an exchange sees it.
 struct ExchangeStep {
   std::int64_t number = 0;  ///< the same on every rank
-  /// What this rank's gradients count in the sum: its share of the samples, or 1 where they have
-  /// been multiplied by it already.
+  /// Weight of this rank's gradients in the sum: its share of the samples, or 1 if they are already
+  /// multiplied by it.
   double weight = 1;
-  /// Whether all gradients are read, not those of `own` alone: to clip them by their common norm.
+  /// Whether all gradients are needed, not only those of `own`: to clip by their global norm.
   bool all = false;
 };
 
-/// How the gradients of each rank's samples become those of all, bucket by bucket, while
-/// backpropagation goes on. One object a rank; all ranks ask for the same buckets in the same
-/// order.
+/// Combines the gradients of all ranks, bucket by bucket, during backpropagation. There is one
+/// object per rank; all ranks start the same buckets in the same order.
 ///
-/// Arithmetic goes through the communicator (`scale_local`, `reduce_local`).
+/// Local arithmetic goes through the communicator (`scale_local`, `reduce_local`).
 class GradientExchange {
  public:
   explicit GradientExchange(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
   virtual ~GradientExchange() = default;
 
-  /// Called once, before anything else: whose gradients they are. It outlives this.
-  /// Throws: Unsupported for an optimizer that this does not go with.
+  /// Called once, before anything else, with the optimizer whose gradients are exchanged; it
+  /// outlives this object.
+  /// Throws: Unsupported for an optimizer that this exchange cannot work with.
   virtual void attach(ThreeStepOptimizer& optimizer) { (void)optimizer; }
-  /// Called before the first step, and again where the network's memory was laid out anew.
+  /// Called before the first step, and again after the network's memory is laid out again.
   virtual void lay_out(Network& network, const std::vector<GradientBucket>& buckets) {
     (void)network, (void)buckets;
   }
-  /// A bucket whose gradients are final on this rank; under way when it returns. When the request
-  /// is done, `bucket.data` holds the sum over ranks of weight times gradient, or what stands for
-  /// it, the same bits on every rank (in `own`, where this is less than the bucket).
+  /// Starts the exchange of a bucket whose gradients are final on this rank. When the request is
+  /// done, `bucket.data` holds the sum over ranks of weight times gradient, or its approximation,
+  /// with the same bits on every rank (only within `own`, if that is less than the bucket).
   [[nodiscard]] virtual std::unique_ptr<Request> start(const GradientBucket& bucket,
                                                        const ExchangeStep& step) = 0;
   /// The parameters of a bucket that this rank updates.
   [[nodiscard]] virtual ParameterRange own(const GradientBucket& bucket) const {
     return {bucket.begin, bucket.end};
   }
-  /// Where `own` is less than all: begins to make known the values of a bucket, those that other
-  /// ranks update. Called after whatever changes them, on all ranks in the order of buckets.
+  /// Starts to distribute the parameter values of a bucket if ranks update only their `own`. Called
+  /// after each change of the values, on all ranks in the order of buckets.
   virtual void start_values(std::size_t bucket) { (void)bucket; }
-  /// Waits for all that were started.
+  /// Waits for all buckets of `start_values`.
   virtual void finish_values() {}
-  /// What a checkpoint of this rank keeps, such as what was not sent yet.
+  /// State for this rank's checkpoint, such as gradients not sent yet.
   [[nodiscard]] virtual ValueMap state() const { return {}; }
   /// Throws: NotFound, ShapeError.
   virtual void restore(const ValueMap& state) { (void)state; }
@@ -69,10 +69,10 @@ class GradientExchange {
   std::shared_ptr<Communicator> ranks_;
 };
 
-/// `all_reduce` sums what an exchange sums densely.
+/// `all_reduce` is the algorithm for dense sums.
 using GradientExchangeEntry = Entry<std::shared_ptr<GradientExchange>(
     std::shared_ptr<Communicator> ranks, std::shared_ptr<AllReduce> all_reduce)>;
-/// All by name; src/level3_distributed/exchange/exchanges holds the built-in ones.
+/// All exchanges by name; src/level3_distributed/exchange/exchanges holds the built-in ones.
 [[nodiscard]] Registry<GradientExchangeEntry>& gradient_exchanges();
 
 }  // namespace d5

@@ -9,17 +9,17 @@
 
 namespace d5 {
 
-/// The ranks that communication operators call by `name`; "world" is `world()` unless another is
-/// named so.
+/// The group of ranks that communication operators refer to by `name`; "world" is `world()` unless
+/// another group has this name.
 ///
 ///     name_communication_group("stage", world()->split(stage));
 ///     communication_group("stage")->all_reduce(data);
 ///
-/// Throws: NotFound, with the names that there are.
+/// Throws: NotFound, with the known names.
 /// Thread safety: both functions.
 [[nodiscard]] std::shared_ptr<Communicator> communication_group(std::string_view name);
-/// From the next network that is compiled on, also in place of an earlier group of that name.
-/// Throws: ValueError for a group that this rank is not in (null), or without a name.
+/// Names a group, or replaces the group of that name, for networks compiled later.
+/// Throws: ValueError for a group that does not contain this rank (null), or an empty name.
 void name_communication_group(const std::string& name, std::shared_ptr<Communicator> ranks);
 
 }  // namespace d5

@@ -10,7 +10,7 @@
 
 namespace d5 {
 
-/// What a stage does with one micro-batch.
+/// One pass of one micro-batch through a stage.
 struct PipelineTask {
   enum class Pass { forward, backward };
   Pass pass = Pass::forward;
@@ -19,30 +19,30 @@ struct PipelineTask {
   bool operator==(const PipelineTask&) const = default;
 };
 
-/// In which order the stages of a pipeline run micro-batches forward and backward.
+/// The order in which the stages of a pipeline run micro-batches forward and backward.
 class PipelineSchedule {
  public:
   virtual ~PipelineSchedule() = default;
-  /// Of one stage: each micro-batch once forward and then once backward. Stages run micro-batches
-  /// of one pass in the same order.
+  /// The tasks of one stage: each micro-batch once forward and later once backward. All stages run
+  /// the micro-batches of one pass in the same order.
   [[nodiscard]] virtual std::vector<PipelineTask> tasks(int stage, int stages,
                                                         int micro_batches) const = 0;
 };
 
 using PipelineScheduleEntry = Entry<std::shared_ptr<PipelineSchedule>()>;
-/// gpipe, 1f1b, and a user's.
+/// All schedules by name: gpipe, 1f1b, and user-defined ones.
 [[nodiscard]] Registry<PipelineScheduleEntry>& pipeline_schedules();
 
-/// A schedule tried without running anything, where each task takes one unit of time and messages
-/// none.
+/// A schedule simulated with one unit of time per task and free messages.
 struct PipelineTrial {
-  std::int64_t time = 0;            ///< until the last stage is done
-  double bubble = 0;                ///< the share of it in which a stage waits
-  std::vector<int> most_in_flight;  ///< by stage: micro-batches that ran forward and not backward
+  std::int64_t time = 0;            ///< makespan
+  double bubble = 0;                ///< share of `time` in which a stage waits
+  std::vector<int> most_in_flight;  ///< by stage: micro-batches with pending backward
 };
 
-/// Throws: ValueError for stages or micro-batches below 1, for a stage that leaves a task out or
-/// runs one twice or backward first, and for stages that wait for each other for ever.
+/// Simulates a schedule.
+/// Throws: ValueError for stages or micro-batches below 1, for a stage that omits or repeats a task
+/// or runs backward first, and for stages that deadlock.
 [[nodiscard]] PipelineTrial try_schedule(const PipelineSchedule& schedule, int stages,
                                          int micro_batches);
 

@@ -9,31 +9,32 @@
 
 namespace d5 {
 
-/// The words that started this process, its program by its path.
+/// The command line of this process; the program is given by its path.
 [[nodiscard]] std::vector<std::string> own_command();
 
-/// The words that start `command` on so many ranks of this machine: itself for one rank, otherwise
-/// behind "mpirun -np N", with "--oversubscribe" where there are fewer cores.
-/// Throws: ValueError below 1 rank, NotFound where no mpirun is in PATH.
+/// The command line that starts `command` on `ranks` ranks of this machine: `command` itself for
+/// one rank, otherwise prefixed with "mpirun -np N", and "--oversubscribe" if there are fewer
+/// cores.
+/// Throws: ValueError below 1 rank; NotFound if PATH has no mpirun.
 [[nodiscard]] std::vector<std::string> launch_words(int ranks,
                                                     const std::vector<std::string>& command);
 
-/// What a rank takes for Ctrl-C. mpirun passes it on; at SIGINT it kills its ranks by itself, a
-/// second or two later.
+/// The signal that ranks treat as Ctrl-C. mpirun forwards it; at SIGINT mpirun would kill its ranks
+/// a second or two later.
 inline constexpr int kLaunchersCtrlC = SIGUSR1;
 
-/// This process starts the launcher, waits, and ends as it does. Ctrl-C, SIGTERM and SIGHUP reach
-/// the ranks as `kLaunchersCtrlC`, and make the status 130, 143 and 129; a second one kills the
-/// ranks. Throws: as `launch_words`; IoError.
+/// Starts the launcher, waits for it, and ends this process with its status. Ctrl-C, SIGTERM and
+/// SIGHUP reach the ranks as `kLaunchersCtrlC` and give the status 130, 143 and 129; a second
+/// signal kills the ranks. Throws: as `launch_words`; IoError.
 [[noreturn]] void become_ranks(int ranks, const std::vector<std::string>& command);
 
 struct LaunchedRun {
-  int status = 0;      ///< of the launcher; 128 and its number for a signal
-  std::string output;  ///< what the ranks wrote to stdout and stderr
+  int status = 0;      ///< the launcher's exit status; 128 + number for a signal
+  std::string output;  ///< stdout and stderr of the ranks
 };
 
-/// Runs it beside this process, and waits. An interrupt ends it. Throws: as `become_ranks`;
-/// Interrupted.
+/// Runs `command` on ranks in child processes, and waits. An interrupt ends the run. Throws: as
+/// `become_ranks`; Interrupted.
 [[nodiscard]] LaunchedRun run_ranks(int ranks, const std::vector<std::string>& command,
                                     const Interrupt& interrupt = {});
 

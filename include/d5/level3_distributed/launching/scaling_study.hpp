@@ -13,7 +13,7 @@
 
 namespace d5 {
 
-/// One way to train a recipe: on so many ranks, by a scheme, strong or weak.
+/// One configuration of a scaling study: number of ranks, scheme, strong or weak scaling.
 struct ScalingPoint {
   int ranks = 1;
   std::string scheme = {};   ///< "consistent_decentralized:all_reduce=ring"; empty on one rank
@@ -22,52 +22,53 @@ struct ScalingPoint {
 /// "2 ranks, consistent_decentralized, strong"
 [[nodiscard]] std::string to_string(const ScalingPoint& point);
 
-/// Which points are measured. One rank alone is one point, whatever it is compared with.
+/// The lists whose product are the measured points. One rank is a single point for all schemes and
+/// scalings.
 struct ScalingGrid {
   std::vector<int> ranks = {1, 2};
   std::vector<std::string> schemes = {"consistent_decentralized"};
   std::vector<std::string> scalings = {"strong"};
 };
-/// Throws: ValueError for a list that is empty or has a word twice, ranks below 1, or another word
-/// than strong and weak; NotFound for a scheme that there is not.
+/// All points of a grid.
+/// Throws: ValueError for a list that is empty or has duplicates, ranks below 1, or a scaling other
+/// than strong and weak; NotFound for an unknown scheme.
 [[nodiscard]] std::vector<ScalingPoint> points_of(const ScalingGrid& grid);
 
-/// The records of one run at a point: a process of its own, or one of several ranks.
+/// Runs one training at a point and returns its records.
 using TrainAt =
     std::function<std::vector<Measurement>(const ScalingPoint& point, std::uint64_t seed)>;
 
 /// Runs `command` ("d5", "train", RECIPE, ...) at a point, with --seed, --distributed and --scaling
-/// of its own, under mpirun where there are several ranks. A run that leaves no results is one
-/// record of "throughput", failed, with its error.
+/// appended, under mpirun for several ranks. A run without results gives one failed record of
+/// "throughput" with its error.
 [[nodiscard]] TrainAt launched_training(std::vector<std::string> command, Interrupt interrupt = {});
 
 struct ScalingStudyOptions {
   RepetitionOptions repetition = {.runs = 3};
-  /// As in `VariantTrainingOptions`.
+  /// The fields of `VariantTrainingOptions`.
   std::string out = {};
   bool resume = false;
   std::string how = {};
 };
 
-/// Trains at each point from several seeds, interleaved, and joins the runs of each (`join_runs`).
-/// The conditions "ranks", "distributed" and "scaling" tell the point; beside "throughput" stands
-/// "efficiency": of n ranks with throughput T_n over the fewest n0 of the same scheme and scaling,
-/// T_n n0 / (T_n0 n), run by run, with the interval of their mean. What ran on more ranks than this
-/// machine has cores is mistrusted. Throws: as `repeat_trainings` and `ResultJournal`; what `train`
-/// throws.
+/// Trains at each point from several seeds, interleaved, and joins the runs of each point
+/// (`join_runs`). The conditions "ranks", "distributed" and "scaling" name the point. The record
+/// "efficiency" accompanies "throughput": for n ranks with throughput T_n, and n0 the fewest ranks
+/// of the same scheme and scaling, it is T_n n0 / (T_n0 n), run by run, with the interval of the
+/// mean. Results on more ranks than this machine has cores are marked as mistrusted.
+/// Throws: as `repeat_trainings` and `ResultJournal`; exceptions of `train`.
 ///
-/// Source: Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems" (SC'15), for
-/// what a scaling study has to tell.
+/// Source: Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems" (SC'15).
 [[nodiscard]] std::vector<Measurement> scaling_study(const std::vector<ScalingPoint>& points,
                                                      const TrainAt& train,
                                                      const ScalingStudyOptions& options);
 
-/// A row a point: throughput and efficiency with their intervals, bytes that a rank sends and
-/// receives in a step, and what a run reached.
+/// One row per point: throughput and efficiency with their intervals, bytes that a rank sends and
+/// receives per step, and the final metrics.
 [[nodiscard]] TextTable scaling_summary(const std::vector<Measurement>& records);
 
-/// Throughput over ranks, a line a scheme and scaling, beside the line of perfect scaling from the
-/// fewest ranks.
+/// Throughput over ranks, one line for each scheme and scaling, with the line of perfect scaling
+/// from the fewest ranks.
 [[nodiscard]] Plot scaling_plot(const std::vector<Measurement>& records);
 
 }  // namespace d5

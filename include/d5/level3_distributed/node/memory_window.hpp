@@ -12,28 +12,29 @@
 
 namespace d5 {
 
-/// Who else may hold it: other shared ones, or nobody.
+/// Kind of a lock: several holders may share it, or one holds it exclusively.
 enum class WindowLockKind { shared, exclusive };
 
-/// Memory of each rank that all others read and write without its help.
+/// One-sided communication: memory of each rank that all others read and write without its
+/// participation.
 ///
 ///     auto window = make_memory_window(world(), 8);
 ///     const auto ticket = window->fetch_and_add(0, 0, 1);          // a counter at rank 0
 ///     const auto lock = window->lock(2, WindowLockKind::exclusive);
 ///     window->put(gradient, 2, 0);
 ///
-/// What a rank put is there for whoever synchronises with it afterwards: by the same lock, by
-/// `flush` and then a message or a barrier. `accumulate` is atomic among accumulates, element by
-/// element; `fetch_and_add` and `compare_and_swap` are among each other. Other accesses of one
-/// place at one time need a lock.
+/// A put is visible to ranks that synchronise with its rank afterwards: by the same lock, or by
+/// `flush` and then a message or a barrier. `accumulate` is atomic with respect to other
+/// accumulates, element by element; `fetch_and_add` and `compare_and_swap` are atomic with respect
+/// to each other. Other concurrent accesses to the same place need a lock.
 ///
-/// Units: offsets in bytes from the begin of the target's part. Counted in the communicator's
-/// `Traffic` by name; what a rank does to its own part counts as a call without bytes.
-/// Throws: ValueError for ranks and offsets that are none, TypeError; CommunicationError.
-/// Thread safety: as the communicator's; a lock is given back by the thread that took it.
+/// Units: offsets in bytes from the start of the target's part. The communicator's `Traffic` counts
+/// the calls by name; an access to the rank's own part counts as a call without bytes.
+/// Throws: ValueError for ranks and offsets out of range; TypeError; CommunicationError.
+/// Thread safety: as the communicator's; a lock is released by the thread that took it.
 class MemoryWindow {
  public:
-  /// Held until its end. The window outlives it.
+  /// Releases the lock when destroyed. The window must outlive it.
   class [[nodiscard]] Lock {
    public:
     explicit Lock(std::function<void()> unlock) : unlock_(std::move(unlock)) {}
@@ -54,29 +55,29 @@ class MemoryWindow {
 
   void put(const Tensor& data, int target, std::size_t offset);
   void get(Tensor& data, int target, std::size_t offset);
-  /// target ⊕ data, where it is.
+  /// Stores target ⊕ data in the target's part.
   void accumulate(const Tensor& data, int target, std::size_t offset,
                   Reduction reduction = Reduction::sum);
-  /// Of an int64 at a multiple of 8: its value before.
+  /// Adds to an int64 at an offset that is a multiple of 8; returns its previous value.
   std::int64_t fetch_and_add(int target, std::size_t offset, std::int64_t value);
-  /// The value before; it was replaced where that is `expected`.
+  /// Replaces the value if it equals `expected`; returns the previous value.
   std::int64_t compare_and_swap(int target, std::size_t offset, std::int64_t expected,
                                 std::int64_t desired);
 
-  /// Waits for the lock of a rank's part; nobody who does not ask for it is kept out.
-  /// Throws: CommunicationError where a rank died that held it, from then on: what it was writing
-  /// may be half there.
+  /// Waits for the lock of a rank's part. The lock is advisory.
+  /// Throws: CommunicationError once a rank has died while it held the lock: its data may be half
+  /// written.
   Lock lock(int target, WindowLockKind kind);
-  /// What this rank put into the part is there when it returns.
+  /// Completes all puts of this rank into the part of `target`.
   virtual void flush(int target) = 0;
 
-  /// The part of `rank`.
+  /// Size of the part of `rank`.
   [[nodiscard]] virtual std::size_t bytes(int rank) const = 0;
   /// This rank's part, as bytes.
   [[nodiscard]] virtual Tensor local() = 0;
 
  protected:
-  // What an implementation does; ranks, sizes and types were checked.
+  // Implemented by subclasses; ranks, sizes and types are checked.
   virtual void do_put(const Tensor& data, int target, std::size_t offset) = 0;
   virtual void do_get(Tensor& data, int target, std::size_t offset) = 0;
   virtual void do_accumulate(const Tensor& data, int target, std::size_t offset,
@@ -96,27 +97,27 @@ class MemoryWindow {
   std::shared_ptr<Communicator> ranks_;
 };
 
-/// Windows of a transport's library: a part that a framework may bring beside its `Transport`.
+/// Windows of a transport's library: an optional part of a framework, beside its `Transport`.
 class LibraryWindows {
  public:
   virtual ~LibraryWindows() = default;
-  /// As `make_memory_window`.
+  /// Implements `make_memory_window`.
   [[nodiscard]] virtual std::shared_ptr<MemoryWindow> make(std::shared_ptr<Communicator> ranks,
                                                            std::size_t bytes) = 0;
 };
 
-/// Where a window's parts are: in memory that the ranks of a node share, or wherever the
-/// transport's library puts them, which knows ranks of several nodes. `automatic` shares what can
-/// be shared. A lock whose holder died is told by `node` alone; `library` waits for it, but no
-/// longer than `Communicator::longest_wait`, as every wait for a lock there.
+/// Location of a window's parts: `node` is shared memory of one node, `library` is the transport
+/// library's window, also across nodes, and `automatic` prefers shared memory. Only `node` detects
+/// that the holder of a lock has died; `library` waits for the lock, at most
+/// `Communicator::longest_wait`.
 ///
-/// A `library` window's memory is freed when all ranks have let go of it and of its `local`
-/// tensors, and the same ranks make the next one, or leave.
+/// The memory of a `library` window is freed when all ranks have released it and its `local`
+/// tensors, and the same ranks create the next window or leave.
 enum class MemoryWindowKind { automatic, node, library };
 
-/// A window to which this rank brings `bytes` zeros; ranks may bring different numbers.
-/// A collective. Throws: Unsupported where `node` is asked for and ranks are on several nodes, or
-/// `library` and no transport has windows; MemoryError.
+/// Makes a window; this rank's part is `bytes` zeros. Sizes may differ between ranks. A collective.
+/// Throws: Unsupported for `node` if the ranks are on several nodes, and for `library` if no
+/// transport has windows; MemoryError.
 [[nodiscard]] std::shared_ptr<MemoryWindow> make_memory_window(
     std::shared_ptr<Communicator> ranks, std::size_t bytes,
     MemoryWindowKind kind = MemoryWindowKind::automatic);

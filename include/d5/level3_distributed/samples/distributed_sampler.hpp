@@ -7,16 +7,16 @@
 
 namespace d5 {
 
-/// One rank's part of every batch: n ranks with batch B see, step by step, exactly the samples that
-/// one rank with batch nB sees, in the order of any sampler that can be cut (`Sampler::take_part`).
-/// Of a last batch with fewer samples than ranks, and of nothing else, n ranks see less than one
-/// rank does.
+/// Samples one rank's part of every batch: step by step, n ranks with batch B see exactly the
+/// samples that one rank with batch nB sees. Works with any sampler that can be cut
+/// (`Sampler::take_part`). The only exception is a last batch with fewer samples than ranks, of
+/// which the ranks see fewer samples.
 ///
 ///     auto mine = distributed_sampler(mnist, samplers().at("shuffle"), {{"batch_size", 32}},
 ///                                     ranks->rank(), ranks->size());
 ///
-/// Setting "batch_size" is B, of one rank.
-/// Throws: ValueError for a rank outside the world, Unsupported, and what `order` throws.
+/// Setting "batch_size" is B, the batch of one rank.
+/// Throws: ValueError for a rank out of range; Unsupported; exceptions of `order`.
 [[nodiscard]] std::shared_ptr<Sampler> distributed_sampler(std::shared_ptr<const Dataset> dataset,
                                                            const SamplerEntry& order,
                                                            const Settings& settings, int rank,

@@ -9,7 +9,7 @@
 
 namespace d5 {
 
-/// Which samples of a data set each of several ranks reads, and in which batches. Every rank makes
+/// Distributes the samples of a data set over ranks, and cuts them into batches. Every rank makes
 /// its sampler from the same data set, order and settings.
 ///
 ///     auto mine = sample_cuts().at("shards").make()->sampler(data, samplers().at("shuffle"),
@@ -17,20 +17,21 @@ namespace d5 {
 class SampleCut {
  public:
   virtual ~SampleCut() = default;
-  /// Part `share` of `shares`. Setting "batch_size" is that of one rank.
-  /// Throws: ValueError for a share that there is not, for too few samples; what `order` throws.
+  /// The sampler of part `share` of `shares`. Setting "batch_size" is the batch of one rank.
+  /// Throws: ValueError for a share out of range and for too few samples; exceptions of `order`.
   [[nodiscard]] virtual std::shared_ptr<Sampler> sampler(std::shared_ptr<const Dataset> dataset,
                                                          const SamplerEntry& order,
                                                          const Settings& settings, int share,
                                                          int shares) const = 0;
-  /// Whether all have the same number of batches: ranks that train wait for each other in each.
+  /// Whether all parts have the same number of batches, as training needs: ranks synchronise in
+  /// each batch.
   [[nodiscard]] virtual bool is_even() const { return true; }
-  /// Whether every sample is read by somebody in each epoch, as a test run has to.
+  /// Whether each epoch reads every sample, as a test run needs.
   [[nodiscard]] virtual bool is_complete() const { return false; }
 };
 
 using SampleCutEntry = Entry<std::shared_ptr<SampleCut>()>;
-/// All by name; src/level3_distributed/samples/cuts holds the built-in ones.
+/// All cuts by name; src/level3_distributed/samples/cuts holds the built-in ones.
 [[nodiscard]] Registry<SampleCutEntry>& sample_cuts();
 
 }  // namespace d5

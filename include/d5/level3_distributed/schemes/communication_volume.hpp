@@ -11,18 +11,18 @@
 
 namespace d5 {
 
-/// Bytes that this rank sends and receives a run of the subject, counted exactly (`Traffic`).
+/// Communication volume: bytes that this rank sends and receives in a run of the subject, counted
+/// exactly (`Traffic`).
 ///
-/// A record's samples are bytes sent plus received, one a run. Its conditions tell rank, ranks, and
-/// of all runs: for each kind of call the totals ("all_reduce.calls", "all_reduce.bytes_sent",
-/// ...); the bytes sent to each rank ("sent_to.1"; "sent_to.all" of collectives, whose partners
-/// their library chooses); and how many calls sent from so many bytes to twice as many
-/// ("calls_of_bytes.4096"). `volume_plots` draws them.
+/// A record has one sample per run: bytes sent plus received. Its conditions are the rank, the
+/// number of ranks, and totals over all runs: for each kind of call ("all_reduce.calls",
+/// "all_reduce.bytes_sent", ...); bytes sent to each rank ("sent_to.1"; "sent_to.all" for
+/// collectives, whose partners the library chooses); and a histogram of calls by bytes sent
+/// ("calls_of_bytes.4096": 4096 to 8191 bytes). `volume_plots` draws them.
 ///
-/// Beside that stands what the transport's library really sent meanwhile, the inside of its
-/// collectives included: "library_sent_to.1", by rank of the job, and "library_sent.bytes", or in
-/// its place "library_sent.unknown" with the reason (`library_traffic.hpp` tells how to ask for
-/// it).
+/// Further conditions are the bytes that the transport's library really sent, inside its
+/// collectives too: "library_sent_to.1" by rank of the job, and "library_sent.bytes", or else
+/// "library_sent.unknown" with the reason (see `library_traffic.hpp`).
 ///
 /// Source: Ben-Nun et al., "A Modular Benchmarking Infrastructure for High-Performance and
 /// Reproducible Deep Learning" (IPDPS 2019), level 3 metrics.
@@ -37,7 +37,7 @@ class CommunicationVolume final : public Metric {
   void end() override;
   void summarise(Measurement& result) const override;
 
-  /// Everything between `begin` and `end`, of all runs.
+  /// All traffic between `begin` and `end`, over all runs.
   [[nodiscard]] const Traffic& traffic() const { return sum_; }
 
  private:
@@ -51,8 +51,8 @@ class CommunicationVolume final : public Metric {
   std::vector<double> samples_;
 };
 
-/// Of the records of `CommunicationVolume` among `records`, for each subject of several ranks: who
-/// sent how much to whom ("volume-matrix"), and calls by their bytes ("volume-sizes").
+/// Plots of the `CommunicationVolume` records, for each subject of several ranks: bytes by sender
+/// and receiver ("volume-matrix"), and calls by their bytes ("volume-sizes").
 [[nodiscard]] std::vector<Plot> volume_plots(const std::vector<Measurement>& records);
 
 }  // namespace d5

@@ -18,36 +18,36 @@
 
 namespace d5 {
 
-/// How ranks train together, around the optimizer in three steps that updates this rank's
-/// parameters. A scheme hooks into that one's step (`add_gradient_layer`, `update_own`), or makes a
-/// step of its own of that one's parts; what it leaves alone is that one's.
+/// A scheme of distributed training around the three-step optimizer that updates this rank's
+/// parameters. A scheme hooks into the optimizer's step (`add_gradient_layer`, `update_own`), or
+/// builds its own step from the optimizer's parts. Everything else is forwarded to the optimizer.
 ///
-/// Its ranks agree over the communicator (`CommunicatorAgreement`), unless it gives the optimizer
-/// another agreement.
+/// Ranks agree over the communicator (`CommunicatorAgreement`), unless the scheme gives the
+/// optimizer another agreement.
 class DistributedOptimizer : public Optimizer {
  public:
   DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                        std::shared_ptr<Communicator> communicator);
-  /// Of a scheme in which only `workers` train, a group of `communicator`; null at a rank that does
-  /// not, which agrees with nobody.
+  /// Constructs a scheme in which only `workers`, a group of `communicator`, train; null on a rank
+  /// that does not train, which agrees with nobody.
   DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                        std::shared_ptr<Communicator> communicator,
                        std::shared_ptr<Communicator> workers);
-  /// What this rank does while a session trains: its trainer runs, or it serves those of others
-  /// until the last one has left. Every rank calls it once.
+  /// Runs this rank's part of a training: its trainer, or a server for the others until the last
+  /// one has left. Every rank calls it once.
   ///
   ///     scheme->run(trainer);
   virtual void run(Trainer& trainer, const Interrupt& interrupt = {}) { trainer.run(interrupt); }
-  /// Of a scheme whose ranks train parts of a network (`DistributedOptimizerEntry::executor`):
-  /// writes what all of them have learnt into the whole one. A collective, after `run`.
+  /// Copies the trained parameters of all parts into the whole network, if ranks train parts of it
+  /// (`DistributedOptimizerEntry::executor`). A collective, after `run`.
   virtual void join(Network& whole) { (void)whole; }
-  /// Whether all workers have the same parameters after every step. Of others test runs are made
-  /// with the mean.
+  /// Whether all workers have the same parameters after every step. If not, test runs use the mean
+  /// of the parameters.
   [[nodiscard]] virtual bool is_consistent() const { return true; }
-  /// What a record of this training says besides the options: what they left open.
+  /// Conditions for records beside the options: values that the scheme chose itself.
   [[nodiscard]] virtual Conditions conditions() const { return {}; }
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
-  /// Those that train, this rank among them. Throws: ValueError at one that does not.
+  /// The ranks that train, this rank included. Throws: ValueError on a rank that does not train.
   [[nodiscard]] Communicator& workers();
   [[nodiscard]] ThreeStepOptimizer& local() { return *optimizer_; }
 
@@ -74,31 +74,31 @@ class DistributedOptimizer : public Optimizer {
   std::shared_ptr<Communicator> communicator_, workers_;
 };
 
-/// What is trained, and how it runs.
+/// The whole network to train, and how to execute it.
 struct WholeNetwork {
   Network network;
   std::string loss = "loss";
   ExecutorOptions execution = {};
 };
 
-/// A scheme by name, and what each rank is in it: before there is a network, for samplers are cut
-/// by it. A scheme in which not all are workers says so:
+/// A registered scheme. Its class may have these static functions:
 ///
+///     // The role of each rank, if not all are workers; rank 0 is one. Needed before there is a
+///     // network, to cut the samples.
 ///     static RankRole role(const Options& options, int rank, int ranks);
 ///
-/// Rank 0 is a worker. One whose ranks train parts of the network cuts it (a collective), and makes
-/// what runs this rank's; it keeps no value of the others:
-///
+///     // The executor of this rank's part, if ranks train parts of the network. Cuts the network
+///     // (a collective) and keeps no values of the other parts.
 ///     static std::shared_ptr<GraphExecutor> part_executor(
 ///         const Options& options, const WholeNetwork& whole,
 ///         const std::shared_ptr<Communicator>& ranks);
 ///
-/// One that finds out what a resumed training needs again takes it from the state that it saved:
-///
+///     // The settings for a resumed training, if the scheme determines some of them at run time
+///     // and saves them in its state.
 ///     static Settings resumed(const Settings& settings, const ValueMap& state);
 ///
-/// A scheme whose ranks remember nothing of their own says with which options:
-///
+///     // Whether a checkpoint can be resumed on another number of ranks, because ranks have no
+///     // state of their own.
 ///     static bool resumes_on_other_ranks(const Options& options);
 class DistributedOptimizerEntry
     : public Entry<std::shared_ptr<DistributedOptimizer>(std::shared_ptr<ThreeStepOptimizer>,
@@ -132,14 +132,15 @@ class DistributedOptimizerEntry
     return entry;
   }
 
-  /// Throws: ValueError where so many ranks cannot be cut so, and as `make` for settings.
+  /// The role of `rank`. Throws: ValueError if the scheme does not work on this number of ranks; as
+  /// `make` for settings.
   [[nodiscard]] RankRole role(int rank, int ranks, const Settings& settings = {}) const {
     if (role_) return role_(settings, rank, ranks);
     return {RankRole::Kind::worker, rank, ranks};
   }
 
-  /// What this rank's optimizer is made for: of most schemes an executor of the whole network.
-  /// Throws: as `make` and `make_executor`, and what cutting throws.
+  /// The executor for this rank's optimizer; in most schemes it executes the whole network.
+  /// Throws: as `make` and `make_executor`; exceptions of the partition.
   [[nodiscard]] std::shared_ptr<GraphExecutor> executor(const WholeNetwork& whole,
                                                         const std::shared_ptr<Communicator>& ranks,
                                                         const Settings& settings = {}) const {
@@ -147,12 +148,12 @@ class DistributedOptimizerEntry
     return make_executor(whole.network, whole.execution);
   }
 
-  /// The settings with which training goes on from the `state` that a checkpoint has of a scheme.
+  /// The settings to resume training with, given the scheme's `state` from a checkpoint.
   [[nodiscard]] Settings resumed(const Settings& settings, const ValueMap& state) const {
     return resumed_ ? resumed_(settings, state) : settings;
   }
 
-  /// Whether what n ranks saved another number of them can go on with. Throws: as `make`.
+  /// Whether a checkpoint can be resumed on another number of ranks. Throws: as `make`.
   [[nodiscard]] bool resumes_on_other_ranks(const Settings& settings = {}) const {
     return resumes_on_other_ranks_ && resumes_on_other_ranks_(settings);
   }
@@ -166,15 +167,15 @@ class DistributedOptimizerEntry
   std::function<bool(const Settings&)> resumes_on_other_ranks_;
 };
 
-/// All schemes by name. A scheme that sums gradients has an option "all_reduce", the algorithm.
+/// All schemes by name. A scheme that sums gradients has an option "all_reduce" for the algorithm.
 [[nodiscard]] Registry<DistributedOptimizerEntry>& distributed_optimizers();
 /// A framework's own distribution: a part of `Framework`.
 class NativeSchemes : public Registry<DistributedOptimizerEntry> {
  public:
   NativeSchemes() : Registry("native scheme") {}
 };
-/// One of `distributed_optimizers()`, or a framework's own: "torch/ddp". Throws: NotFound,
-/// Unsupported.
+/// The scheme of this name in `distributed_optimizers()`, or a framework's own: "torch/ddp".
+/// Throws: NotFound, Unsupported.
 [[nodiscard]] const DistributedOptimizerEntry& find_scheme(std::string_view name);
 
 }  // namespace d5

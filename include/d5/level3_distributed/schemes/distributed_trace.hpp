@@ -9,28 +9,29 @@
 
 namespace d5 {
 
-/// What makes times of this rank's clock times of rank 0's. Ranks of one machine share the clock;
-/// the others exchange a few messages with rank 0, and take the quickest exchange, in whose middle
-/// the two clocks were read. A collective: call it before the trace is started.
+/// The offset of this rank's clock to rank 0's. Ranks of one machine share the clock. The others
+/// exchange a few messages with rank 0 and use the one with the shortest round trip, assuming that
+/// rank 0 read its clock in the middle. A collective: call it before the trace is started.
 [[nodiscard]] ClockOffset clock_offset(Communicator& ranks);
 
-/// As `clock_offset`, always by messages; `clock` tells this rank's nanoseconds.
+/// Like `clock_offset`, but always by messages; `clock` returns this rank's nanoseconds.
 /// Source: Cristian, "Probabilistic clock synchronization" (Distributed Computing 1989).
 [[nodiscard]] ClockOffset estimate_clock_offset(
     Communicator& ranks, const std::function<std::int64_t()>& clock = Trace::now_ns);
 
-/// An offset, and what this rank's clock shows just after that was found: before, it may wait long
-/// for the others.
+/// An offset, and this rank's clock just after the estimation (before it, a rank may wait long for
+/// the others).
 struct ClockSample {
   ClockOffset offset;
   std::int64_t at_ns;
 };
-/// Offset and drift: the line through a sample at the begin and one at the end. Between them it is
-/// as certain as the worse of both, as far as the clocks' rates stay what they are.
+/// Offset and drift: the line through a sample at the start and one at the end. Between them its
+/// uncertainty is that of the worse sample, if the clocks' rates are constant.
 [[nodiscard]] ClockOffset clock_line(const ClockSample& begin, const ClockSample& end);
 
-/// All ranks' timelines as one on rank 0's clock, at rank 0; the others get an empty one. `clock`
-/// is this rank's `clock_offset`, or better the `clock_line` of two. A collective.
+/// Merges all ranks' timelines into one on rank 0's clock; returns it at rank 0, and an empty one
+/// elsewhere. `clock` is this rank's `clock_offset`, or better the `clock_line` of two. A
+/// collective.
 ///
 ///     const ClockSample begin{clock_offset(*world()), Trace::now_ns()};
 ///     Trace::start({.rank = world()->rank()});

@@ -10,18 +10,18 @@
 
 namespace d5 {
 
-/// That one rank waited in collectives because another had not come to them yet.
+/// Time that one rank waited in collectives for another, late rank.
 struct LateArrival {
   int late = 0, waiting = 0;
   std::int64_t calls = 0;
-  double seconds = 0;  ///< from when `waiting` waited until `late`, the last of all, came
+  double seconds = 0;  ///< from the start of the wait to the arrival of `late`, the last rank
   bool operator==(const LateArrival&) const = default;
 };
 
-/// From the trace of all ranks: for each collective, the rank that came last made the others wait,
-/// as far as they were in the call, or in a wait for it. Sorted by seconds, the most first.
+/// Finds late arrivals in the trace of all ranks. In each collective the last rank makes the others
+/// wait, for the time that they are in the call or in a wait for it. Sorted by seconds, descending.
 [[nodiscard]] std::vector<LateArrival> late_arrivals(const Timeline& timeline);
-/// A line a pair: who waited, for whom, in how many calls, how long in all.
+/// One row per pair of ranks: waiting rank, late rank, number of calls, total time.
 [[nodiscard]] TextTable late_arrivals_table(const std::vector<LateArrival>& arrivals);
 
 }  // namespace d5

@@ -7,33 +7,33 @@
 
 namespace d5 {
 
-/// W of decentralized training: of the values of rank j, rank i takes W_ij. It is symmetric, its
-/// rows sum to 1, no weight is negative, and its graph is connected: mixing again and again brings
-/// all ranks to their mean.
+/// The mixing matrix W of decentralized training: rank i weighs the values of rank j by W_ij. W is
+/// symmetric and doubly stochastic, and its graph is connected, so repeated mixing converges to the
+/// mean of all ranks.
 ///
 ///     const auto ring = MixingMatrix::metropolis(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}});
 ///     ring(0, 1);                // 1/3
-///     ring.second_eigenvalue();  // 1/3: what is left of disagreement after each mixing
+///     ring.second_eigenvalue();  // 1/3: the disagreement shrinks by it in each mixing
 class MixingMatrix {
  public:
-  /// Row after row. Throws: ShapeError; ValueError that says which row, or which ranks nobody of
-  /// the others hears.
+  /// `weights` in row-major order. Throws: ShapeError; ValueError that names the invalid row, or
+  /// the ranks that are not connected to the others.
   MixingMatrix(int ranks, std::vector<double> weights);
-  /// Of a graph without direction, W_ij = 1 / (1 + the larger number of neighbours of i and j), and
-  /// W_ii what is left of 1. An edge may be told twice. Throws: ValueError for ranks that are none,
-  /// and a graph that is not connected.
+  /// Metropolis weights of an undirected graph: W_ij = 1 / (1 + max(degree(i), degree(j))) for each
+  /// edge, and W_ii so that row i sums to 1. Duplicate edges are allowed.
+  /// Throws: ValueError for ranks out of range and for a graph that is not connected.
   /// Source: Xiao, Boyd and Kim, "Distributed average consensus with least-mean-square deviation"
   /// (2007), section 2.
   [[nodiscard]] static MixingMatrix metropolis(int ranks,
                                                const std::vector<std::pair<int, int>>& edges);
-  /// (I + W) / 2: no eigenvalue below 0.
+  /// (I + W) / 2, which has no negative eigenvalue.
   [[nodiscard]] MixingMatrix lazy() const;
 
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] double operator()(int i, int j) const { return weights_[index(i, j)]; }
-  /// The other ranks of which `rank` takes something, in their order.
+  /// The other ranks with a non-zero weight in row `rank`, ascending.
   [[nodiscard]] std::vector<int> neighbors(int rank) const;
-  /// The largest magnitude besides that of the eigenvalue 1; 0 of a rank alone.
+  /// The second largest magnitude of an eigenvalue; 0 for a single rank.
   [[nodiscard]] double second_eigenvalue() const;
   [[nodiscard]] double least_eigenvalue() const;
 

@@ -13,15 +13,14 @@
 
 namespace d5 {
 
-/// Compares the parameters of all ranks by checksums, bit by bit; of each tensor where they differ.
-/// `when` begins the message: "step 12". A collective.
-/// Throws: CommunicationError on every rank, with the tensors that differ, the first by name, and
-/// the ranks in the minority.
+/// Checks that the parameters of all ranks are bitwise equal, by checksums; if not, tensor by
+/// tensor. `when` begins the message: "step 12". A collective.
+/// Throws: CommunicationError on every rank, with the number of tensors that differ, the name of
+/// the first, and the ranks in the minority.
 void expect_equal_parameters(Network& network, Communicator& ranks, const std::string& when);
 
-/// Does it after every `every`th step of training, among those that train.
-/// Throws: Unsupported, when training begins, for a scheme whose ranks have parameters of their
-/// own.
+/// Calls `expect_equal_parameters` after every `every`th training step, on the ranks that train.
+/// Throws: Unsupported, when training begins, for a scheme whose ranks have different parameters.
 class RankCheck final : public TrainingEvent {
  public:
   /// Throws: ValueError for `every` below 1.
@@ -34,34 +33,35 @@ class RankCheck final : public TrainingEvent {
   std::int64_t every_;
 };
 
-/// How facts of the ranks differ, in words that are the same on all: "batch: 4 at rank 0, 8 at rank
-/// 1; seed: ..."; a fact that a rank lacks is "not set" there. Empty where they do not. A
+/// Describes the differences between the ranks' facts, in the same words on all ranks: "batch: 4 at
+/// rank 0, 8 at rank 1; seed: ...". A missing fact is "not set". Empty if there is no difference. A
 /// collective.
 [[nodiscard]] std::string differing_facts(const std::map<std::string, std::string>& mine,
                                           Communicator& ranks);
 
-/// Compares by what options ranks were started, and d5's version. A collective.
-/// Throws: CommunicationError on every rank, which names all that differs.
+/// Checks that all ranks were started with the same options and the same version of d5. A
+/// collective.
+/// Throws: CommunicationError on every rank, which names all differences.
 void expect_same_start(std::map<std::string, std::string> options, Communicator& ranks);
 
-/// Compares what ranks are about to train: recipe and d5's version, the data set (name, size,
-/// digests where they are known), initial parameters: the same seed gives the same ones.
+/// Checks that all ranks are about to train the same: recipe, version of d5, data set (name, size,
+/// known digests) and initial parameters.
 ///
 ///     const StartComparison start(recipe, session, ranks);
 ///     start.compare_recipes();
 ///     distribute(session, options, ranks);
 ///     start.add_to(session);
 ///
-/// Throws: CommunicationError on every rank, which names all that differs, of whichever kind: where
-/// something does, each rank makes the session without distribution, to know the rest.
+/// Throws: CommunicationError on every rank, which names all differences. If the recipes differ,
+/// each rank makes the session without distribution to compare the rest too.
 class StartComparison {
  public:
-  /// `session` as it is on one rank.
+  /// `session` before `distribute`.
   StartComparison(const Recipe& recipe, const SessionOptions& session,
                   std::shared_ptr<Communicator> ranks);
   /// A collective.
   void compare_recipes() const;
-  /// Makes a session compare the rest when it is made.
+  /// Makes `session` compare the rest on creation.
   void add_to(SessionOptions& session) const;
 
  private:

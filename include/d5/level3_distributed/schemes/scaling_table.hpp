@@ -8,14 +8,14 @@
 
 namespace d5 {
 
-/// How a training went on more and more ranks: a row for each time and number of ranks, with the
-/// speed-up and the efficiency over the run on the fewest; and beside "time" and "epoch_time" how
-/// long the run was in communication (the metric "communication_time"), and the share of it.
+/// A table of a training's scaling: one row for each time metric and number of ranks, with speed-up
+/// and efficiency relative to the run on the fewest ranks. Rows of "time" and "epoch_time" also
+/// have the time in communication (the metric "communication_time") and its share.
 ///
-/// Of n ranks in t seconds, of the fewest n0 in t0: under strong scaling the speed-up is t0 / t and
-/// the efficiency t0 n0 / (t n); under weak scaling, where each rank keeps its batch, the work
-/// grows with the ranks: n t0 / (n0 t), and t0 / t. Throws: ValueError where no time is there for
-/// two numbers of ranks.
+/// Let n ranks take t seconds and the fewest n0 ranks t0 seconds. Under strong scaling the speed-up
+/// is t0 / t and the efficiency t0 n0 / (t n); under weak scaling (constant batch per rank) they
+/// are n t0 / (n0 t) and t0 / t. Throws: ValueError if no time was measured on two numbers of
+/// ranks.
 ///
 ///     metric      ranks  value   speed-up  efficiency  communication  share
 ///     epoch_time      1  40.1 s

@@ -7,10 +7,11 @@
 
 namespace d5 {
 
-/// Who mixes with whom, of so many ranks. Throws: ValueError where it cannot have that many.
+/// A topology of decentralized training: the mixing matrix for a number of ranks. Throws:
+/// ValueError for a number of ranks that the topology cannot have.
 using TopologyEntry = Entry<MixingMatrix(int ranks)>;
 
-/// All by name.
+/// All topologies by name.
 ///
 ///     const MixingMatrix ring = topologies().at("ring").make(4);
 [[nodiscard]] Registry<TopologyEntry>& topologies();

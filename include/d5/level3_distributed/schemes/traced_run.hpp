@@ -10,22 +10,20 @@
 namespace d5 {
 
 struct TracedRunOptions {
-  std::string path = {};      ///< of the timeline (`write_timeline`); empty: nothing is traced
-  std::string who = "trace";  ///< begins the messages of errors
-  std::function<void(const std::string&)> say = {};  ///< gets a line where something is lost
-  /// Asked when `run` has ended: why it did so early, empty if it did not. The file says so
+  std::string path = {};      ///< output file (`write_timeline`); empty: no tracing
+  std::string who = "trace";  ///< prefix of error messages
+  std::function<void(const std::string&)> say = {};  ///< receives a line if events are lost
+  /// Called when `run` has ended: the reason of an early end, or empty. It is written to the file
   /// (`Timeline::cut_off`).
   std::function<std::string()> cut_off = {};
 };
 
-/// Runs `run`, and writes what all ranks did meanwhile to one timeline, at rank 0. Of a run that
-/// returns all ranks have left together; of one that throws, rank 0 writes what it did itself. A
-/// collective.
+/// Calls `run`, and writes one timeline of all ranks at rank 0. If `run` throws, rank 0 writes only
+/// its own timeline. A collective.
 ///
 ///     run_traced({.path = "run.trace.json"}, world(), [&] { session.run(); });
 ///
-/// Throws: IoError on every rank, before anything runs, if the file cannot be written; what `run`
-/// throws.
+/// Throws: IoError on every rank, before `run`, if the file cannot be written; exceptions of `run`.
 void run_traced(const TracedRunOptions& options, const std::shared_ptr<Communicator>& ranks,
                 const std::function<void()>& run);
 

@@ -11,27 +11,28 @@
 
 namespace d5 {
 
-/// One algorithm that sums sparse streams over ranks: one object for the streams of one thing, step
-/// after step, of which it may keep what ranks agreed on.
+/// A sparse all-reduce algorithm. One object serves one sequence of streams (such as one bucket),
+/// step after step, and may keep state that ranks agreed on.
 ///
 ///     auto sum = sparse_all_reduces().at("split_all_gather").make();
 ///     sum->start(*world(), stream)->wait();
 class SparseAllReduce {
  public:
   virtual ~SparseAllReduce() = default;
-  /// When the request is done, `stream` is the sum of all ranks' streams, or as much of it as the
-  /// algorithm keeps, the same bits on every rank. Streams are of one size; `ranks` does nothing
-  /// else until then. This object and `stream` outlive the request.
-  /// Throws: CommunicationError for a message that no algorithm sends.
+  /// Starts the sum. When the request is done, `stream` is the sum of all ranks' streams, or the
+  /// part of it that the algorithm keeps, with the same bits on every rank. Streams have the same
+  /// size. `ranks` must not be used for anything else meanwhile. This object and `stream` must
+  /// outlive the request.
+  /// Throws: CommunicationError for a malformed message.
   [[nodiscard]] virtual std::unique_ptr<Request> start(Communicator& ranks,
                                                        SparseStream& stream) = 0;
-  /// What a checkpoint keeps.
+  /// State for a checkpoint.
   [[nodiscard]] virtual ValueMap state() const { return {}; }
   virtual void restore(const ValueMap& state) { (void)state; }
 };
 
 using SparseAllReduceEntry = Entry<std::shared_ptr<SparseAllReduce>()>;
-/// All by name; src/level3_distributed/sparse holds the built-in ones.
+/// All algorithms by name; src/level3_distributed/sparse holds the built-in ones.
 [[nodiscard]] Registry<SparseAllReduceEntry>& sparse_all_reduces();
 
 }  // namespace d5

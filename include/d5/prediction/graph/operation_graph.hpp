@@ -16,40 +16,41 @@
 
 namespace d5 {
 
-/// What runs a rank's operations: its "compute", its "network" port, its "copy" engine, its data
-/// "loader", or a user's own.
+/// A resource that runs a rank's operations: "compute", the "network" port, the "copy" engine, the
+/// data "loader", or a user-defined one.
 struct OperationLane {
-  /// For `rank`: what all ranks share, such as a switch; or all ranks as one.
+  /// Value of `rank` for a lane of all ranks, such as a switch.
   static constexpr int kShared = -1;
   int rank = 0;
   std::string name;
-  int width = 1;  ///< operations at a time; 0: any number
+  int width = 1;  ///< concurrent operations; 0: unlimited
   bool operator==(const OperationLane&) const = default;
 };
 
-/// What an operation costs, before a cost model has made seconds of it: "an all-reduce of so many
-/// bytes by this algorithm among so many ranks", the operation's kind being the first word.
+/// The cost of an operation in symbolic form: algorithm, bytes and ranks. With the operation's kind
+/// a cost model turns it into seconds.
 struct CostRule {
   std::string algorithm;  ///< "ring"
-  double bytes = 0;       ///< of one rank's data
+  double bytes = 0;       ///< data of one rank
   std::int64_t ranks = 1;
   bool operator==(const CostRule&) const = default;
 };
 
-/// One thing that takes time.
+/// A node of the graph: an operation that takes time on a lane.
 struct Operation {
   std::string name;
   std::string kind;  ///< one of `operation_kinds()`
   std::size_t lane = 0;
   double seconds = 0;
-  /// Of what waits for a lane, the highest goes first; then what could have begun first.
+  /// If several operations wait for a lane, the one with the highest priority runs first, then the
+  /// one that became ready first.
   std::int64_t priority = 0;
   std::optional<CostRule> rule = {};
   std::vector<TraceArgument> attributes = {};  ///< any: {"bytes", 4096}, {"bucket", 3}
   bool operator==(const Operation&) const = default;
 };
 
-/// What has to be done, by whom, how long each takes, and what waits for what.
+/// A directed acyclic graph of operations with durations, lanes and dependencies.
 ///
 ///     OperationGraph graph("step");
 ///     const auto compute = graph.lane(0, "compute"), port = graph.lane(0, "network");
@@ -57,8 +58,8 @@ struct Operation {
 ///     graph.add({"bucket 0", "all_reduce", port, 5e-3}, {back});
 ///     schedule(graph).seconds;  // 7e-3
 ///
-/// Ids stay what they are, whatever is added or removed. Units: s, bytes.
-/// Thread safety: for readers.
+/// Ids remain valid when operations are added or removed. Units: s, bytes.
+/// Thread safety: concurrent reads.
 class OperationGraph {
  public:
   using Id = std::size_t;
@@ -67,36 +68,38 @@ class OperationGraph {
   explicit OperationGraph(std::string name = {}) : name_(std::move(name)) {}
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// The lane of that rank and name, made if there is none. Throws: ValueError for another width
-  /// than it has, or one below 0.
+  /// The lane of that rank and name; creates it if necessary. Throws: ValueError for a negative
+  /// width or one other than the existing lane's.
   std::size_t lane(int rank, std::string_view name, int width = 1);
   [[nodiscard]] const std::vector<OperationLane>& lanes() const { return lanes_; }
 
-  /// Throws: NotFound for an unknown kind; ValueError for a lane that there is none of, a time or
-  /// bytes that are negative or no number.
+  /// Adds an operation that waits for `after`. Throws: NotFound for an unknown kind; ValueError for
+  /// an unknown lane, and for a time or bytes that are negative or NaN.
   Id add(Operation operation, std::span<const Id> after = {});
   Id add(Operation operation, std::initializer_list<Id> after) {
     return add(std::move(operation), std::span(after.begin(), after.size()));
   }
-  /// `to` waits for `from`; twice is once. Throws: ValueError for an operation that would wait for
-  /// itself. A longer circle is found by `check`.
+  /// Makes `to` wait for `from`; adding an edge again does nothing. Throws: ValueError for a
+  /// self-loop. Longer cycles are found by `check`.
   void add_edge(Id from, Id to);
   void remove_edge(Id from, Id to);
 
-  /// Puts one on an edge, which it takes the place of. Throws: as `add`; ValueError if there is no
-  /// such edge.
+  /// Replaces an edge by the operation with an edge on each side. Throws: as `add`; ValueError if
+  /// there is no such edge.
   Id insert(Operation operation, Id from, Id to);
-  /// Makes several of it, in a row, with these shares of its time, bytes and rule; the first keeps
-  /// its id. Throws: ValueError for no shares, or for ones that are not above 0 or not 1 together.
+  /// Splits an operation into a chain with these shares of its time, bytes and rule; the first
+  /// keeps its id. Throws: ValueError for no shares, and for shares that are not positive or do not
+  /// sum to 1.
   std::vector<Id> split(Id id, std::span<const double> shares);
-  /// Makes one of several, which has the first's name and id, and their times, bytes and edges
-  /// together. Throws: ValueError for several lanes or kinds, or if it would wait for itself.
+  /// Merges operations into one with the name and id of the first, the sums of their times and
+  /// bytes, and all their edges. Throws: ValueError for different lanes or kinds, or if the result
+  /// would wait for itself.
   Id merge(std::span<const Id> ids);
-  /// Throws: ValueError for a time that is negative or no number.
+  /// Throws: ValueError for a time that is negative or NaN.
   void retime(Id id, double seconds);
-  /// What waited for it waits for what it waited for.
+  /// Removes an operation and connects its predecessors to its successors.
   void remove(Id id);
-  /// To change what has no rule of its own: name, priority, attributes, rule.
+  /// Access for changing the name, priority, attributes and rule.
   [[nodiscard]] Operation& edit(Id id);
 
   [[nodiscard]] std::size_t size() const { return nodes_.size() - removed_; }
@@ -104,19 +107,19 @@ class OperationGraph {
   [[nodiscard]] std::size_t id_end() const { return nodes_.size(); }
   [[nodiscard]] bool has(Id id) const { return id < nodes_.size() && !nodes_[id].removed; }
   [[nodiscard]] std::vector<Id> ids() const;
-  /// Throws (all three): ValueError for an id that there is no operation of.
+  /// Throws (all three): ValueError for an unknown id.
   [[nodiscard]] const Operation& operation(Id id) const { return node(id).operation; }
   [[nodiscard]] const std::vector<Id>& predecessors(Id id) const { return node(id).before; }
   [[nodiscard]] const std::vector<Id>& successors(Id id) const { return node(id).after; }
   [[nodiscard]] std::vector<Id> find(const std::function<bool(const Operation&)>& wanted) const;
-  /// The first of that name; `kNone`.
+  /// The first operation of that name, or `kNone`.
   [[nodiscard]] Id find(std::string_view name) const;
   /// The sum of all times.
   [[nodiscard]] double total_seconds() const;
 
-  /// An order in which nothing waits for a later one. Throws: ValueError that names a circle.
+  /// A topological order. Throws: ValueError that names a cycle.
   [[nodiscard]] std::vector<Id> order() const;
-  /// Throws: ValueError for operations that wait for each other in a circle, which it names.
+  /// Throws: ValueError that names a cycle.
   void check() const { (void)order(); }
 
  private:
@@ -136,10 +139,10 @@ class OperationGraph {
   std::size_t removed_ = 0;
 };
 
-/// Makes seconds of an operation that has a rule.
+/// Computes the seconds of an operation that has a rule.
 using CostModel = std::function<double(const Operation&)>;
-/// Gives every operation that has a rule the time that `model` says. Throws: ValueError for a time
-/// that is negative or no number; what the model throws.
+/// Sets the time of every operation with a rule to that of `model`. Throws: ValueError for a time
+/// that is negative or NaN; exceptions of the model.
 void price(OperationGraph& graph, const CostModel& model);
 
 }  // namespace d5

@@ -7,24 +7,24 @@
 
 namespace d5 {
 
-/// A graph as a file. File format: docs/file_formats.md, "Graph of operations". Ids are counted
-/// anew where operations were removed.
+/// JSON text of a graph. File format: docs/file_formats.md, "Graph of operations". Ids are
+/// renumbered if operations were removed.
 [[nodiscard]] std::string to_json(const OperationGraph& graph);
 /// `file` is the name for messages. Throws: FormatError (place, given, expected; newer schemas are
-/// refused); ValueError for operations that wait for each other in a circle.
+/// refused); ValueError for a cycle.
 [[nodiscard]] OperationGraph operation_graph_from_json(const std::string& text,
                                                        const std::string& file);
-/// As the file's ending says: .dot, .svg, anything else JSON. Written beside `path`, then renamed.
+/// Writes DOT, SVG, or otherwise JSON, by the extension of `path`. The file is written beside
+/// `path`, then renamed.
 /// Throws: IoError; as `to_svg`.
 void write_operation_graph(const OperationGraph& graph, const std::string& path);
 /// Throws: as `operation_graph_from_json`; IoError.
 [[nodiscard]] OperationGraph read_operation_graph(const std::string& path);
 
-/// In Graphviz's language: `dot -Tpdf`. A box an operation: its name, kind and time, coloured by
-/// lane.
+/// Graphviz DOT: one box per operation with its name, kind and time, coloured by lane.
 [[nodiscard]] std::string to_dot(const OperationGraph& graph);
-/// A file of its own: the layers top to bottom, as of `to_svg(Network)`. Throws: Unsupported for
-/// a graph that nobody could look at.
+/// A self-contained SVG with the layers top to bottom, like `to_svg(Network)`. Throws: Unsupported
+/// for a graph too large to view.
 [[nodiscard]] std::string to_svg(const OperationGraph& graph);
 
 }  // namespace d5

@@ -7,10 +7,10 @@
 
 namespace d5 {
 
-/// What an operation of an `OperationGraph` does: "forward", "all_reduce".
+/// A kind of operation in an `OperationGraph`: "forward", "all_reduce".
 struct OperationKind {
   std::string summary;
-  std::string lane;           ///< where it usually runs: "compute", "network", "copy", "loader"
+  std::string lane;           ///< default lane: "compute", "network", "copy", "loader"
   bool communicates = false;  ///< with other ranks
 };
 

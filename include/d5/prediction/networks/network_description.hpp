@@ -9,22 +9,21 @@
 
 namespace d5 {
 
-/// A number of a network and who says so: a data sheet, a paper's table, a calibration.
+/// A figure of a network with its source: a data sheet, a paper's table, a calibration.
 struct NetworkFigure {
   double value = 0;
   std::string source;
 };
 
-/// Messages of `bytes` and more, up to the next one's, which another protocol carries: large ones
-/// that wait for their receiver, say.
+/// Latency and bandwidth of messages from `bytes` up to the next segment, such as those of the
+/// rendezvous protocol.
 struct NetworkSegment {
   std::int64_t bytes = 0;
   double latency = 0, bandwidth = 0;
   std::string source;
 };
 
-/// What joins the machines of a cluster, as a file of it says. Bandwidths are of one direction, in
-/// bytes a second; times are in seconds.
+/// The network of a cluster, as described in a file. Units: bytes per second in one direction, s.
 ///
 ///     name: ethernet-10g
 ///     summary: 10 Gbit/s Ethernet, one switch
@@ -39,56 +38,55 @@ struct NetworkSegment {
 struct NetworkDescription {
   std::string name;
   std::string summary;
-  std::int64_t hosts = 1;           ///< that there are at most
+  std::int64_t hosts = 1;           ///< maximum number of hosts
   std::int64_t ranks_per_host = 1;  ///< consecutive ranks share a host
-  /// star: one switch that never blocks; memory: one machine's, which all ranks share; others:
-  /// SimGrid's.
+  /// star: one non-blocking switch; memory: the shared memory of one machine; others: SimGrid's.
   std::string topology = "star";
-  Settings topology_options;  ///< what else the topology needs: "levels", "down" ...
-  NetworkFigure latency;      ///< of the first byte, from host to host
+  Settings topology_options;  ///< further options of the topology: "levels", "down" ...
+  NetworkFigure latency;      ///< of the first byte, host to host
   NetworkFigure bandwidth;    ///< of a host's port
-  NetworkFigure overhead;     ///< processor time of a message, at each end (LogP's o); 0: none
-  NetworkFigure
-      end_bandwidth;  ///< of a processor that moves a message, at each end; 0: it need not
-  /// Of what all messages have together, the share that one takes alone, such as of memory; 0: they
-  /// have nothing in common but ports.
+  NetworkFigure overhead;     ///< CPU overhead per message at each end (LogGP's o); 0: none
+  /// Bandwidth at which the processor copies a message at each end; 0: no copy.
+  NetworkFigure end_bandwidth;
+  /// Share of a common medium (such as memory) that one message uses alone; 0: messages share only
+  /// ports.
   NetworkFigure medium_share;
-  NetworkFigure signal;  ///< until a rank sees what another wrote into memory that they share
-  NetworkFigure look;    ///< processor time of asking in vain whether a message is there; 0: none
-  /// Of `spread`: with more, others were on the machine while it was calibrated.
+  NetworkFigure signal;  ///< time until a rank sees another's write to shared memory
+  NetworkFigure look;    ///< processor time of an unsuccessful poll; 0: none
+  /// Limit of `spread`, above which the machine was busy during calibration.
   static constexpr double kBusySpread = 0.5;
-  NetworkFigure spread;  ///< of messages' times: they are so much longer or shorter, as a share
-  NetworkFigure calibrated_bytes;        ///< the largest message that a fit has seen; 0: it is none
+  NetworkFigure spread;                  ///< relative variation of message times
+  NetworkFigure calibrated_bytes;        ///< largest message of the calibration; 0: not calibrated
   NetworkFigure host_latency;            ///< between ranks of one host; 0: none
   NetworkFigure host_bandwidth;          ///< between ranks of one host; 0: as between hosts
-  NetworkFigure copy_bandwidth;          ///< between device and host; 0: gradients need no copy
-  std::vector<NetworkSegment> segments;  ///< by size; what is smaller has the figures above
-  std::string file;                      ///< that it was read from, for messages
+  NetworkFigure copy_bandwidth;          ///< between device and host; 0: no copies
+  std::vector<NetworkSegment> segments;  ///< sorted by size; smaller messages use the figures above
+  std::string file;                      ///< source file, for messages
 
-  /// Of a message between hosts: latency and bandwidth by its size.
+  /// Latency and bandwidth of a message between hosts, by its size.
   [[nodiscard]] NetworkSegment segment_of(double bytes) const;
-  /// On which node a rank is, which shares memory with that node's others.
+  /// The node of a rank; ranks of one node share memory.
   [[nodiscard]] std::int64_t node_of(std::int64_t rank) const {
     return topology == "memory" ? 0 : rank / ranks_per_host;
   }
   [[nodiscard]] std::int64_t most_ranks() const { return hosts * ranks_per_host; }
 };
 
-/// Throws: ValueError unless the network has places for so many ranks, 1 or more.
+/// Throws: ValueError unless the network has room for `ranks` ranks, 1 or more.
 void expect_places(const NetworkDescription& network, int ranks);
 
-/// Throws: FormatError with file and line: an unknown key, a figure without source, no bandwidth,
-/// one of 0; ValueError for words that are no time or rate.
+/// Throws: FormatError with file and line for an unknown key, a figure without source, and a
+/// missing or zero bandwidth; ValueError for an invalid time or rate.
 [[nodiscard]] NetworkDescription parse_network_description(const std::string& text,
                                                            const std::string& file);
-/// A file, or the name of one that d5 carries. Throws: as above; NotFound, IoError.
+/// Reads a file, or a built-in description by name. Throws: as above; NotFound, IoError.
 [[nodiscard]] NetworkDescription load_network_description(const std::string& file_or_name);
-/// Of words of `wire_of`, "50us,1GB/s": a port of this latency and bandwidth at each rank, as
-/// `WireModel` delays messages. Throws: ValueError.
+/// A network like that of `WireModel`, from the text of `wire_of`, "50us,1GB/s": one port of this
+/// latency and bandwidth at each rank. Throws: ValueError.
 [[nodiscard]] NetworkDescription network_of_wire(const std::string& words);
-/// The file's text, such as parse_network_description reads back.
+/// The inverse of `parse_network_description`.
 [[nodiscard]] std::string to_yaml(const NetworkDescription& network);
-/// Names, sorted.
+/// Sorted names of the built-in descriptions.
 [[nodiscard]] std::vector<std::string> carried_networks();
 
 }  // namespace d5

@@ -12,27 +12,28 @@
 
 namespace d5 {
 
-/// A message between two ranks. `id` is the caller's, of no other message under way.
+/// A message between two ranks. The caller chooses `id`, unique among the messages in flight.
 struct SimulatedMessage {
   std::int64_t id = 0;
   int from = 0, to = 0;
   std::int64_t bytes = 0;
 };
 
-/// How long messages are on their way, in virtual time: what simulated ranks send over. What a
-/// message costs the ranks' processors (LogP's o) is the ranks' affair, not the network's.
+/// A network model: the transfer times of messages in virtual time. The CPU overhead per message
+/// (LogGP's o) belongs to the simulated ranks, not to the network.
 ///
 ///     auto network = simulated_networks().at("ports").make(load_network_description("mine"), 8);
 ///     network->start({.id = 7, .from = 0, .to = 1, .bytes = 1000}, 0.5);
 ///     std::vector<SimulatedNetwork::Change> changes;
-///     while (network->advance(1, changes)) use(changes);   // sent, then arrived
+///     while (network->advance(1, changes)) use(changes);   // sent, later arrived
 ///
-/// Units: seconds of virtual time, bytes. The same starts give the same times, to the bit.
+/// Units: seconds of virtual time, bytes. Deterministic: the same starts give the same times, to
+/// the bit.
 class SimulatedNetwork {
  public:
   enum class What {
     sent,    ///< the sender's memory is free
-    arrived  ///< the last byte is there; told after `sent`
+    arrived  ///< the last byte has arrived; reported after `sent`
   };
   struct Change {
     std::int64_t id = 0;
@@ -41,27 +42,27 @@ class SimulatedNetwork {
   };
 
   virtual ~SimulatedNetwork() = default;
-  /// `now` is never before that of an earlier start, nor before a change that was told, nor before
-  /// a limit at which nothing was.
+  /// Starts a message. `now` must not be before an earlier start, a reported change, or a limit at
+  /// which `advance` found no change.
   virtual void start(const SimulatedMessage& message, double now) = 0;
-  /// Goes on to the first moment not after `limit`, which may be infinite, at which something
-  /// changes, and replaces `changes` by one change or more at that moment; false: nothing does.
+  /// Advances to the first change up to `limit`, which may be infinite, and replaces `changes` by
+  /// all or some of the changes at that time. Returns false if there is none.
   virtual bool advance(double limit, std::vector<Change>& changes) = 0;
 };
 
-/// Makes one for ranks 0 to n - 1, of which consecutive ones share a host. Throws: ValueError for a
-/// network with fewer places than ranks, Unsupported with the reason.
+/// Makes a model for ranks 0 to n - 1; consecutive ranks share a host. Throws: ValueError for more
+/// ranks than the network has room for; Unsupported with the reason.
 using SimulatedNetworkEntry =
     Entry<std::shared_ptr<SimulatedNetwork>(const NetworkDescription&, int ranks)>;
-/// By name; src/prediction/networks/models has the built-in ones.
+/// All models by name; src/prediction/networks/models has the built-in ones.
 [[nodiscard]] Registry<SimulatedNetworkEntry>& simulated_networks();
-/// A framework's own network, under the framework's name: a part of `Framework`.
+/// A framework's own network models: a part of `Framework`.
 class NativeNetworks : public Registry<SimulatedNetworkEntry> {
  public:
   NativeNetworks() : Registry("native network") {}
 };
-/// One of `simulated_networks()`, or that of the framework of this name, which is loaded. Throws:
-/// NotFound; Unsupported with the reason where the framework is absent.
+/// The model of this name in `simulated_networks()`, or that of the framework of this name, which
+/// is loaded. Throws: NotFound; Unsupported with the reason if the framework is absent.
 [[nodiscard]] const SimulatedNetworkEntry& find_simulated_network(std::string_view name);
 
 }  // namespace d5

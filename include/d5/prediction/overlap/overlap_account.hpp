@@ -12,47 +12,47 @@
 
 namespace d5 {
 
-/// One call of a step that the computing thread asked for: mostly a bucket's all-reduce. Times are
-/// on the clock of `Trace::now_ns`. A bucket is ready when it is asked for: schemes ask at once.
+/// Times of one call in a step, usually a bucket's all-reduce, on the clock of `Trace::now_ns`.
+/// `asked_ns` is also the time when the bucket was ready, because schemes start it at once.
 struct BucketTimes {
-  std::uint64_t id = 0;  ///< `CommunicationInfo::id`, which joins it with a trace
-  std::string label;     ///< of the call's options, or what it is: "all_reduce"
+  std::uint64_t id = 0;  ///< `CommunicationInfo::id`, as in a trace
+  std::string label;     ///< label of the call's options, or its kind: "all_reduce"
   std::int64_t asked_ns = 0, begun_ns = 0, ended_ns = 0;
-  std::int64_t exposed_ns = 0;  ///< that the computing thread waited for it
+  std::int64_t exposed_ns = 0;  ///< time that the computing thread waited for it
 };
 
-/// What a rank did in one step. Units: seconds; the four parts sum to the step.
+/// A rank's time in one step, split into four parts that sum to the step. Units: s.
 struct StepAccount {
-  double compute = 0;        ///< it computed, and nothing was under way
-  double overlap = 0;        ///< both
-  double communication = 0;  ///< it waited for a call
-  double idle = 0;           ///< neither: before its computation began
+  double compute = 0;        ///< computation without communication in flight
+  double overlap = 0;        ///< computation during communication
+  double communication = 0;  ///< waiting for a call
+  double idle = 0;           ///< neither: before the computation begins
   std::vector<BucketTimes> buckets = {};
   [[nodiscard]] double step() const { return compute + overlap + communication + idle; }
 };
 
-/// When the computing thread did what, in nanoseconds of one clock.
+/// Activities of the computing thread, in nanoseconds of one clock.
 struct OverlapTimes {
   struct Range {
     std::int64_t begin_ns = 0, end_ns = 0;
   };
-  Range step;                     ///< from the end of the one before
-  Range busy;                     ///< from the first computation to the last, and all waits
-  std::vector<Range> calls = {};  ///< while they were under way; may overlap
-  std::vector<Range> waits = {};  ///< of the computing thread, in their order, within the step
+  Range step;                     ///< begins at the end of the previous step
+  Range busy;                     ///< from the first computation to the last, waits included
+  std::vector<Range> calls = {};  ///< times in flight; may overlap
+  std::vector<Range> waits = {};  ///< waits of the computing thread within the step, in order
   std::vector<BucketTimes> buckets = {};
 };
 [[nodiscard]] StepAccount account_of(const OverlapTimes& times);
 
-/// Cuts each step of this rank, from the events of its communicator.
+/// Records the account of each step of this rank, from the events of its communicator.
 ///
 ///     auto recorder = std::make_shared<OverlapRecorder>();
 ///     ranks->events().add(recorder);
 ///     recorder->begin_step();  recorder->begin_compute();  optimizer->step(batch);
 ///     recorder->end_step();
 ///
-/// As an observer of training it marks the steps itself.
-/// Thread safety: events may come from a thread of the communicator.
+/// It marks the steps by itself as an observer of a training.
+/// Thread safety: events may come from the communicator's progress thread.
 class OverlapRecorder final : public TrainingEvent, public CommunicationEvent {
  public:
   OverlapRecorder();
@@ -78,7 +78,8 @@ class OverlapRecorder final : public TrainingEvent, public CommunicationEvent {
   std::unique_ptr<Clock> clock_;
 };
 
-/// The means over steps, a row; the buckets of the last step, a row each, in ms from its begin.
+/// A row with the means over steps, and a row for each bucket of the last step, in ms from its
+/// begin.
 [[nodiscard]] TextTable account_table(const std::vector<StepAccount>& steps);
 [[nodiscard]] TextTable bucket_table(const StepAccount& step, std::int64_t begin_ns);
 

@@ -17,33 +17,33 @@ struct BestSetting {
   std::int64_t batch = 0;
   std::string setting;
   double throughput = 0;
-  double base_throughput = 0;  ///< NaN where the base was not measured
-  /// Over the base: 1.172. The interval holds whatever the two throughputs may have been; NaN
-  /// where one is not known.
+  double base_throughput = 0;  ///< NaN if the base was not measured
+  /// Ratio to the base: 1.172. The interval covers all values of the two throughputs within their
+  /// intervals; NaN if one is unknown.
   Estimate gain{};
-  bool differs = false;  ///< from the base: the interval lies above 1
-  /// Other settings that may be as fast: their intervals meet the best's.
+  bool differs = false;  ///< whether it differs from the base: the interval lies above 1
+  /// Other settings that may be as fast: their intervals overlap the best's.
   std::vector<std::string> rivals = {};
 };
 
-/// One of each model and batch size, in the grid's order. Of equals the first is the best.
+/// The best setting for each model and batch size, in the grid's order; the first among equals.
 [[nodiscard]] std::vector<BestSetting> best_settings(const OverlapGrid& grid);
 
-/// What it costs to have one setting for all models and batch sizes.
+/// The loss from using one setting for all models and batch sizes.
 struct SingleSetting {
   std::string setting;
-  double mean_loss = 0;       ///< 1 - geometric mean of its throughput over the best of each row
-  double worst_loss = 0;      ///< in the row where it is furthest behind
+  double mean_loss = 0;   ///< 1 - geometric mean of its throughput relative to the best of each row
+  double worst_loss = 0;  ///< loss in its worst row
   std::string worst = {};     ///< that row: "AlexNet 64"
-  std::size_t rows = 0;       ///< in which it was measured
-  std::size_t best_rows = 0;  ///< in which none is faster
+  std::size_t rows = 0;       ///< number of rows in which it was measured
+  std::size_t best_rows = 0;  ///< number of rows in which no setting is faster
 };
 
-/// One of each setting, from the smallest mean loss on; settings that were measured in fewer rows
-/// than another come after all that were measured in more.
+/// All settings, sorted by number of rows in which they were measured (descending), then by mean
+/// loss (ascending).
 [[nodiscard]] std::vector<SingleSetting> single_settings(const OverlapGrid& grid);
 
-/// The same for people.
+/// Tables of both.
 [[nodiscard]] TextTable best_settings_table(const OverlapGrid& grid);
 [[nodiscard]] TextTable single_settings_table(const OverlapGrid& grid);
 

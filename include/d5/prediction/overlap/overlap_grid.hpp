@@ -11,29 +11,29 @@
 
 namespace d5 {
 
-/// How fast one model trained at one batch size under one setting of communication.
+/// Training throughput of one model at one batch size with one communication setting.
 struct OverlapCell {
   std::string model;
   std::int64_t batch = 0;
   std::string setting;            ///< "2x256", "threads=1 buckets=25MiB"
   double throughput = 0;          ///< samples/s
-  Interval interval{kNan, kNan};  ///< of the throughput; NaN: not known
-  /// Throughput over that of the base, where the two were measured beside each other.
+  Interval interval{kNan, kNan};  ///< of the throughput; NaN: unknown
+  /// Throughput relative to the base, if the two were measured in pairs.
   std::optional<Estimate> gain = {};
 
  private:
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Models and batch sizes, each under several settings.
+/// Models and batch sizes, each with several settings.
 struct OverlapGrid {
-  std::string base;  ///< the setting that others are held against
+  std::string base;  ///< the setting to compare with
   std::vector<OverlapCell> cells = {};
 };
 
-/// Rows "model,batch,SETTING,...", each cell a throughput; an empty one was not measured, and one
-/// of whole numbers lies within half a unit of what was printed. A column that ends in "_percent"
-/// is none of the settings, and is left out. `file` is for messages.
+/// Reads rows "model,batch,SETTING,...". Each cell is a throughput; an empty cell was not measured,
+/// and a cell printed as a whole number has an interval of half a unit on each side. Columns that
+/// end in "_percent" are ignored. `file` is the name for messages.
 ///
 /// Throws: FormatError with file and line; NotFound if no column is `base`.
 [[nodiscard]] OverlapGrid overlap_grid_from_csv(const std::string& text, const std::string& file,

@@ -10,14 +10,14 @@
 
 namespace d5 {
 
-/// Computation that communication is run beside: one operator, forward or backward.
+/// A computation to run beside communication: one operator, forward or backward.
 struct OverlapKernel {
   std::string name;                ///< "Conv2d forward"; the same on every rank
-  std::function<void()> run = {};  ///< again and again; null: it cannot be run
+  std::function<void()> run = {};  ///< may be called repeatedly; null: cannot run
   std::string reason = {};         ///< why not
 };
 
-/// How large the study's kernels are.
+/// Size of the study's kernels.
 enum class KernelScale {
   l2,      ///< the input fills half of a core's L2
   l3,      ///< half of the L3
@@ -30,10 +30,11 @@ enum class KernelScale {
 /// pixels of a channel to 64, on images of 64 channels.
 [[nodiscard]] std::vector<std::string> study_kernel_cases(KernelScale scale);
 
-/// Each case forward, and backward where it can. Throws: FormatError for a line that is no case.
+/// A forward kernel for each case, and a backward kernel if the case has one. Throws: FormatError
+/// for an invalid line.
 [[nodiscard]] std::vector<OverlapKernel> kernels_of_cases(const std::vector<std::string>& lines,
                                                           const std::string& framework);
-/// Every node of a network that can run alone, forward: "conv1 (Conv)", on random data.
+/// A forward kernel on random data for every node of a network that can run alone: "conv1 (Conv)".
 [[nodiscard]] std::vector<OverlapKernel> kernels_of_network(const std::string& model,
                                                             std::int64_t batch,
                                                             const std::string& framework);

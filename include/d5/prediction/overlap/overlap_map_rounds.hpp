@@ -11,31 +11,32 @@
 
 namespace d5 {
 
-/// How often a map is measured, by ranks that are started anew each time: what differs from one set
-/// of processes to the next, such as where their memory and the machine's virtual cores lie, no
-/// number of pairs within one of them shows.
+/// Repeats a map in several rounds of newly started ranks. Rounds show the variation between sets
+/// of processes (placement of memory and virtual cores), which pairs within one set cannot show.
 struct OverlapRounds {
   int rounds = 6;
-  /// For all. Once it is over no other round begins, but for `kFewest`, and what there is is
-  /// mistrusted. 0: as long as it takes.
+  /// Time limit for all rounds. After it no round begins, except the first `kFewest`, and the
+  /// result is marked as mistrusted. 0: no limit.
   double most_seconds = 0;
-  static constexpr int kFewest = 3;  ///< with two Student's factor is 12.7
-  Interrupt interrupt = {};          ///< asked between rounds; what there is is mistrusted
+  static constexpr int kFewest = 3;  ///< with two rounds Student's factor is 12.7
+  Interrupt interrupt = {};          ///< checked between rounds; the result is then mistrusted
   std::function<void(const std::string&)> say = {};
 };
 
-/// The records of one round, as `overlap_map` returns them. Called with its number, from 1 on, and
-/// its share of the time that is left, infinite where there is no bound; s.
+/// Measures one round and returns the records of `overlap_map`. Called with its number, from 1, and
+/// its share of the remaining time in s, infinite without a limit.
 using MeasuredRound = std::function<std::vector<Measurement>(int round, double most_seconds)>;
 
-/// The records of all rounds, with a condition "round" where there are several.
-/// Throws: ValueError for no round; what `measured` throws, but for `Interrupted` behind the first.
+/// The records of all rounds, with a condition "round" if there are several.
+/// Throws: ValueError for no round; exceptions of `measured`, except `Interrupted` after the first
+/// round.
 [[nodiscard]] std::vector<Measurement> overlap_map_in_rounds(const OverlapRounds& options,
                                                              const MeasuredRound& measured);
 
-/// What `words` and "--round-file FILE" behind them write there, on so many ranks of this machine.
-/// Throws: ValueError for words that are refused (status 2), CommunicationError where it ends
-/// otherwise, Interrupted; as `run_ranks`, `read_results`.
+/// Runs `words` with "--round-file FILE" appended on `ranks` ranks of this machine, and returns the
+/// results in the file.
+/// Throws: ValueError if the command refuses the words (status 2), CommunicationError for any other
+/// failure; Interrupted; as `run_ranks`, `read_results`.
 [[nodiscard]] Results launched_map_round(int ranks, std::vector<std::string> words,
                                          const Interrupt& interrupt = {});
 

@@ -14,42 +14,43 @@
 
 namespace d5 {
 
-/// One way to exchange gradients: resources of each all-reduce, and the least size of a bucket.
+/// A candidate setting of the gradient exchange: resources of each all-reduce, and minimum bucket
+/// size.
 struct OverlapCandidate {
   std::string resources = "default";  ///< `resources_of`
-  std::int64_t bucket_bytes = 0;      ///< 0: as the scheme has it
+  std::int64_t bucket_bytes = 0;      ///< 0: the scheme's default
   [[nodiscard]] std::string name() const;
 };
 
 struct OverlapSearchOptions {
   std::vector<std::string> models;
-  std::int64_t batch = 16;  ///< of each rank
-  /// The first is what the others are held against.
+  std::int64_t batch = 16;  ///< per rank
+  /// The first one is the baseline.
   std::vector<OverlapCandidate> candidates = {{}};
   std::string all_reduce = "node_memory", framework = "reference";
-  int rounds = 30;  ///< each times a block of steps of every candidate, in an order that turns
+  int rounds = 30;  ///< each times a block of steps of every candidate, in rotating order
   int steps_per_block = 2;
-  double most_seconds = 0;  ///< for all models: each ends with the rounds of its share; 0: no end
+  double most_seconds = 0;  ///< limit for all models, shared equally; 0: none
   std::string out = {};     ///< results file, on rank 0; empty: none
-  bool resume = false;      ///< goes on with the rounds that `out` holds
+  bool resume = false;      ///< continue after the rounds in `out`
   std::string command = {};
   Interrupt interrupt = {};
   std::function<void(const std::string&)> say = {};
 };
 
-/// Trains each model with every candidate, step block by step block, by momentum on data of its
-/// own: a record "step_time" of each, whose samples were taken beside those of the others, and
-/// records of where the time goes ("compute_only", "overlap", "communication_only", "idle"), rank
-/// 0's.
+/// Trains each model with every candidate, interleaved in blocks of steps, with the momentum
+/// optimizer on generated data. Each candidate gets a record "step_time", with samples paired to
+/// the other candidates', and records of the parts of rank 0's step ("compute_only", "overlap",
+/// "communication_only", "idle").
 ///
-/// A collective; the records are rank 0's, and empty elsewhere. Throws: ValueError without models
-/// or candidates; NotFound; what training throws.
+/// A collective; only rank 0 returns records.
+/// Throws: ValueError without models or candidates; NotFound; exceptions of training.
 [[nodiscard]] std::vector<Measurement> overlap_search(const OverlapSearchOptions& options,
                                                       Communicator& ranks);
 
-/// Throughput and paired gain of each record "step_time". Throws: ValueError where there is none.
+/// Throughput and paired gain of each record "step_time". Throws: ValueError if there is none.
 [[nodiscard]] OverlapGrid overlap_grid_of(const std::vector<Measurement>& records);
-/// Where a step's time goes on rank 0, a row a model and candidate: medians of its parts.
+/// Medians of the parts of rank 0's step, one row per model and candidate.
 [[nodiscard]] TextTable overlap_parts_table(const std::vector<Measurement>& records);
 
 }  // namespace d5

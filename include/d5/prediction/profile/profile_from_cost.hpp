@@ -10,18 +10,17 @@ namespace d5 {
 
 struct CostProfileOptions {
   std::int64_t batch = 1;
-  double step_seconds = 0;    ///< that a whole step is known to take
-  double flop_per_byte = 0;   ///< that take the time of a byte; 0: FLOP alone count
-  double switch_seconds = 0;  ///< before each node's step
+  double step_seconds = 0;    ///< known time of a whole step
+  double flop_per_byte = 0;   ///< FLOP that take as long as one byte; 0: bytes are free
+  double switch_seconds = 0;  ///< overhead before each node
 };
 
-/// A profile that nobody measured: each node of MODEL takes its share of the step by its work
-/// (`summarise`), backward once more for each of its two gradients, that of its weights and that of
-/// what it reads; an update by two FLOP an element.
+/// A profile from costs instead of measurements. Each node of MODEL takes a share of the step in
+/// proportion to its work (`summarise`): once forward, and backward once for the gradient of its
+/// weights and once for that of its inputs. An update has two FLOP per element.
 ///
-/// Throws: ValueError for options out of range, or switches that take longer than the step;
-/// Unsupported for a network without parameters, or with nodes of unknown work; what opening the
-/// model throws.
+/// Throws: ValueError for options out of range, or overheads longer than the step; Unsupported for
+/// a network without parameters, or with nodes of unknown work; exceptions of opening the model.
 [[nodiscard]] TrainingProfile profile_from_cost(const std::string& model,
                                                 const CostProfileOptions& options);
 

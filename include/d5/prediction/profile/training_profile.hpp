@@ -13,8 +13,8 @@
 
 namespace d5 {
 
-/// What a training step on one rank is made of, and how long each piece takes: observed, or told by
-/// costs. File format: docs/file_formats.md, "Profile of a training".
+/// The pieces of a training step on one rank and their times, measured or estimated from costs.
+/// File format: docs/file_formats.md, "Profile of a training".
 ///
 /// Units: s, bytes, FLOP.
 struct TrainingProfile {
@@ -22,75 +22,77 @@ struct TrainingProfile {
 
   struct Parameter {
     std::string name = {};
-    double bytes = 0;  ///< of its gradient
+    double bytes = 0;  ///< size of its gradient
   };
-  /// What runs without a break: a node forward or backward, an update, loading a batch.
+  /// A contiguous piece of a step: one node forward or backward, an update, or the loading of a
+  /// batch.
   struct Piece {
-    std::string name = {};  ///< the node's, the parameter's
+    std::string name = {};  ///< name of the node or parameter
     std::string kind;       ///< one of `operation_kinds()`
     std::string op_type = {};
-    double flop = 0, bytes = 0;                      ///< of forward pieces, at the first batch size
-    std::vector<std::size_t> final_parameters = {};  ///< whose gradients are final when it ends
+    double flop = 0, bytes = 0;  ///< forward pieces only, at the first batch size
+    std::vector<std::size_t> final_parameters = {};  ///< gradients final at its end
   };
-  /// Of one batch size, a sample a step each.
+  /// Samples of one batch size, one for each step.
   struct Times {
     std::int64_t batch = 0;
     std::vector<std::vector<double>> seconds = {};  ///< by piece
-    std::vector<std::vector<double>> gaps = {};     ///< by piece: from the end of the one before it
+    std::vector<std::vector<double>> gaps = {};     ///< by piece: idle time before it
     std::vector<double> steps = {};                 ///< whole steps, from first gap to last piece
-    std::vector<double> unobserved = {};  ///< whole steps beside those, in which nobody observed
-    double recording = 0;  ///< of a step: how many times the clock was read, by what that takes
-    /// How many steps of a copy are of each launch; empty: all are of one. Samples are in order of
-    /// copies, and of each in that of launches.
+    std::vector<double> unobserved = {};            ///< whole steps without observation
+    double recording = 0;  ///< overhead of the clock calls in an observed step
+    /// Number of steps of a copy in each launch; empty: a single launch. Samples are sorted by
+    /// copy, then by launch.
     std::vector<std::int64_t> launches = {};
   };
 
-  std::string model = {};      ///< what `open_model` or `load_recipe` took
+  std::string model = {};      ///< argument of `open_model` or `load_recipe`
   std::string digest = {};     ///< `model_digest`
-  std::string framework = {};  ///< as `--framework` takes it, with its version
+  std::string framework = {};  ///< as for `--framework`, with its version
   std::string device = "cpu";
   std::string optimizer = {};
   int threads = 0;
-  int copies = 1;                                   ///< that ran at once; samples are of all
-  std::map<std::string, std::string> machine = {};  ///< `machine_words`; empty: told by costs
-  RankRates rates = {};                             ///< of sums and copies, beside all copies
-  std::vector<Parameter> parameters = {};    ///< in the order in which gradients become final
-  std::vector<Piece> pieces = {};            ///< in the order in which they run
+  int copies = 1;                                   ///< concurrent copies; samples are of all
+  std::map<std::string, std::string> machine = {};  ///< `machine_words`; empty: from costs
+  RankRates rates = {};                             ///< of sums and copies, with all copies running
+  std::vector<Parameter> parameters = {};    ///< in the order in which their gradients become final
+  std::vector<Piece> pieces = {};            ///< in execution order
   std::vector<Times> batches = {};           ///< by batch size
   std::vector<std::string> mistrusted = {};  ///< reasons; empty: none
 };
 
-/// What one step of a batch size takes, one number a piece. They add up to `step`.
+/// Times of one step at a batch size, by piece. They add up to `step`.
 struct StepTimes {
   std::int64_t batch = 0;
   std::vector<double> seconds = {}, gaps = {};  ///< by piece
   double step = 0;
-  bool beyond = false;  ///< the batch is smaller or larger than any that was profiled
+  bool beyond = false;  ///< extrapolated: the batch is outside the profiled range
 };
-/// Means over the steps whose whole time lies between the quartiles: robust as a median is, and the
-/// pieces' sum is the step's. Of several launches so of each, and then of the launches. At a size
-/// between two profiled ones interpolated piece by piece; with a larger one from the two largest;
-/// with a smaller one, or where there is one size alone, in proportion to the batch. Throws:
-/// ValueError for a batch below 1.
+/// Interquartile means: means over the steps whose whole time lies between the quartiles. They are
+/// robust, and the pieces still add up to the step. With several launches: first of each launch,
+/// then of the launches. A size between two profiled ones is interpolated piece by piece; a larger
+/// one is extrapolated from the two largest; a smaller one, or with a single profiled size, is
+/// proportional to the batch.
+/// Throws: ValueError for a batch below 1.
 [[nodiscard]] StepTimes step_times(const TrainingProfile& profile, std::int64_t batch);
 
-/// Told apart: names, operators, parameters and their shapes; not their values. The same for the
+/// Digest of names, operators, parameters and their shapes, but not of values. The same for the
 /// same model on every machine.
 [[nodiscard]] std::string model_digest(Network& network);
-/// What a profile's times depend on.
+/// The facts of the environment that a profile's times depend on.
 [[nodiscard]] std::map<std::string, std::string> machine_words(const Environment& environment);
 
 enum class Misfit {
   refuse,
-  mistrust,  ///< and say so in `mistrusted`
+  mistrust,  ///< accept, and add a reason to `mistrusted`
 };
-/// Whether a profile is of this model (empty: any), on this machine, with these threads (0: any).
-/// Throws: ValueError, that says what differs.
+/// Checks that a profile is of this model (empty: any), this machine and this number of threads (0:
+/// any). Throws: ValueError that names the differences.
 void expect_fit(TrainingProfile& profile, const std::string& digest,
                 const std::map<std::string, std::string>& machine, int threads,
                 Misfit misfit = Misfit::refuse);
-/// Throws: ValueError for a profile that no training gives: no batch, no forward or backward piece,
-/// times that are missing, negative or no number, a gradient that never becomes final.
+/// Throws: ValueError for an inconsistent profile: no batch, no forward or backward piece, times
+/// that are missing, negative or NaN, or a gradient that never becomes final.
 void check(const TrainingProfile& profile);
 
 [[nodiscard]] std::string to_json(const TrainingProfile& profile);
@@ -98,7 +100,7 @@ void check(const TrainingProfile& profile);
 /// refused, and what `check` refuses).
 [[nodiscard]] TrainingProfile training_profile_from_json(const std::string& text,
                                                          const std::string& file);
-/// Written beside `path`, then renamed. Throws: IoError.
+/// Writes the file beside `path`, then renames it. Throws: IoError.
 void write_training_profile(const TrainingProfile& profile, const std::string& path);
 /// Throws: as `training_profile_from_json`; IoError.
 [[nodiscard]] TrainingProfile read_training_profile(const std::string& path);

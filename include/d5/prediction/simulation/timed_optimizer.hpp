@@ -11,24 +11,24 @@
 
 namespace d5 {
 
-/// What a step of training costs one rank alone. Units: seconds.
+/// Times of a training step on a single rank. Units: s.
 struct TimedStep {
   struct Gradient {
     std::string parameter;
-    std::int64_t elements = 0;  ///< of float32
-    double backward = 0;        ///< from when the gradient before is final until this one is
-    double update = 0;          ///< of its parameter
+    std::int64_t elements = 0;  ///< float32 elements
+    double backward = 0;        ///< time since the previous gradient was final
+    double update = 0;          ///< update of its parameter
   };
   double forward = 0;
   std::vector<Gradient> gradients;  ///< in the order in which they are final
-  double rest = 0;                  ///< of backward, after the last of them
-  /// Of all these times, step by step, over and over; empty: 1.
+  double rest = 0;                  ///< of backward, after the last gradient
+  /// Factors on all times, one for each step, cyclic; empty: 1.
   std::vector<double> factors = {};
   [[nodiscard]] double seconds() const;
 };
 
-/// An optimizer of phantom parameters whose steps let these times pass on `rank`, and announce each
-/// gradient when it is final: schemes and exchanges are put around it as around any other.
+/// An optimizer of phantom parameters. Its steps spend the given times on `rank` and announce each
+/// gradient when it is final. Schemes and exchanges wrap it like any other optimizer.
 ///
 ///     auto scheme = distributed_optimizers().at("consistent_decentralized")
 ///                       .make(make_timed_optimizer(rank, times), ranks, {{"all_reduce", "ring"}});
@@ -36,8 +36,9 @@ struct TimedStep {
 ///     (void)scheme->step(timed_batch());
 ///     const double step = rank.now() - begin;
 ///
-/// A scheme that computes with parameters otherwise than by its communicator touches what is not
-/// there. `rank` outlives it. Throws: ValueError for no gradients, times below 0, sizes below 1.
+/// A scheme may compute on parameters only through its communicator, because phantom tensors have
+/// no memory. `rank` must outlive the optimizer.
+/// Throws: ValueError for no gradients, negative times, or sizes below 1.
 [[nodiscard]] std::shared_ptr<ThreeStepOptimizer> make_timed_optimizer(SimulatedRank& rank,
                                                                        const TimedStep& times);
 /// A batch of one sample and no data.

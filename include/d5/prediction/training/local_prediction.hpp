@@ -12,64 +12,64 @@
 
 namespace d5 {
 
-/// Ranks of this machine: what is known of them when they do not train together, and what training
-/// takes. Each is asked with a number of ranks, which are started for it.
+/// Functions that start a number of ranks on this machine and measure them: profiles of single
+/// copies and the network for the prediction, and trainings to compare with it.
 struct LocalRanks {
-  /// Of so many copies at once, in one launch; launches count from 1.
+  /// The profile of concurrent copies in one launch; launches count from 1.
   std::function<TrainingProfile(int copies, int launch)> profile;
-  std::function<NetworkDescription(int)> network;  ///< between so many
-  /// Steps of training on so many, in s, of one launch. None: unmeasured.
+  std::function<NetworkDescription(int)> network;  ///< by number of ranks
+  /// Times of training steps in one launch, in s. Empty: not measured.
   std::function<std::vector<double>(int ranks, int launch)> steps;
-  std::function<Timeline(int)> timeline;  ///< of a few steps more, with spans "step"
-  /// Of each number of ranks. The median of a measured launch is one sample where there are
-  /// several, since processes differ by more than their steps do; of one launch each step is.
+  std::function<Timeline(int)> timeline;  ///< of a few more steps, with spans "step"
+  /// Launches for each number of ranks. With several launches the median of each is one sample,
+  /// because processes differ more than steps; with one launch each step is a sample.
   int launches = 1;
 };
 
-/// How many steps one of several launches trains, where all together are to train `steps`: three at
-/// least. Of one launch all.
+/// Number of steps in each launch if all launches together train `steps`: at least three.
 [[nodiscard]] std::int64_t steps_of_launch(std::int64_t steps, int launches);
 
-/// The profile of all launches, `joined_launches`. An interrupt behind the first leaves those that
-/// there are, mistrusted. Throws: as that, and what `here` throws.
+/// The joined profile of all launches (`joined_launches`). An interrupt after the first launch
+/// keeps those measured so far and marks the profile as mistrusted.
+/// Throws: as `joined_launches`; exceptions of `here`.
 [[nodiscard]] TrainingProfile profile_here(const LocalRanks& here, int copies,
                                            const Interrupt& interrupt = {});
 
-/// A curve of this machine's own ranks beside what they take. The machine is slower for a while and
-/// faster for a while, so that launches which are profiled and launches which are measured take
-/// turns. A prediction knows profiles and networks alone, never what was measured. An interrupt
-/// behind the first launch leaves a point of those that there are, mistrusted.
+/// Predicts the scaling curve of this machine's ranks and measures it. Profiled and measured
+/// launches alternate, because the machine's speed varies over time. The prediction uses profiles
+/// and networks only, never the measured steps. An interrupt after the first launch keeps a point
+/// of the launches measured so far and marks it as mistrusted.
 ///
 ///     auto curve = predict_here(launched_ranks(commands), {.ranks = {1, 2}});
 ///
-/// Throws: as `predict_scaling`, `joined_launches`, and what `here` throws.
+/// Throws: as `predict_scaling`, `joined_launches`; exceptions of `here`.
 [[nodiscard]] PredictedCurve predict_here(const LocalRanks& here,
                                           const ScalingPredictionOptions& options);
 
-/// A step of the most of these ranks, measured above predicted (`measured_above_predicted`).
-/// Throws: as `predicted_timeline`, and what `here` throws.
+/// A step on the largest number of ranks, measured above predicted (`measured_above_predicted`).
+/// Throws: as `predicted_timeline`; exceptions of `here`.
 [[nodiscard]] Timeline timeline_here(const LocalRanks& here,
                                      const ScalingPredictionOptions& options);
 
-/// Commands of d5, to which "--launch-file FILE" is added for one launch of a profile, "--out FILE"
-/// to the others, and for a timeline "--trace FILE" to that which measures.
+/// Commands of d5 for `launched_ranks`. It appends "--launch-file FILE" to `profile`, "--out FILE"
+/// to the others, and for a timeline "--trace FILE" to `measure`.
 struct LocalCommands {
   std::vector<std::string> profile, calibrate, measure;
-  /// Launches of profiles and networks stay in this folder, by these names and the number of ranks,
-  /// and are taken from there; empty: they do not.
+  /// Folder that keeps profiles and networks, by the names below and the number of ranks, for
+  /// reuse; empty: none.
   std::string keep = {};
   std::string profile_name = "training", network_name = "this machine";
-  /// Times that `profile` and `measure` are started anew for one number of ranks (Kalibera and
-  /// Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013).
+  /// Launches of `profile` and `measure` for each number of ranks. Source: Kalibera and Jones,
+  /// "Rigorous Benchmarking in Reasonable Time" (ISMM 2013).
   int launches = 1;
-  int threads = 0;                 ///< of a profile that is taken from there; 0: any
-  Misfit misfit = Misfit::refuse;  ///< of such a profile
-  /// What is begun: "profile of 2 copies, launch 1 of 6".
+  int threads = 0;                 ///< required of a kept profile; 0: any
+  Misfit misfit = Misfit::refuse;  ///< reaction to a kept profile that does not fit
+  /// Receives progress messages: "profile of 2 copies, launch 1 of 6".
   std::function<void(const std::string&)> say = {};
 };
-/// Each function starts its command on as many ranks. Throws: NotFound without mpirun, ValueError
-/// for words that a command refuses, CommunicationError for one that fails, Interrupted; ValueError
-/// for a kept profile that is of another machine or number of threads.
+/// `LocalRanks` that start these commands.
+/// Throws: NotFound without mpirun; ValueError if a command refuses its words, or a kept profile is
+/// from another machine or number of threads; CommunicationError if a command fails; Interrupted.
 [[nodiscard]] LocalRanks launched_ranks(const LocalCommands& commands,
                                         const Interrupt& interrupt = {});
 

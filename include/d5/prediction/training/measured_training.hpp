@@ -11,11 +11,11 @@
 
 namespace d5 {
 
-/// What a prediction is held against: steps of MODEL on these ranks by a scheme, on inputs that d5
-/// makes, or of RECIPE on its data, in the framework that a word names. `options` has one batch
-/// size, a rank's; each rank takes the batches that a rank alone would.
+/// Measures training steps to validate a prediction: steps of MODEL on generated inputs, or of
+/// RECIPE on its data, by a scheme on these ranks, in the named framework. `options` has one batch
+/// size, per rank; each rank takes the same batches as a single rank would.
 ///
-/// Returns: s by step, of the slowest rank, the same on each. A collective.
+/// Returns: seconds of each step on the slowest rank, the same on each rank. A collective.
 /// Throws: as `profile_training` and the scheme.
 [[nodiscard]] std::vector<double> measure_steps(const std::string& model_or_recipe,
                                                 const std::string& framework,

@@ -11,22 +11,22 @@
 
 namespace d5 {
 
-/// A scaling curve, and what tells it from others that stand beside it.
+/// A scaling curve with its labels.
 struct PredictedCurve {
   std::string model, framework, device;
   std::string network;
-  std::string strategy;  ///< what is done otherwise, in words; empty: nothing
+  std::string strategy;  ///< applied strategies; empty: none
   std::vector<PredictedPoint> points;
 };
 
-/// A row a number of ranks of each curve, for who buys machines.
+/// One row for each curve and number of ranks.
 [[nodiscard]] TextTable prediction_table(const std::vector<PredictedCurve>& curves);
-/// Throughput over ranks: predictions with their bands, what was measured, the closed formulas, and
-/// perfect scaling from the first curve's fewest ranks.
+/// Throughput over ranks: predictions with error bands, measurements, closed formulas, and perfect
+/// scaling from the first curve's fewest ranks.
 [[nodiscard]] Plot prediction_plot(const std::vector<PredictedCurve>& curves);
-/// A record each of "predicted_time", "baseline_time", and where it was measured "time",
-/// "prediction_error" (predicted over measured, less one) and "baseline_error". Conditions: ranks,
-/// batch, network, strategy, alpha, efficiency, bound_by, and the prediction's interval.
+/// Records "predicted_time" and "baseline_time" for each point, and if it was measured "time",
+/// "prediction_error" (predicted / measured - 1) and "baseline_error". Conditions: ranks, batch,
+/// network, strategy, alpha, efficiency, bound_by, and the prediction's interval.
 [[nodiscard]] std::vector<Measurement> prediction_records(
     const std::vector<PredictedCurve>& curves);
 

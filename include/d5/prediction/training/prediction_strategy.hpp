@@ -10,14 +10,14 @@
 
 namespace d5 {
 
-/// A training and the network that it runs on, before they are simulated.
+/// A training and its network, before the simulation.
 struct PlannedTraining {
   SimulatedTrainingOptions training = {};
   NetworkDescription network = {};
 };
 
-/// What might be done otherwise: other buckets, a faster machine. Several are applied one after the
-/// other.
+/// A what-if change of a prediction, such as other buckets or a faster machine. Strategies are
+/// applied in order.
 class PredictionStrategy {
  public:
   virtual ~PredictionStrategy() = default;
@@ -25,13 +25,13 @@ class PredictionStrategy {
 };
 
 using PredictionStrategyEntry = Entry<std::shared_ptr<PredictionStrategy>()>;
-/// By name; src/prediction/training/strategies has the built-in ones.
+/// All strategies by name; src/prediction/training/strategies has the built-in ones.
 ///
 ///     PlannedTraining plan{options, network};
 ///     prediction_strategies().at("compute").make({{"factor", 2}})->apply(plan);
 [[nodiscard]] Registry<PredictionStrategyEntry>& prediction_strategies();
 
-/// All of `chain`, in its order. Throws: NotFound, ValueError.
+/// Applies `chain` in order. Throws: NotFound, ValueError.
 void apply_strategies(std::span<const EntryChoice> chain, PlannedTraining& plan);
 
 }  // namespace d5

@@ -6,17 +6,16 @@
 
 namespace d5 {
 
-/// What a rule costs in closed form, on a network that nobody shares: of each algorithm the rounds
-/// of messages, one after the other, that the busiest rank takes part in. A message of m bytes
-/// takes latency + 2 overhead + m / bandwidth.
+/// Cost of a rule in closed form, on an otherwise idle network: the sequential messages of the
+/// busiest rank. A message of m bytes takes latency + 2 overhead + m / bandwidth.
 ///
-/// Of `bytes` S of each rank's data among n ranks, with r = ceil(log2 n), in messages and bytes:
+/// Number of messages and bytes, for n ranks with S = `bytes` of data each, and r = ceil(log2 n):
 ///
 /// | kind | algorithm | messages | bytes |
 /// | --- | --- | --- | --- |
 /// | all_reduce, negotiation | ring, segmented_ring | 2(n-1) | 2(n-1)/n S |
 /// | | rabenseifner | 2r | 2(n-1)/n S |
-/// | | recursive_doubling | r, 2 more where n is no power of 2 | S each |
+/// | | recursive_doubling | r, 2 more if n is not a power of 2 | S each |
 /// | | binomial_tree, mpi (Open MPI's, started in place) | 2r | S each |
 /// | reduce_scatter | ring, pairwise | n-1 | (n-1)/n S |
 /// | all_gather | ring | n-1 | S each |
@@ -28,13 +27,13 @@ namespace d5 {
 ///
 /// Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
 /// MPICH" (2005).
-/// Throws: NotFound, with the nearest, for an algorithm of which it knows no closed form.
+/// Throws: NotFound, with the nearest name, for an algorithm without a closed form.
 [[nodiscard]] double closed_seconds(const std::string& kind, const CostRule& rule,
                                     const NetworkDescription& network);
-/// Of operations that are copied between a device and its host: bytes / copy bandwidth, 0 where the
-/// network has none.
+/// Time of a copy between device and host: bytes / copy bandwidth; 0 if the network has no copy
+/// bandwidth.
 [[nodiscard]] double copy_seconds(double bytes, const NetworkDescription& network);
-/// Both: for `price`.
+/// The cost model for `price` from both functions.
 [[nodiscard]] CostModel closed_cost(const NetworkDescription& network);
 
 }  // namespace d5

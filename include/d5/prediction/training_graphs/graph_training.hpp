@@ -9,27 +9,27 @@
 
 namespace d5 {
 
-/// A step of training of rank 0 as a graph, all ranks being alike, before its rules have times:
-/// what strategies change.
+/// The graph of a training step on rank 0 (all ranks are alike), before its rules are priced.
+/// Strategies rewrite it.
 ///
-/// An operation of the exchange has the attributes "bucket" and, where it stands for several,
-/// "last_bucket"; a forward piece the same of the buckets that its own parameters are in.
+/// An operation of the exchange has the attribute "bucket" and, if it stands for several buckets,
+/// "last_bucket". A forward piece has the same attributes for the buckets of its own parameters.
 struct PlannedGraph {
   OperationGraph graph;
   std::int64_t ranks = 1;
-  CostModel cost;  ///< what makes seconds of rules, for who has to know when something ends
-  /// Whether the next step's forward pieces wait for their own parameters alone, and not for the
-  /// end of the step.
+  CostModel cost;  ///< prices rules, for strategies that need end times
+  /// Whether the next step's forward pieces wait only for their own parameters instead of the end
+  /// of the step.
   bool waits_for_own = false;
 };
 using GraphRewrite = std::function<void(PlannedGraph& plan)>;
 
-/// `steps` of it one after the other: ids are new, names the same.
+/// A chain of `steps` copies of the step; ids are new, names the same.
 [[nodiscard]] OperationGraph unrolled(const PlannedGraph& plan, int steps);
 
-/// The last of some steps: what a step of a long training takes, of which the next begins when it
-/// may. `seconds` is the time between the ends of two; `alpha` and what is exposed are those of a
-/// step alone. Throws: as `price`.
+/// Predicts the steady state of a long training, in which the next step may begin before the end of
+/// the last. `seconds` is the time between the ends of two steps; `alpha` and `exposed` are those
+/// of a single step. Throws: as `price`.
 [[nodiscard]] StepPrediction predict_steady_step(PlannedGraph plan);
 
 /// The buckets of an operation, first and last; -1: none.

@@ -6,9 +6,9 @@
 
 namespace d5 {
 
-/// For people: for each batch size a row a kind of piece (loading, forward, backward, update, and
-/// what the framework adds), one for the step as its graph is scheduled, and one for steps that
-/// nobody observed, with how much longer observing makes them.
+/// A table of a profile. Each batch size has a row for each kind of piece (loading, forward,
+/// backward, update, framework overhead), one for the scheduled step, and one for unobserved steps
+/// with the overhead of observation.
 [[nodiscard]] TextTable profile_table(const TrainingProfile& profile, Format format);
 
 }  // namespace d5

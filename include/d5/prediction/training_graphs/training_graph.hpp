@@ -12,9 +12,10 @@
 
 namespace d5 {
 
-/// One step of one rank: its pieces one after the other, each behind what the framework does before
-/// it (kind "overhead"). Loading is on the lane "loader", all else on "compute". A piece that makes
-/// gradients final has the attributes "bytes", of these, and "gradients", how many.
+/// The graph of one step on one rank: its pieces in order, each after the framework's overhead
+/// before it (kind "overhead"). Loading is on the lane "loader", everything else on "compute". A
+/// piece that makes gradients final has the attributes "bytes" (their size) and "gradients" (their
+/// number).
 ///
 ///     schedule(one_rank_graph(profile, 16)).seconds;  // step_times(profile, 16).step
 ///
@@ -23,22 +24,22 @@ namespace d5 {
 
 enum class Copies {
   none,
-  own_engine,      ///< one each way, beside the network: lanes "copy out" and "copy in"
-  network_thread,  ///< by the thread that also runs the all-reduces, one after the other
+  own_engine,      ///< a copy engine for each direction: lanes "copy out" and "copy in"
+  network_thread,  ///< copies by the thread that runs the all-reduces, one after the other
 };
 struct DataParallelOptions {
-  std::int64_t batch = 1;  ///< of each rank
+  std::int64_t batch = 1;  ///< per rank
   std::int64_t ranks = 1;
-  BucketSizes buckets = {};        ///< least 0: a bucket for each gradient
-  std::string algorithm = "ring";  ///< of `closed_seconds`, or whoever prices the graph
-  Copies copies = Copies::none;    ///< of each bucket, to the host and back
-  double negotiation_bytes = 0;    ///< of a small all-reduce before each bucket's; 0: none
+  BucketSizes buckets = {};        ///< `least` 0: one bucket per gradient
+  std::string algorithm = "ring";  ///< known to `closed_seconds` or another cost model
+  Copies copies = Copies::none;    ///< copies of each bucket to the host and back
+  double negotiation_bytes = 0;    ///< size of a small all-reduce before each bucket; 0: none
 };
 
-/// A step of data-parallel training, where all ranks are alike: rank 0's graph, in which each
-/// bucket of gradients is summed over all ranks as soon as it is final, while backward goes on, and
-/// parameters are updated when their bucket's sum is there. Sums have rules and take no time until
-/// `price` gives them theirs. Of one rank it is `one_rank_graph`.
+/// The graph of a data-parallel training step on rank 0 (all ranks are alike). Each bucket of
+/// gradients is all-reduced as soon as it is final, during backward, and parameters are updated
+/// after their bucket's sum. All-reduces have rules and take no time until `price` is called. For
+/// one rank it is `one_rank_graph`.
 ///
 ///     auto graph = data_parallel_graph(profile, {.batch = 32, .ranks = 8});
 ///     price(graph, closed_cost(load_network_description("ethernet-10g")));
@@ -48,12 +49,12 @@ struct DataParallelOptions {
 [[nodiscard]] OperationGraph data_parallel_graph(const TrainingProfile& profile,
                                                  const DataParallelOptions& options);
 
-/// What a step's schedule says. Units: s.
+/// Times of a scheduled step. Units: s.
 struct StepPrediction {
   double seconds = 0;
   double compute = 0;  ///< from the beginning of the first forward to the end of the last backward
-  double overlapped = 0;  ///< in which rank 0 computes and communicates (or copies)
-  double exposed = 0;     ///< in which it communicates, or copies, and nothing else
+  double overlapped = 0;  ///< computation and communication (or copies) at the same time
+  double exposed = 0;     ///< communication or copies without computation
   /// (end of last backward - start of first forward) / (end of last all-reduce - start of first
   /// forward); 1 without communication. n ranks are n times alpha as fast as one.
   /// Source: PerfEstimator (Shi et al., "PerfEstimator: A Generic and Extensible Performance

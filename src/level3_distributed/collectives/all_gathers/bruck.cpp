@@ -6,8 +6,8 @@
 namespace d5::all_gather_algorithm {
 namespace {
 
-/// In a buffer that begins with its own part each rank has the next 1, 2, 4, ... parts, and gives
-/// them to the rank that lacks them; at the end the buffer is turned.
+/// The buffer of each rank begins with its own part. In round k a rank sends the 2^k parts that it
+/// has to the rank 2^k before it; at the end the buffer is rotated.
 ///
 /// A rank sends (n - 1) / n b bytes in ceil(log2 n) messages, for any n.
 class BruckAllGather final : public PlannedAllGather {
@@ -34,7 +34,7 @@ class BruckAllGather final : public PlannedAllGather {
 /// Communications in Multiport Message-Passing Systems" (IEEE TPDS 1997).
 void register_bruck(Registry<AllGatherEntry>& registry) {
   registry.add("bruck", AllGatherEntry::of<BruckAllGather>(
-                            "ceil(log2 n) messages on any number of ranks (Bruck et al., 1997)"));
+                            "ceil(log2 n) messages for any number of ranks (Bruck et al., 1997)"));
 }
 
 }  // namespace d5::all_gather_algorithm

@@ -21,7 +21,8 @@ class LibraryAllGather final : public AllGather {
 }  // namespace
 
 void register_mpi(Registry<AllGatherEntry>& registry) {
-  registry.add("mpi", AllGatherEntry::of<LibraryAllGather>("the library's own (MPI_Iallgather)"));
+  registry.add("mpi",
+               AllGatherEntry::of<LibraryAllGather>("the MPI library's own (MPI_Iallgather)"));
 }
 
 }  // namespace d5::all_gather_algorithm

@@ -7,9 +7,9 @@ namespace {
 
 /// Partners at distance 1, 2, 4, ... exchange all parts that they have.
 ///
-/// A rank sends log2 n messages, (n - 1) / n b bytes. Where n is no power of two, m the largest
-/// below it: ranks that stand aside send their part, and receive b; those that stand for two get
-/// that part and send that b besides log2 m messages.
+/// A rank sends log2 n messages, (n - 1) / n b bytes. If n is not a power of two, let m be the
+/// largest power below it: a rank that stands aside sends its part and receives b bytes; its
+/// partner receives that part and sends those b bytes besides its log2 m messages.
 class RecursiveDoublingAllGather final : public PlannedAllGather {
  public:
   CollectivePlan plan(int rank, const Parts& parts) const override {
@@ -29,7 +29,7 @@ class RecursiveDoublingAllGather final : public PlannedAllGather {
 void register_recursive_doubling(Registry<AllGatherEntry>& registry) {
   registry.add("recursive_doubling",
                AllGatherEntry::of<RecursiveDoublingAllGather>(
-                   "partners exchange all: log2 n messages (Thakur et al., 2005)"));
+                   "log2 n messages at doubling distances (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::all_gather_algorithm

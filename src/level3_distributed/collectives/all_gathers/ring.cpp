@@ -5,7 +5,7 @@
 namespace d5::all_gather_algorithm {
 namespace {
 
-/// Each rank passes on the part that it got before.
+/// In each step a rank passes on the part that it received last.
 ///
 /// A rank sends (n - 1) / n b bytes in n - 1 messages.
 class RingAllGather final : public PlannedAllGather {
@@ -21,7 +21,8 @@ class RingAllGather final : public PlannedAllGather {
 }  // namespace
 
 void register_ring(Registry<AllGatherEntry>& registry) {
-  registry.add("ring", AllGatherEntry::of<RingAllGather>("each part goes round once"));
+  registry.add("ring", AllGatherEntry::of<RingAllGather>(
+                           "each part passes every rank once: n - 1 messages"));
 }
 
 }  // namespace d5::all_gather_algorithm

@@ -11,9 +11,9 @@
 namespace d5::collective {
 namespace {
 
-/// For each size the one that was the fastest between as many ranks over the same medium. The first
-/// on a communicator reads what was kept of it, or measures for two seconds or so, and waits until
-/// all ranks have started it.
+/// Delegates each size to the algorithm that was the fastest for this number of ranks and medium.
+/// The first call on a communicator reads the cached choice, or measures for about two seconds, and
+/// waits until all ranks have started it.
 class AutoAllReduce final : public AllReduce {
  public:
   std::unique_ptr<Request> start(Communicator& ranks, Tensor& data, Reduction reduction) override {
@@ -31,7 +31,7 @@ class AutoAllReduce final : public AllReduce {
     std::shared_ptr<AllReduce> algorithm;
   };
   struct Choice {
-    std::vector<Range> ranges;  // by size; the last is for all that are larger
+    std::vector<Range> ranges;  // by size; the last is for all larger sizes
     AllReduce& at(std::size_t bytes) {
       for (auto& range : ranges) {
         if (bytes <= range.most_bytes) return *range.algorithm;
@@ -47,7 +47,8 @@ class AutoAllReduce final : public AllReduce {
     return choices_.of(ranks, [this](Communicator& all) { return choose(all); });
   }
   std::unique_ptr<Choice> choose(Communicator& ranks) {
-    // Apart from what is under way on it, and counted there as what it is.
+    // A separate group, so that requests in flight on `ranks` do not interfere. Traffic is still
+    // counted.
     const auto table = detail::fastest_all_reduces(*ranks.split(0));
     chosen_ = detail::to_string(table);
     auto choice = std::make_unique<Choice>();
@@ -68,7 +69,7 @@ class AutoAllReduce final : public AllReduce {
 
 void register_auto(Registry<AllReduceEntry>& registry) {
   registry.add("auto", AllReduceEntry::of<AutoAllReduce>(
-                           "for each size the fastest between these ranks, measured once"));
+                           "automatic choice: the fastest algorithm for each size, measured once"));
 }
 
 }  // namespace d5::collective

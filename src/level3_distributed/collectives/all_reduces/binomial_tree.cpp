@@ -6,10 +6,10 @@
 namespace d5::collective {
 namespace {
 
-/// Summed up a binomial tree to rank 0, and down the same tree.
+/// Reduces up a binomial tree to rank 0, and broadcasts down the same tree.
 ///
-/// Over each of a rank's edges b bytes go up and b down: 2 (n - 1) b in 2 (n - 1) messages on all
-/// ranks together, at most log2 n b sent by one.
+/// Each edge of the tree carries b bytes up and b down: all ranks together send 2 (n - 1) b bytes
+/// in 2 (n - 1) messages, one rank at most log2 n b.
 class BinomialTreeAllReduce final : public PlannedAllReduce {
  public:
   CollectivePlan plan(const CollectiveSize& size) const override {
@@ -32,7 +32,7 @@ class BinomialTreeAllReduce final : public PlannedAllReduce {
 
 void register_binomial_tree(Registry<AllReduceEntry>& registry) {
   registry.add("binomial_tree", AllReduceEntry::of<BinomialTreeAllReduce>(
-                                    "up a binomial tree to rank 0, and down again"));
+                                    "reduce to rank 0, then broadcast, over a binomial tree"));
 }
 
 }  // namespace d5::collective

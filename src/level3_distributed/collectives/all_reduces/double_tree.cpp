@@ -10,8 +10,8 @@ namespace {
 
 using Then = CollectivePlan::Then;
 
-/// A binary tree in which even nodes alone have children: a node's parent stands in the middle of
-/// the next larger run that it is in, node 0 above all.
+/// The parent in a binary tree in which only even nodes have children: the middle of the next
+/// larger run that contains the node. Node 0 is the root.
 int parent_of(int node, int nodes) {
   const int bit = node & -node;
   const int above = (node - bit) | (bit << 1);
@@ -24,8 +24,8 @@ int depth_of(int node, int nodes) {
   return depth;
 }
 
-/// One of the two trees over ranks: the second is the first one mirrored, or where n is odd moved
-/// on by one, so that inner nodes of one are leaves of the other (but for one rank where n is odd).
+/// One of the two trees over ranks. The second is the first one mirrored, or shifted by one if n is
+/// odd, so that inner nodes of one are leaves of the other (except one rank if n is odd).
 struct Tree {
   int ranks;
   bool second;
@@ -39,12 +39,12 @@ struct Tree {
   }
 };
 
-/// Half of the data is summed up one tree and spread down it, half in the other, in s segments of
-/// each half that follow each other: every rank sends and receives all the time.
+/// Each tree reduces and broadcasts one half of the data, pipelined in s segments, so that every
+/// rank sends and receives all the time.
 ///
-/// Over each of a rank's edges of a tree b / 2 bytes go up and b / 2 down, in s messages each:
-/// 2 (n - 1) b on all ranks together, of which none sends more than 2 b (where n is odd, one sends
-/// up to 5 b / 2). s = ceil(b / 2 / segment_bytes).
+/// Each edge of a tree carries b / 2 bytes up and b / 2 down, in s messages each: all ranks
+/// together send 2 (n - 1) b bytes, one rank at most 2 b (if n is odd, one sends up to 5 b / 2). s
+/// = ceil(b / 2 / segment_bytes).
 class DoubleTreeAllReduce final : public PlannedAllReduce {
  public:
   using Options = detail::SegmentOptions;
@@ -71,7 +71,8 @@ class DoubleTreeAllReduce final : public PlannedAllReduce {
     const std::int64_t segments = options_.number((size.elements + 1) / 2, size.element_bytes);
     for (std::int64_t s = 0; s < segments; ++s) {
       const ElementRange range = detail::segment(half, s, segments);
-      // Up in the round that the sender's depth tells, down in that of the receiver's.
+      // The round of a message up follows from the sender's depth, that of one down from the
+      // receiver's.
       const auto up = [&](int from) -> auto& { return plan.round(std::size_t(s + height - from)); };
       const auto down = [&](int to) -> auto& {
         return plan.round(std::size_t(s + height + to - 1));
@@ -95,9 +96,8 @@ class DoubleTreeAllReduce final : public PlannedAllReduce {
 /// Source: Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth broadcast, reduction
 /// and scan" (Parallel Computing 2009).
 void register_double_tree(Registry<AllReduceEntry>& registry) {
-  registry.add("double_tree",
-               AllReduceEntry::of<DoubleTreeAllReduce>(
-                   "two binary trees, half of the data in each, pipelined (Sanders et al., 2009)"));
+  registry.add("double_tree", AllReduceEntry::of<DoubleTreeAllReduce>(
+                                  "double binary tree, pipelined (Sanders et al., 2009)"));
 }
 
 }  // namespace d5::collective

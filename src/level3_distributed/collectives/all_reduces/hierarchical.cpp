@@ -15,9 +15,10 @@ struct HierarchicalOptions {
   std::int64_t ranks_per_node = 0;
 
   void declare(OptionList& options) {
-    options.add("leaders", leaders, "algorithm among the first ranks of the nodes", "all-reduce");
+    options.add("leaders", leaders, "algorithm between the nodes, among the first rank of each",
+                "all-reduce");
     options.add("ranks_per_node", ranks_per_node,
-                "ranks that follow each other and count as a node; 0: those that share memory",
+                "number of consecutive ranks that form a node; 0: ranks that share memory",
                 {.least = 0});
   }
 };
@@ -29,11 +30,11 @@ struct Nodes {
   std::int64_t operations = 0, across_started = 0;
 };
 
-/// Leaders start what goes across in the order of their all-reduces.
+/// Makes leaders start calls between nodes in the order of their all-reduces.
 class Turn final : public Request {
  public:
   Turn(const Nodes& nodes, std::int64_t operation) : nodes_(nodes), operation_(operation) {}
-  void wait() override {}  // the one before ends without us
+  void wait() override {}  // the previous one ends without this request
   bool done() override { return nodes_.across_started == operation_; }
 
  private:
@@ -57,15 +58,16 @@ CommunicationSchedule hierarchical(Nodes& nodes, AllReduce& across, Tensor data,
     ++nodes.across_started;
     co_await request;
   }
-  *node.may_tell = true;  // on the others: its sums no longer change
+  *node.may_tell = true;  // the sums no longer change
   if (node.told) co_await node.told;
 }
 
-/// Node by node in memory, among the nodes' first ranks by another algorithm, and back in memory.
-/// The first on a communicator finds the nodes, and waits until all ranks have started it.
+/// Reduces within each node in shared memory, then among the nodes' first ranks by another
+/// algorithm, and broadcasts in shared memory. The first call on a communicator determines the
+/// nodes and waits until all ranks have started it.
 ///
-/// Only one rank of a node sends over the network: of b bytes the leaders' algorithm moves as much
-/// as among as many ranks as there are nodes.
+/// Only one rank of each node uses the network: the traffic is that of the leaders' algorithm on as
+/// many ranks as there are nodes.
 class HierarchicalAllReduce final : public AllReduce {
  public:
   using Options = HierarchicalOptions;
@@ -105,7 +107,8 @@ class HierarchicalAllReduce final : public AllReduce {
       nodes->news =
           std::make_unique<detail::NodeExchange>(*nodes->node, detail::NodeExchangeOptions{});
     }
-    // What the leaders' algorithm makes at first, it makes now: a schedule must not wait for it.
+    // Triggers the one-time setup of the leaders' algorithm now, because a schedule must not block
+    // on it.
     Tensor nothing = Tensor::zeros(DType::float32, {0});
     if (nodes->leaders) across_->start(*nodes->leaders, nothing)->wait();
     return nodes;
@@ -121,9 +124,8 @@ class HierarchicalAllReduce final : public AllReduce {
 /// Source: Jia et al., "Highly Scalable Deep Learning Training System with Mixed-Precision" (2018),
 /// section 4.3.
 void register_hierarchical(Registry<AllReduceEntry>& registry) {
-  registry.add("hierarchical",
-               AllReduceEntry::of<HierarchicalAllReduce>(
-                   "in memory on each node, among one rank of each by another algorithm"));
+  registry.add("hierarchical", AllReduceEntry::of<HierarchicalAllReduce>(
+                                   "shared memory within nodes, another algorithm between them"));
 }
 
 }  // namespace d5::collective

@@ -4,7 +4,7 @@
 namespace d5::collective {
 namespace {
 
-/// Whatever the communicator's own library does: MPI_Iallreduce in a world of MPI.
+/// The all-reduce of the communicator's library: MPI_Iallreduce under MPI.
 ///
 /// `Traffic` counts b bytes out and in, in one call.
 class LibraryAllReduce final : public AllReduce {
@@ -22,7 +22,8 @@ class LibraryAllReduce final : public AllReduce {
 }  // namespace
 
 void register_mpi(Registry<AllReduceEntry>& registry) {
-  registry.add("mpi", AllReduceEntry::of<LibraryAllReduce>("the library's own (MPI_Iallreduce)"));
+  registry.add("mpi",
+               AllReduceEntry::of<LibraryAllReduce>("the MPI library's own (MPI_Iallreduce)"));
 }
 
 }  // namespace d5::collective

@@ -21,20 +21,20 @@ struct NodeMemoryOptions {
   std::int64_t stages = detail::NodeExchangeOptions{}.stages;
 
   void declare(OptionList& options) {
-    options.add("chunk_bytes", chunk_bytes, "of each rank's data in the memory at once",
-                {.least = 64});
-    options.add("stages", stages, "chunks under way", {.least = 1});
+    options.add("chunk_bytes", chunk_bytes,
+                "chunk size: bytes of each rank's data in shared memory at once", {.least = 64});
+    options.add("stages", stages, "number of chunks in flight", {.least = 1});
   }
 };
 
 CommunicationSchedule until(std::unique_ptr<Request> done) { co_await done; }
 
-/// The first on a communicator makes the memory, and waits until all ranks have started it; so does
-/// the first with more threads than any before.
+/// The first call on a communicator allocates the memory and waits until all ranks have started it;
+/// so does the first call with more threads than any before.
 ///
-/// A rank moves 2 (n - 1) / n of its data each way, between caches where chunks fit in these; it
-/// reads and writes its own data in memory once. Of t threads each moves 1 / t of the data through
-/// memory of its own.
+/// A rank moves 2 (n - 1) / n of its data each way, between caches if chunks fit into them; it
+/// reads and writes its own data in memory once. With t threads, each moves 1 / t of the data
+/// through its own memory.
 class NodeMemoryAllReduce final : public AllReduce {
  public:
   using Options = NodeMemoryOptions;
@@ -59,7 +59,9 @@ class NodeMemoryAllReduce final : public AllReduce {
   std::unique_ptr<Request> start_on_threads(Communicator& ranks, const Tensor& data,
                                             Reduction reduction, int threads) {
     if (detail::nodes_of_strands()) {
-      throw Unsupported("node_memory: simulated ranks have no threads of their own; ask for none");
+      throw Unsupported(
+          "node_memory: simulated ranks have no communication threads; set threads to 0 or leave "
+          "it out");
     }
     const auto options = ranks.options();
     std::vector<detail::NodeExchange*> exchanges;
@@ -84,7 +86,7 @@ class NodeMemoryAllReduce final : public AllReduce {
     });
   }
 
-  /// That of thread `index`.
+  /// The exchange of thread `index`.
   detail::NodeExchange& exchange_of(Communicator& ranks, std::size_t index) {
     while (exchanges_.size() <= index) exchanges_.emplace_back();
     return exchanges_[index].of(ranks, [this](Communicator& all) {
@@ -104,7 +106,7 @@ class NodeMemoryAllReduce final : public AllReduce {
 
 void register_node_memory(Registry<AllReduceEntry>& registry) {
   registry.add("node_memory", AllReduceEntry::of<NodeMemoryAllReduce>(
-                                  "through memory that the ranks of one machine share"));
+                                  "shared memory of the ranks of one machine"));
 }
 
 }  // namespace d5::collective

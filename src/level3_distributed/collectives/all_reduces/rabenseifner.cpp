@@ -8,9 +8,9 @@ namespace {
 /// A reduce-scatter by recursive halving, then an all-gather by recursive doubling: the ring's
 /// bytes in fewer messages.
 ///
-/// A rank sends 2 log2 n messages, 2 (n - 1) / n b bytes. Where n is no power of two, m the largest
-/// below it: ranks that stand aside send and receive b once; of the others those that stand for two
-/// send and receive b once more than 2 (m - 1) / m b in 2 log2 m messages.
+/// A rank sends 2 log2 n messages, 2 (n - 1) / n b bytes. If n is not a power of two, let m be the
+/// largest power below it: a rank that stands aside sends and receives b bytes once; its partner
+/// does so besides 2 (m - 1) / m b bytes in 2 log2 m messages.
 class RabenseifnerAllReduce final : public PlannedAllReduce {
  public:
   CollectivePlan plan(const CollectiveSize& size) const override {
@@ -32,8 +32,7 @@ class RabenseifnerAllReduce final : public PlannedAllReduce {
 void register_rabenseifner(Registry<AllReduceEntry>& registry) {
   registry.add("rabenseifner",
                AllReduceEntry::of<RabenseifnerAllReduce>(
-                   "recursive halving, then doubling: the ring's bytes in 2 log2 n messages "
-                   "(Thakur et al., 2005)"));
+                   "recursive halving, then doubling: 2 log2 n messages (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::collective

@@ -7,11 +7,11 @@ namespace {
 
 using Then = CollectivePlan::Then;
 
-/// Partners at distance 1, 2, 4, ... exchange all they have summed so far: the least rounds.
+/// Partners at distance 1, 2, 4, ... exchange their partial sums: the minimum number of rounds.
 ///
-/// A rank sends log2 n messages, b log2 n bytes. Where n is no power of two, m the largest below
-/// it: ranks that stand aside send and receive b once; those that stand for two log2 m + 1 times,
-/// the others log2 m times.
+/// A rank sends log2 n messages, b log2 n bytes. If n is not a power of two, let m be the largest
+/// power below it: a rank that stands aside sends and receives b bytes once, its partner log2 m + 1
+/// times, the others log2 m times.
 class RecursiveDoublingAllReduce final : public PlannedAllReduce {
  public:
   CollectivePlan plan(const CollectiveSize& size) const override {
@@ -36,9 +36,9 @@ class RecursiveDoublingAllReduce final : public PlannedAllReduce {
 /// Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
 /// MPICH" (IJHPCA 2005).
 void register_recursive_doubling(Registry<AllReduceEntry>& registry) {
-  registry.add("recursive_doubling", AllReduceEntry::of<RecursiveDoublingAllReduce>(
-                                         "partners exchange all: log2 n messages (Thakur et al., "
-                                         "2005)"));
+  registry.add("recursive_doubling",
+               AllReduceEntry::of<RecursiveDoublingAllReduce>(
+                   "log2 n messages of all data at doubling distances (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::collective

@@ -6,8 +6,8 @@ namespace d5::collective {
 namespace {
 
 /// The data is cut into n parts. In n - 1 steps each rank passes a part to its right neighbour and
-/// adds what comes from the left, after which rank r holds part r + 1 summed; in n - 1 more steps
-/// the sums go round.
+/// adds the part received from the left; then rank r holds the sum of part r + 1. In n - 1 more
+/// steps the sums go round.
 ///
 /// A rank sends 2 (n - 1) / n of the data, the least possible, in 2 (n - 1) messages. Part p is
 /// summed in the order of ranks p, p + 1, ..., p - 1.
@@ -32,7 +32,7 @@ class RingAllReduce final : public PlannedAllReduce {
 /// Workstations" (JPDC 2009).
 void register_ring(Registry<AllReduceEntry>& registry) {
   registry.add("ring", AllReduceEntry::of<RingAllReduce>(
-                           "d5's own ring over send and receive (Patarasuk and Yuan, 2009)"));
+                           "bandwidth-optimal: 2 (n - 1) messages (Patarasuk and Yuan, 2009)"));
 }
 
 }  // namespace d5::collective

@@ -6,8 +6,8 @@
 namespace d5::collective {
 namespace {
 
-/// A ring for each of s segments of every part, each a step behind the one before: while one is
-/// summed, the next arrives.
+/// A ring for each of the s segments of every part, each one step behind the previous: while one
+/// segment is summed, the next arrives.
 ///
 /// Bytes as the ring's, in 2 (n - 1) s messages, s = ceil(b / n / segment_bytes).
 class SegmentedRingAllReduce final : public PlannedAllReduce {
@@ -31,7 +31,7 @@ class SegmentedRingAllReduce final : public PlannedAllReduce {
 
 void register_segmented_ring(Registry<AllReduceEntry>& registry) {
   registry.add("segmented_ring", AllReduceEntry::of<SegmentedRingAllReduce>(
-                                     "the ring, pipelined in segments of every part"));
+                                     "ring pipelined in segments of each part"));
 }
 
 }  // namespace d5::collective

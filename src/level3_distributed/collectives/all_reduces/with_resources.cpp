@@ -11,16 +11,17 @@ struct WithResourcesOptions {
   std::int64_t priority = 0;
 
   void declare(OptionList& options) {
-    options.add("of", of, "whose calls they are", "all-reduce");
-    options.add("resources", resources,
-                "default, or threads=1+chunk=64KiB+cores=0.1+waiting=spin+poll=10us, each of which "
-                "may be left out");
-    options.add("label", label, "for observers");
-    options.add("priority", priority, "of several under way, a higher one is moved on first");
+    options.add("of", of, "algorithm to run with these resources", "all-reduce");
+    options.add(
+        "resources", resources,
+        "resources: default, or any of threads=1+chunk=64KiB+cores=0.1+waiting=spin+poll=10us");
+    options.add("label", label, "name of the call for observers");
+    options.add("priority", priority, "priority: requests with a higher one progress first");
   }
 };
 
-/// "threads=1+cores=0.1" as `resources_of` reads it: ':' and ',' separate options themselves.
+/// Converts "threads=1+cores=0.1" to the text of `resources_of`. Options cannot contain ':' and
+/// ',', which separate options.
 std::string words_of(std::string text) {
   for (char& c : text) {
     if (c == '+') c = ':';
@@ -29,7 +30,7 @@ std::string words_of(std::string text) {
   return text;
 }
 
-/// Another algorithm, each call of which takes what was chosen of the processor.
+/// Another algorithm whose calls use the chosen resources.
 class ResourcedAllReduce final : public AllReduce {
  public:
   using Options = WithResourcesOptions;
@@ -60,7 +61,7 @@ class ResourcedAllReduce final : public AllReduce {
 void register_with_resources(Registry<AllReduceEntry>& registry) {
   registry.add("with_resources",
                AllReduceEntry::of<ResourcedAllReduce>(
-                   "another one, with threads, chunks, cores and waiting of your choice"));
+                   "another algorithm with chosen threads, chunks, cores and waiting"));
 }
 
 }  // namespace d5::collective

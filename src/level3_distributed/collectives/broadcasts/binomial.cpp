@@ -5,7 +5,7 @@
 namespace d5::broadcast_algorithm {
 namespace {
 
-/// Down a binomial tree: who has the data passes it on, twice as many in each round.
+/// Broadcasts down a binomial tree: the number of ranks with the data doubles in each round.
 ///
 /// All ranks but the root receive b bytes in one message; a node sends b to each child, the root
 /// to ceil(log2 n).
@@ -22,7 +22,8 @@ class BinomialBroadcast final : public PlannedBroadcast {
 }  // namespace
 
 void register_binomial(Registry<BroadcastEntry>& registry) {
-  registry.add("binomial", BroadcastEntry::of<BinomialBroadcast>("down a binomial tree"));
+  registry.add("binomial",
+               BroadcastEntry::of<BinomialBroadcast>("binomial tree of ceil(log2 n) rounds"));
 }
 
 }  // namespace d5::broadcast_algorithm

@@ -5,7 +5,7 @@
 namespace d5::broadcast_algorithm {
 namespace {
 
-/// From rank to rank in segments: each passes one on while the next arrives.
+/// Passes segments from rank to rank: each rank forwards one while the next arrives.
 ///
 /// All but the last send b bytes in s messages, all but the root receive as many,
 /// s = ceil(b / segment_bytes).
@@ -35,7 +35,7 @@ class ChainBroadcast final : public PlannedBroadcast {
 
 void register_chain(Registry<BroadcastEntry>& registry) {
   registry.add("chain",
-               BroadcastEntry::of<ChainBroadcast>("from rank to rank, pipelined in segments"));
+               BroadcastEntry::of<ChainBroadcast>("pipeline of segments from rank to rank"));
 }
 
 }  // namespace d5::broadcast_algorithm

@@ -20,7 +20,7 @@ class LibraryBroadcast final : public Broadcast {
 }  // namespace
 
 void register_mpi(Registry<BroadcastEntry>& registry) {
-  registry.add("mpi", BroadcastEntry::of<LibraryBroadcast>("the library's own (MPI_Ibcast)"));
+  registry.add("mpi", BroadcastEntry::of<LibraryBroadcast>("the MPI library's own (MPI_Ibcast)"));
 }
 
 }  // namespace d5::broadcast_algorithm

@@ -6,17 +6,18 @@
 namespace d5::broadcast_algorithm {
 namespace {
 
-/// The root's n parts go down a binomial tree, each node getting those of all below it; then a ring
-/// brings every part to all.
+/// Scatters the root's n parts down a binomial tree, in which each node gets the parts of its
+/// subtree; then a ring gathers all parts on every rank.
 ///
-/// The root sends 2 (n - 1) / n b bytes in ceil(log2 n) + n - 1 messages. Another receives its
-/// tree's parts in one message, and sends (n - 1) / n b in n - 1 besides what it passes down.
+/// The root sends 2 (n - 1) / n b bytes in ceil(log2 n) + n - 1 messages. Another rank receives the
+/// parts of its subtree in one message, and sends (n - 1) / n b bytes in n - 1 messages besides
+/// those down the tree.
 class ScatterAllGatherBroadcast final : public PlannedBroadcast {
  public:
   CollectivePlan plan(const CollectiveSize& size) const override {
     const int n = size.ranks;
     const detail::BinomialTree tree(size.rank, n, size.root);
-    const Parts parts(size.elements, n);  // of nodes
+    const Parts parts(size.elements, n);  // one for each node
     CollectivePlan plan;
     for (int level = tree.levels() - 1; level >= 0; --level) {
       auto& round = plan.next_round();
@@ -29,7 +30,7 @@ class ScatterAllGatherBroadcast final : public PlannedBroadcast {
         round.sends.push_back({tree.rank_of(child), parts.between(child, end)});
       }
     }
-    // Nodes follow each other as ranks do.
+    // Nodes are numbered in the order of ranks.
     detail::append_ring(plan, {.rank = size.rank, .ranks = n, .first_round = plan.rounds.size()},
                         [&](int part) { return parts[part - size.root]; });
     return plan;
@@ -42,7 +43,7 @@ class ScatterAllGatherBroadcast final : public PlannedBroadcast {
 /// collective communication library" (SC 1994).
 void register_scatter_all_gather(Registry<BroadcastEntry>& registry) {
   registry.add("scatter_all_gather", BroadcastEntry::of<ScatterAllGatherBroadcast>(
-                                         "scatter, then a ring of all-gather (van de Geijn)"));
+                                         "scatter, then ring all-gather (van de Geijn)"));
 }
 
 }  // namespace d5::broadcast_algorithm

@@ -11,7 +11,7 @@
 namespace d5::detail {
 namespace {
 
-/// So many calls of a size that a sample is far above the clock's step.
+/// The number of calls in a sample that makes its time much longer than the clock's resolution.
 std::size_t repetitions_of(std::int64_t bytes) {
   constexpr std::int64_t kBytes = 64 << 10, kMost = 64;
   return std::size_t(std::clamp<std::int64_t>(kBytes / std::max<std::int64_t>(bytes, 1), 1, kMost));
@@ -90,7 +90,8 @@ void BenchRanks::run(Communicator& ranks) {
   for (auto& call : calls_) algorithms_[algorithm_].start(ranks, call)->wait();
 }
 
-/// What a rank alone throws leaves the ranks apart: nothing more is done together.
+/// Runs `F`. An exception on one rank alone leaves the ranks out of step: they do nothing more
+/// together.
 template <class F>
 void BenchRanks::guarded(const F& what) {
   if (apart_) std::rethrow_exception(apart_);
@@ -135,15 +136,15 @@ void BenchRanks::fill() {
     for (std::int64_t i = 0; i < brought.elements(); ++i) {
       data[i] = float(value(ranks_.rank(), first + i, c));
     }
-    // Where results have a place of their own, those of the last call would pass for right.
+    // Clears separate outputs, because results of the last call would pass as correct.
     if (calls_[c].input.defined()) {
       std::ranges::fill(calls_[c].output.span<float>(), -1.0F);
     }
   }
 }
 
-/// Whole numbers below 64, which differ by rank, place and call: float32 sums them without rounding
-/// in any order.
+/// Whole numbers below 64 that differ by rank, element and call: float32 sums them exactly in any
+/// order.
 double BenchRanks::value(int rank, std::int64_t element, std::size_t call) const {
   return double((element + 7 * rank + 5 * fills_ + std::int64_t(call)) & 63);
 }
@@ -167,7 +168,7 @@ std::int64_t BenchRanks::judge() {
     error = std::current_exception();
     mine = kByItself;
   }
-  if (error) watched_.tell_failure();  // heard by whoever waits for what will not come
+  if (error) watched_.tell_failure();  // ends the waits of the others
   try {
     watched_.all_reduce(sums);
   } catch (const CommunicationError&) {

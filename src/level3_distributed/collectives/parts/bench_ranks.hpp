@@ -12,30 +12,31 @@
 
 namespace d5::detail {
 
-/// Algorithms of one kind on data of one size, on all ranks: rank 0 says what is done next, for it
-/// alone knows when it has measured enough; the others follow.
+/// Runs algorithms of one kind on data of one size, on all ranks. Rank 0 directs the others,
+/// because only it knows when it has measured enough.
 ///
-/// Orders and judgements are given on `watched`: a rank that fails alone there, before its calls
-/// are timed, leaves nobody waiting. What fails on all alike (`Unsupported`) is rank 0's to tell.
+/// Orders and checks use `watched`, so that a rank that fails alone before its timed calls leaves
+/// nobody waiting. Failures on all ranks alike (`Unsupported`) are reported by rank 0.
 class BenchRanks {
  public:
   BenchRanks(const CollectiveKind& kind, std::vector<CollectiveKind::Algorithm> algorithms,
              std::int64_t elements, Communicator& ranks, CallTimeout& watched);
 
-  /// Of ranks but 0: until rank 0 ends it.
+  /// Follows rank 0's orders until `end`, on ranks other than 0.
   void follow();
 
-  // Of rank 0, each done on all ranks.
-  /// New data, and a barrier: what comes next is `call`.
-  /// Throws, here and below, too: what left the ranks apart, again and again.
+  // Functions of rank 0, each of which runs on all ranks.
+  /// Makes new data and waits at a barrier; `call` comes next. Throws, here and below: the error
+  /// that left the ranks out of step, on every use.
   void prepare(std::size_t algorithm);
-  /// `repetitions` calls of the algorithm that was prepared, one after the other.
+  /// Makes `repetitions` calls of the prepared algorithm, one after the other.
   void call();
-  /// The longest of what the last `call` took on any rank, here `seconds`.
+  /// The longest time of the last `call` on any rank; `seconds` is this rank's.
   [[nodiscard]] double slowest(double seconds);
-  /// Calls it on new data: how many elements are wrong on all ranks together.
+  /// Calls the algorithm on new data; returns the number of wrong elements on all ranks.
   [[nodiscard]] std::int64_t wrong_elements(std::size_t algorithm);
-  /// Throws: what left the ranks apart, on rank 0 too, where records swallow it.
+  /// Ends `follow` on the other ranks. Throws: the error that left the ranks out of step, on rank 0
+  /// too, where records swallow it.
   void end();
 
   [[nodiscard]] int repetitions() const { return int(calls_.size()); }
@@ -57,7 +58,7 @@ class BenchRanks {
   Communicator& ranks_;
   CallTimeout& watched_;
   std::exception_ptr apart_;
-  std::map<std::size_t, std::exception_ptr> tried_;  // at rank 0: what an algorithm threw on all
+  std::map<std::size_t, std::exception_ptr> tried_;  // on rank 0: errors of algorithms on all ranks
   std::vector<CommunicationCall> calls_;
   std::size_t algorithm_ = 0;
   std::int64_t fills_ = 0;

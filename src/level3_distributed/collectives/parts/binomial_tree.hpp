@@ -8,8 +8,9 @@
 
 namespace d5::detail {
 
-/// The binomial tree over ranks, as one of them sees it: node 0 is the root, and a node's parent is
-/// the node without its lowest bit. A node with k zero bits at its end has up to k children.
+/// The binomial tree over ranks, seen from one rank: node 0 is the root, and the parent of a node
+/// is its number without the lowest set bit. A node with k zero bits at its end has up to k
+/// children.
 class BinomialTree {
  public:
   BinomialTree(int rank, int ranks, int root)
@@ -22,16 +23,16 @@ class BinomialTree {
   [[nodiscard]] int levels() const { return levels_; }
   [[nodiscard]] int rank_of(int node) const { return (node + root_) % ranks_; }
   [[nodiscard]] int parent() const { return node_ & (node_ - 1); }
-  /// The bit that it differs in from its parent; the root's is above all.
+  /// The bit in which the node differs from its parent; for the root the one above all.
   [[nodiscard]] int level() const {
     return node_ == 0 ? levels_ : std::countr_zero(unsigned(node_));
   }
-  /// Its child that differs in that bit; -1 without.
+  /// The child that differs in bit `level`; -1 if none.
   [[nodiscard]] int child(int level) const {
     const int child = node_ + (1 << level);
     return level < this->level() && child < ranks_ ? child : -1;
   }
-  /// One past the last node below a node that differs from its parent in that bit.
+  /// One past the last node of the subtree of a node at `level`.
   [[nodiscard]] int end_below(int node, int level) const {
     return std::min(node + (1 << level), ranks_);
   }
@@ -40,7 +41,7 @@ class BinomialTree {
   int ranks_, root_, node_, levels_;
 };
 
-/// From the root down; the round of a child is its level's, the largest first.
+/// Appends a broadcast from the root down; rounds go by level, the largest first.
 inline void append_binomial_broadcast(CollectivePlan& plan, const BinomialTree& tree,
                                       ElementRange all) {
   for (int level = tree.levels() - 1; level >= 0; --level) {

@@ -22,7 +22,7 @@ namespace {
 using detail::BenchRanks;
 constexpr std::int64_t kElementBytes = 4;
 
-/// Of one call, on the rank that took longest.
+/// Time of one call on the slowest rank.
 class SlowestRankTime final : public Metric {
  public:
   explicit SlowestRankTime(BenchRanks& ranks) : ranks_(ranks) {}
@@ -53,7 +53,7 @@ std::vector<EntryChoice> chosen(const CollectiveKind& kind, const CollectiveBenc
   return choices;
 }
 
-/// In elements, each once. Throws: ValueError.
+/// Sizes in elements, without duplicates. Throws: ValueError.
 std::vector<std::int64_t> elements_of(const CollectiveKind& kind,
                                       const CollectiveBenchOptions& options, int ranks) {
   const auto& sizes = options.sizes.empty() ? default_collective_sizes() : options.sizes;
@@ -83,7 +83,7 @@ Measurement bandwidth(const Measurement& time, const std::string& metric, double
   return result;
 }
 
-/// Rank 0's part of one size.
+/// Measures one size, on rank 0.
 std::vector<Measurement> measure_size(const CollectiveKind& kind,
                                       const std::vector<EntryChoice>& choices, BenchRanks& bench,
                                       std::int64_t bytes, int ranks,
@@ -116,7 +116,8 @@ std::vector<Measurement> measure_size(const CollectiveKind& kind,
     };
   }
   MeasureOptions measuring = options.measuring;
-  measuring.seconds_per_sample = 0;  // a run is several calls already, as many on each rank
+  measuring.seconds_per_sample =
+      0;  // a run already consists of several calls, equally many on each rank
   const auto measured = measure_side_by_side(
       subjects, {[&bench] { return std::make_shared<SlowestRankTime>(bench); }}, measuring);
   std::vector<Measurement> results;
@@ -143,15 +144,15 @@ std::vector<std::int64_t> deepbench_all_reduce_sizes(const std::string& file) {
   std::string line;
   std::getline(lines, line);
   if (!line.starts_with("elements")) {
-    throw FormatError(fmt::format("{}: the first column is no 'elements'", printable(file)));
+    throw FormatError(fmt::format("{}: the first column must be 'elements'", printable(file)));
   }
   std::vector<std::int64_t> sizes;
   while (std::getline(lines, line)) {
     std::int64_t elements = 0;
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), elements);
     if (error != std::errc() || elements < 1) {
-      throw FormatError(fmt::format("{}: '{}' begins with no number of elements", printable(file),
-                                    printable(line)));
+      throw FormatError(fmt::format("{}: '{}' does not begin with a number of elements",
+                                    printable(file), printable(line)));
     }
     sizes.push_back(elements * kElementBytes);
   }
@@ -162,10 +163,10 @@ std::vector<Measurement> bench_collective(CallKind call, const CollectiveBenchOp
                                           Communicator& ranks) {
   const CollectiveKind& kind = collective_kind(call);
   if (options.measuring.cold_cache) {
-    throw ValueError(kind.word +
-                     " bench: caches are those of all ranks, and only this one's could be evicted; "
-                     "leave out " +
-                     option_word("cold_cache"));
+    throw ValueError(
+        kind.word +
+        " bench: caches are shared by all ranks, and only this rank's can be evicted; leave out " +
+        option_word("cold_cache"));
   }
   const auto choices = chosen(kind, options);
   std::vector<CollectiveKind::Algorithm> algorithms;

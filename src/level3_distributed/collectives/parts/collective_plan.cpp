@@ -13,7 +13,7 @@ using Round = CollectivePlan::Round;
 
 bool overlap(ElementRange a, ElementRange b) { return a.begin < b.end && b.begin < a.end; }
 
-/// Whether something is reduced into what is still being sent.
+/// Whether the round reduces into a range that it sends.
 bool sends_what_it_reduces(const Round& round) {
   return std::ranges::any_of(round.receives, [&](const auto& receive) {
     return std::ranges::any_of(
@@ -21,7 +21,7 @@ bool sends_what_it_reduces(const Round& round) {
   });
 }
 
-/// Of the largest round: what arrives to be reduced.
+/// Elements received for reduction in the largest round.
 std::int64_t scratch_elements(const CollectivePlan& plan) {
   std::int64_t most = 0;
   for (const auto& round : plan.rounds) {
@@ -35,7 +35,8 @@ std::int64_t scratch_elements(const CollectivePlan& plan) {
 }
 
 void reduce(Communicator& ranks, Tensor target, Tensor arrived, Then then, Reduction reduction) {
-  // A sum is the same to the bit either way; of +0 and -0, or of a NaN, the first is the maximum.
+  // A sum has the same bits in either order. For +0 and -0, or a NaN, the maximum depends on the
+  // order.
   if (then == Then::reduce_incoming_first && reduction != Reduction::sum) {
     ranks.reduce_local(arrived, target, reduction);
     ranks.copy_local(target, arrived);
@@ -62,7 +63,7 @@ CommunicationSchedule follow(Communicator& ranks, CollectivePlan plan, Tensor da
       sends.push_back(ranks.start_send(view(range), to, tag));
     }
     if (sends_what_it_reduces(round)) co_await sends;
-    for (std::size_t i = 0; i < receives.size(); ++i) {  // later ones arrive meanwhile
+    for (std::size_t i = 0; i < receives.size(); ++i) {  // later receives arrive meanwhile
       co_await receives[i];
       const auto& [from, range, then] = round.receives[i];
       if (then != Then::keep) reduce(ranks, view(range), arriving[i], then, reduction);

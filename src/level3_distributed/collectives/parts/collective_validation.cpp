@@ -18,10 +18,11 @@
 namespace d5 {
 namespace {
 
-/// Fewer than ranks, one a rank, odd ones, and more than a message holds that is sent at once.
+/// Fewer elements than ranks, one per rank, odd numbers, and more than an eager message.
 constexpr std::array<std::int64_t, 8> kSizes{0, 1, 2, 3, 5, 64, 1000, 70'001};
 
-/// They are converted one by one, and larger messages travel as those of other types do.
+/// Limit for 16-bit floats, which are converted one by one; larger messages behave as those of
+/// other types.
 constexpr std::int64_t kMostSmallFloats = 1000;
 
 void expect_at_most(Measurement& result, double most, double found, const std::string& what) {
@@ -31,7 +32,7 @@ void expect_at_most(Measurement& result, double most, double found, const std::s
   result.reason = what;
 }
 
-/// Half the distance from 1 to the next number: what rounding may do.
+/// Unit roundoff: half the distance from 1 to the next number.
 template <class T>
 constexpr double kRounding = std::numeric_limits<T>::epsilon() / 2;
 template <>
@@ -39,7 +40,7 @@ constexpr double kRounding<Float16> = 0x1p-11;
 template <>
 constexpr double kRounding<BFloat16> = 0x1p-8;
 
-/// One rank's view of one algorithm.
+/// The check of one algorithm on one rank.
 class CollectiveTrial {
  public:
   CollectiveTrial(const CollectiveKind& kind, const EntryChoice& choice, Communicator& ranks,
@@ -76,7 +77,7 @@ class CollectiveTrial {
     return result;
   }
 
-  /// What rank `rank` brings: numbers whose sums round.
+  /// The contribution of rank `rank`: numbers whose sums are rounded.
   template <class T>
   std::vector<T> contribution(int rank, std::int64_t size) const {
     RandomStream random(seed_, static_cast<std::uint32_t>(rank));
@@ -87,7 +88,7 @@ class CollectiveTrial {
 
   [[nodiscard]] Parts parts(std::int64_t size) const { return {size, ranks_.size()}; }
 
-  /// A call with what this rank brings of `values`.
+  /// A call with this rank's contribution from `values`.
   template <class T>
   CommunicationCall call_with(const std::vector<T>& values) {
     const Parts all = parts(std::int64_t(values.size()));
@@ -98,14 +99,14 @@ class CollectiveTrial {
     return call;
   }
 
-  /// Whether rank `rank`'s element is in element `element` of what all get.
+  /// Whether rank `rank` contributes to element `element` of the result.
   [[nodiscard]] bool contributes(int rank, std::int64_t element, int root, const Parts& all) const {
     if (kind_.reduces()) return true;
     if (kind_.call == CallKind::broadcast) return rank == root;
     return all[rank].begin <= element && element < all[rank].end;
   }
 
-  /// In units of the bound. The sum that it is compared with has 64 bits of significand.
+  /// The error in units of the bound. The reference sum has a significand of 64 bits.
   template <class T>
   void random(std::int64_t size, int root) {
     CommunicationCall call = call_with(contribution<T>(ranks_.rank(), size));
@@ -142,10 +143,10 @@ class CollectiveTrial {
     // k additions in any order: within k u / (1 - k u) of the sum of magnitudes (Higham, 2002).
     const double additions = kRounding<T> * (ranks_.size() - 1);
     if (worst > 0) worst /= additions / (1 - additions);
-    expect_at_most(error_, 1, worst,
-                   fmt::format("sum of {} elements of {}: the error is {:.3g} times what rounding "
-                               "can do",
-                               size, name_of(dtype_of<T>), worst));
+    expect_at_most(
+        error_, 1, worst,
+        fmt::format("sum of {} elements of {}: the error is {:.3g} times the rounding bound", size,
+                    name_of(dtype_of<T>), worst));
     if (kind_.call == CallKind::all_reduce) agree(call.output);
   }
 
@@ -161,8 +162,8 @@ class CollectiveTrial {
                      std::abs(counted.bytes_received - told->bytes_received);
     expect_at_most(
         volume_, 0, double(off),
-        fmt::format("{} elements of {} bytes: {} calls with {} bytes out and {} in; the "
-                    "algorithm tells {}, {} and {}",
+        fmt::format("{} elements of {} bytes: {} calls with {} bytes out and {} in; the algorithm "
+                    "predicts {}, {} and {}",
                     size, element_bytes, counted.calls, counted.bytes_sent, counted.bytes_received,
                     told->calls, told->bytes_sent, told->bytes_received));
     volume_.conditions["calls"] = aside(told->calls);
@@ -185,7 +186,7 @@ class CollectiveTrial {
                                name_of(data.dtype()), different));
   }
 
-  /// Element i of rank r is (r + i) modulo n: every rank has the largest somewhere.
+  /// Element i of rank r is (r + i) modulo n, so every rank has the maximum somewhere.
   void extremes(std::int64_t size) {
     const int last = ranks_.size() - 1;
     std::vector<std::int32_t> values(static_cast<std::size_t>(size));
@@ -264,7 +265,7 @@ std::vector<Measurement> check_collective(CallKind call, const EntryChoice& choi
     if (!alone || result.status != Status::passed) continue;
     result.status = Status::skipped;
     result.reason =
-        "it ran on one rank, which has nobody to talk to; start it by mpirun -np 2 "
+        "it ran on a single rank; start it by mpirun -np 2 "
         "(--oversubscribe for more ranks than cores)";
   }
   return gather_records(std::move(results), ranks);

@@ -8,22 +8,22 @@
 
 namespace d5::detail {
 
-/// The usual way to run an algorithm for powers of two on any number of ranks: of the first 2 rest
-/// ranks each even one hands its data to the next, which stands for both; `cores` ranks remain.
+/// Runs an algorithm for powers of two on any number of ranks, in the usual way: each even rank of
+/// the first 2 * rest hands its data to the next rank, which represents both. `cores` ranks remain.
 class FoldedRanks {
  public:
   explicit FoldedRanks(int ranks)
       : cores_(int(std::bit_floor(unsigned(ranks)))), rest_(ranks - cores_) {}
   [[nodiscard]] int cores() const { return cores_; }
-  /// The rank stands aside; its core is the next rank.
+  /// Whether the rank stands aside; its core is the next rank.
   [[nodiscard]] bool aside(int rank) const { return rank < 2 * rest_ && rank % 2 == 0; }
-  /// It stands for the one before it too.
+  /// Whether the rank also represents the one before it.
   [[nodiscard]] bool for_two(int rank) const { return rank < 2 * rest_ && rank % 2 == 1; }
-  /// Of a rank that is folded, the one of the two that stands aside.
+  /// The rank that stands aside in the pair of a folded rank.
   [[nodiscard]] int aside_of(int rank) const { return aside(rank) ? rank : rank - 1; }
   [[nodiscard]] int core(int rank) const { return rank < 2 * rest_ ? rank / 2 : rank - rest_; }
   [[nodiscard]] int rank_of(int core) const { return core < rest_ ? 2 * core + 1 : core + rest_; }
-  /// A part a core: what the ranks that it stands for have together.
+  /// One part per core: the parts of the ranks that it represents.
   [[nodiscard]] Parts joined(const Parts& parts) const {
     RankCounts counts;
     for (int c = 0; c < cores_; ++c) {
@@ -37,23 +37,23 @@ class FoldedRanks {
   int cores_, rest_;
 };
 
-/// Of a rank that stands aside: what it brings to its core, what that does with it, and what it
-/// gets in the end.
+/// The exchange between a rank that stands aside and its core: its contribution, the core's
+/// operation on it, and its result.
 struct StandingAside {
   ElementRange brings, gets;
   CollectivePlan::Then then = CollectivePlan::Then::keep;
 };
-/// The plan of `rank`, around what `cores` appends for a core. `aside` is of the rank itself, or of
-/// the one that it stands for; of others nothing reads it.
+/// The plan of `rank` around the part that `cores` appends for a core. `aside` belongs to the rank
+/// itself or to the one that it represents; it is ignored for others.
 [[nodiscard]] CollectivePlan folded_plan(
     const FoldedRanks& folded, int rank, const StandingAside& aside,
     const std::function<void(CollectivePlan& plan, int core)>& cores);
 
-/// Recursive halving of a core: partners at half the distance each time exchange the halves that
-/// the other keeps, and reduce; block c is core c's in the end. log2 cores messages, (cores - 1) /
-/// cores of the data.
+/// Appends recursive halving for a core: partners, at half the distance in each round, exchange the
+/// halves that the other keeps, and reduce. In the end core c holds block c. log2 cores messages,
+/// (cores - 1) / cores of the data.
 void append_halving(CollectivePlan& plan, const FoldedRanks& folded, int core, const Parts& blocks);
-/// Recursive doubling of a core that has its block: the same way back.
+/// Appends recursive doubling for a core that holds its block: the reverse of halving.
 void append_doubling(CollectivePlan& plan, const FoldedRanks& folded, int core,
                      const Parts& blocks);
 

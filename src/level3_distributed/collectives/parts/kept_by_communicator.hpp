@@ -9,11 +9,11 @@
 
 namespace d5::detail {
 
-/// What an algorithm keeps for each communicator that it is used with, as long as that lives.
+/// State of an algorithm for each communicator, for the lifetime of the communicator.
 template <class State>
 class KeptByCommunicator {
  public:
-  /// `make(ranks)` is called the first time.
+  /// The state for `ranks`; calls `make(ranks)` the first time.
   template <class Make>
   State& of(Communicator& ranks, const Make& make) {
     for (const Kept& kept : all_) {

@@ -32,15 +32,16 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 4;
 constexpr int kLeastRounds = 5, kMostRounds = 200;
-constexpr double kSecondsASize = 0.1;     // of calls
-constexpr double kSecondsInAll = 2;       // then other sizes are as their neighbours
+constexpr double kSecondsASize = 0.1;  // time in calls
+constexpr double kSecondsInAll = 2;    // after it, other sizes take the choice of their neighbours
 constexpr double kSecondsASample = 1e-4;  // short calls are timed as several in a row
 constexpr int kMostCalls = 64;
-/// A first look drops who takes so many times as long as the fastest.
+/// Algorithms that are slower than the fastest by this factor are dropped after a first
+/// measurement.
 constexpr double kHopeless = 3;
 constexpr int kFirstLooks = 3;
-/// From what latency decides to what bandwidth does, the widest apart first: on a busy machine the
-/// time is over before all are measured.
+/// Sizes from latency-bound to bandwidth-bound, in an order that spreads them early, because on a
+/// busy machine the time ends before all are measured.
 constexpr std::array<std::int64_t, 12> kMeasuredSizes{
     4, 4096, 65'536, 1'048'576, 256, 16'384, 262'144, 4'194'304, 16, 64, 1024, 16'777'216};
 
@@ -67,7 +68,7 @@ std::string to_json(const Table& table, const std::string& of) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// Empty where it is damaged, or of something else.
+/// Empty if the text is damaged or of another kind.
 Table from_json(const std::string& text, const std::string& of) {
   try {
     const Json json = Json::parse(text);
@@ -83,12 +84,12 @@ Table from_json(const std::string& text, const std::string& of) {
   }
 }
 
-/// Rank 0's text, on all.
+/// Broadcasts rank 0's text.
 std::string told(Communicator& ranks, const std::string& text) {
   return gather_texts(ranks, ranks.rank() == 0 ? text : "").front();
 }
 
-/// Those that work between these ranks. What is refused is refused on all.
+/// The algorithms that work between these ranks. A refusal is the same on all ranks.
 std::map<std::string, std::shared_ptr<AllReduce>> working(Communicator& ranks) {
   std::map<std::string, std::shared_ptr<AllReduce>> all;
   for (const std::string& name : candidates()) {
@@ -104,7 +105,7 @@ std::map<std::string, std::shared_ptr<AllReduce>> working(Communicator& ranks) {
   return all;
 }
 
-/// The slowest rank's seconds of a call, the same on all.
+/// Seconds of a call on the slowest rank, the same on all ranks.
 double slowest_call(Communicator& ranks, AllReduce& algorithm, Tensor& data, int calls) {
   ranks.barrier();
   const double begin = now_seconds();  // all calls, one after the other
@@ -112,10 +113,10 @@ double slowest_call(Communicator& ranks, AllReduce& algorithm, Tensor& data, int
   return largest_of_ranks(ranks, (now_seconds() - begin) / calls);
 }
 
-/// The shortest of a few looks. In one call of a microsecond most is how ranks leave the barrier,
-/// so a look is as many calls as are long enough.
+/// The shortest of a few first measurements. Each has enough calls to be long, because the time of
+/// a single call of a microsecond is dominated by how ranks leave the barrier.
 double first_look(Communicator& ranks, AllReduce& algorithm, Tensor& data) {
-  (void)slowest_call(ranks, algorithm, data, 1);  // memory that nobody had touched
+  (void)slowest_call(ranks, algorithm, data, 1);  // touches the memory
   double shortest = slowest_call(ranks, algorithm, data, 1);
   const int calls =
       static_cast<int>(std::clamp(kSecondsASample / shortest, 1.0, double{kMostCalls}));
@@ -125,13 +126,13 @@ double first_look(Communicator& ranks, AllReduce& algorithm, Tensor& data) {
   return shortest;
 }
 
-/// One algorithm at one size.
+/// An algorithm with its times at one size.
 struct Runner {
   std::string name;
   std::shared_ptr<AllReduce> algorithm;
   std::vector<double> seconds = {};
 
-  /// What other work on the machine does to some calls is none of the algorithm's.
+  /// The first quartile, because other work on the machine disturbs some calls.
   [[nodiscard]] double quartile() {
     const auto place = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 4);
     std::ranges::nth_element(seconds, place);
@@ -139,13 +140,13 @@ struct Runner {
   }
 };
 
-/// Where time is virtual, every call of a kind takes the same.
+/// In virtual time, all calls of a size take the same time.
 FastestAllReduce fastest_of_strands(Communicator& ranks, const std::vector<Runner>& runners,
                                     std::int64_t bytes) {
   Tensor data = phantom_tensor({DType::float32, {bytes / 4}});
   FastestAllReduce best{bytes, "", INFINITY};
   for (const Runner& runner : runners) {
-    (void)slowest_call(ranks, *runner.algorithm, data, 1);  // what it makes at first
+    (void)slowest_call(ranks, *runner.algorithm, data, 1);  // one-time setup
     const double seconds = slowest_call(ranks, *runner.algorithm, data, 1);
     if (seconds < best.seconds) best = {bytes, runner.name, seconds};
   }
@@ -195,7 +196,8 @@ Table measure(Communicator& ranks) {
 
 std::vector<FastestAllReduce> fastest_all_reduces(Communicator& ranks) {
   const std::string of = told(ranks, words(ranks));
-  // A simulation has more to it than words tell, and measures in no time.
+  // A simulation has no cache: the key does not describe it, and its measurements take no real
+  // time.
   const auto file = nodes_of_strands() ? std::filesystem::path() : measured_file("all-reduce", of);
   std::string kept;
   std::error_code ignored;
@@ -208,7 +210,7 @@ std::vector<FastestAllReduce> fastest_all_reduces(Communicator& ranks) {
   }
   Table table = from_json(told(ranks, kept), of);
   if (!table.empty()) return table;
-  // All ranks have the same times: the slowest's.
+  // All ranks have the same times: those of the slowest.
   table = measure(ranks);
   if (ranks.rank() == 0 && !file.empty()) {
     try {

@@ -22,8 +22,9 @@ Parts checked_parts(const std::string& who, const Communicator& ranks, const Ten
   const Parts parts = counts.empty() ? Parts(RankCounts(std::size_t(ranks.size()), mine.elements()))
                                      : Parts(counts);
   if (all.dtype() != mine.dtype()) {
-    throw TypeError(fmt::format("{} on rank {}: all is {} and mine {}; they must be of one type",
-                                who, ranks.rank(), name_of(all.dtype()), name_of(mine.dtype())));
+    throw TypeError(
+        fmt::format("{} on rank {}: all is {} and mine {}; they must have the same type", who,
+                    ranks.rank(), name_of(all.dtype()), name_of(mine.dtype())));
   }
   if (parts.size() == ranks.size() && parts.elements() == all.elements() &&
       parts[ranks.rank()].size() == mine.elements()) {

@@ -10,21 +10,22 @@ namespace d5::detail {
 struct RingSteps {
   int rank = 0, ranks = 1;
   std::size_t first_round = 0;
-  /// A rank sends part rank + shift first, and the part before it in each further step.
+  /// A rank first sends part rank + shift, and in each further step the part before.
   int shift = 0;
   CollectivePlan::Then then = CollectivePlan::Then::keep;
 };
 
-/// n - 1 rounds in which each rank passes on what it got before to its right neighbour. `range` is
-/// asked where a part lies; parts go round.
+/// Appends n - 1 rounds in which each rank passes on the part received last to its right neighbour.
+/// `range` returns the place of a part; part numbers wrap around.
 void append_ring(CollectivePlan& plan, const RingSteps& ring,
                  const std::function<ElementRange(int part)>& range);
 
-/// A ring that reduces and one that spreads the sums, from `first_round` on: an all-reduce.
+/// Appends an all-reduce from `first_round` on: a ring that reduces, and a ring that distributes
+/// the sums.
 void append_ring_all_reduce(CollectivePlan& plan, int rank, int ranks, std::size_t first_round,
                             const std::function<ElementRange(int part)>& range);
 
-/// A ring for each of s segments of every part, each a step behind the one before.
+/// A ring for each of the s segments of every part, each one step behind the previous.
 [[nodiscard]] CollectivePlan segmented_ring_plan(const CollectiveSize& size,
                                                  std::int64_t segment_bytes);
 

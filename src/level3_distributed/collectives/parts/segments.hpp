@@ -9,13 +9,15 @@
 
 namespace d5::detail {
 
-/// Of an algorithm that sends pieces, so that the next rank has work while the rest is on its way.
+/// Segment size of a pipelined algorithm, in which the next rank works while the rest is in
+/// transit.
 struct SegmentOptions {
   std::int64_t segment_bytes = std::int64_t{128} << 10;
   void declare(OptionList& options) {
-    options.add("segment_bytes", segment_bytes, "most bytes in a message", {.least = 1});
+    options.add("segment_bytes", segment_bytes, "segment size: maximum bytes of a message",
+                {.least = 1});
   }
-  /// How many a range of so many elements is cut into; an element is never cut.
+  /// Number of segments of a range; elements are never split.
   [[nodiscard]] std::int64_t number(std::int64_t elements, std::int64_t element_bytes) const {
     const std::int64_t each = std::max<std::int64_t>(1, segment_bytes / element_bytes);
     return std::max<std::int64_t>(1, (elements + each - 1) / each);

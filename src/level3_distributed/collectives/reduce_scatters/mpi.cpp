@@ -22,7 +22,7 @@ class LibraryReduceScatter final : public ReduceScatter {
 
 void register_mpi(Registry<ReduceScatterEntry>& registry) {
   registry.add("mpi", ReduceScatterEntry::of<LibraryReduceScatter>(
-                          "the library's own (MPI_Ireduce_scatter)"));
+                          "the MPI library's own (MPI_Ireduce_scatter)"));
 }
 
 }  // namespace d5::reduce_scatter_algorithm

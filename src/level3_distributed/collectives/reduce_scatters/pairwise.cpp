@@ -4,7 +4,8 @@
 namespace d5::reduce_scatter_algorithm {
 namespace {
 
-/// In step k each rank sends rank + k its part as it was, and adds what rank - k has for it.
+/// In step k each rank sends the original part of rank + k to that rank, and adds the part received
+/// from rank - k.
 ///
 /// A rank sends (n - 1) / n b bytes in n - 1 messages.
 class PairwiseReduceScatter final : public PlannedReduceScatter {
@@ -28,7 +29,7 @@ class PairwiseReduceScatter final : public PlannedReduceScatter {
 /// MPICH" (IJHPCA 2005).
 void register_pairwise(Registry<ReduceScatterEntry>& registry) {
   registry.add("pairwise", ReduceScatterEntry::of<PairwiseReduceScatter>(
-                               "every rank sends every other its part (Thakur et al., 2005)"));
+                               "pairwise exchange: n - 1 messages (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::reduce_scatter_algorithm

@@ -5,12 +5,12 @@
 namespace d5::reduce_scatter_algorithm {
 namespace {
 
-/// Partners exchange half of what they still have, at half the distance each time.
+/// Partners, at half the distance in each round, exchange half of their remaining data.
 ///
-/// A rank sends log2 n messages, (n - 1) / n b bytes. Where n is no power of two, m the largest
-/// below it: ranks that stand aside send b, and receive their part; those that stand for two get
-/// that b and send that part besides the log2 m messages, which leave out the parts of the ranks
-/// that a core stands for.
+/// A rank sends log2 n messages, (n - 1) / n b bytes. If n is not a power of two, let m be the
+/// largest power below it: a rank that stands aside sends b bytes and receives its part; its
+/// partner receives those b bytes and sends that part besides its log2 m messages, which omit the
+/// parts that the core itself represents.
 class RecursiveHalvingReduceScatter final : public PlannedReduceScatter {
  public:
   CollectivePlan plan(int rank, const Parts& parts) const override {
@@ -32,7 +32,7 @@ class RecursiveHalvingReduceScatter final : public PlannedReduceScatter {
 void register_recursive_halving(Registry<ReduceScatterEntry>& registry) {
   registry.add("recursive_halving",
                ReduceScatterEntry::of<RecursiveHalvingReduceScatter>(
-                   "partners exchange halves: log2 n messages (Thakur et al., 2005)"));
+                   "log2 n messages at halving distances (Thakur et al., 2005)"));
 }
 
 }  // namespace d5::reduce_scatter_algorithm

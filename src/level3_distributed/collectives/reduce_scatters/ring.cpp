@@ -5,8 +5,8 @@
 namespace d5::reduce_scatter_algorithm {
 namespace {
 
-/// Each part goes round once, from the rank after its owner to the owner, and is added to on its
-/// way.
+/// Each part passes all ranks once, from the rank after its owner to the owner, and is summed on
+/// its way.
 ///
 /// A rank sends (n - 1) / n b bytes in n - 1 messages.
 class RingReduceScatter final : public PlannedReduceScatter {
@@ -24,7 +24,8 @@ class RingReduceScatter final : public PlannedReduceScatter {
 }  // namespace
 
 void register_ring(Registry<ReduceScatterEntry>& registry) {
-  registry.add("ring", ReduceScatterEntry::of<RingReduceScatter>("each part goes round once"));
+  registry.add("ring", ReduceScatterEntry::of<RingReduceScatter>(
+                           "each part passes every rank once: n - 1 messages"));
 }
 
 }  // namespace d5::reduce_scatter_algorithm

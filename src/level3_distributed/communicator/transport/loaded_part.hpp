@@ -10,10 +10,10 @@
 
 namespace d5::detail {
 
-/// What launchers start is MPI's.
+/// The framework for processes started by a launcher.
 inline constexpr const char* kTransportFramework = "mpi";
 
-/// A part of the framework that brings the transport; `what` it is in words.
+/// A part of the framework that has the transport; `what` describes it in messages.
 /// Throws: Unsupported with the reason why there is none.
 template <class Part>
 Part& loaded_part(const char* what) {
@@ -23,7 +23,7 @@ Part& loaded_part(const char* what) {
   } catch (const NotFound&) {
     throw Unsupported(fmt::format("no framework '{}' is among the plug-ins", kTransportFramework));
   }
-  throw Unsupported(fmt::format("the framework '{}' brings no {}", kTransportFramework, what));
+  throw Unsupported(fmt::format("the framework '{}' has no {}", kTransportFramework, what));
 }
 
 }  // namespace d5::detail

@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// A world of one rank: what this process is without a launcher.
+/// A world of one rank, for a process without a launcher.
 [[nodiscard]] std::shared_ptr<Communicator> make_single_process();
 
 }  // namespace d5::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which transport there is: a plug-in's, loaded on first use, or this process alone.
+// Selects the transport: a plug-in's, loaded on first use, or this process alone.
 #include "d5/level3_distributed/communicator/transport.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 Transport& loaded_transport() { return detail::loaded_part<Transport>("transport"); }
 
-/// The one that made the world; null where it is a process alone, or not made yet.
+/// The transport that made the world; null for a single process or before the first use.
 Transport* of_world = nullptr;
 
 std::shared_ptr<Communicator> make_world() {

@@ -9,8 +9,8 @@
 
 namespace d5::detail {
 
-/// Values as a smaller float, which the all-reduce adds and rounds again. Units: 2 n bytes.
-/// One above the range becomes infinity, as in any sum of this type.
+/// Casts values to a smaller float type, in which the all-reduce adds and rounds them. Values above
+/// the range become infinity. Units: 2 n bytes.
 template <class Small>
 class CastCompressor final : public GradientCompressor {
  public:
@@ -19,7 +19,7 @@ class CastCompressor final : public GradientCompressor {
     return run_schedule(ranks, sum(ranks, all_reduce, std::move(value), std::move(rest)));
   }
 
-  /// Half a unit in the last place, of what the smaller type's range holds.
+  /// Half a unit in the last place, for values within the smaller type's range.
   std::optional<double> rest_bound(std::int64_t) const override {
     constexpr double kHalfUlp = std::is_same_v<Small, Float16> ? 0x1p-11 : 0x1p-8;
     return kHalfUlp * kHalfUlp;

@@ -4,7 +4,7 @@
 namespace d5 {
 
 RandomStream compression_stream(std::uint64_t seed, const CompressionPlace& place, int rank) {
-  // Ranks have 16 bits: no MPI job of this library has more.
+  // Rank numbers take 16 bits, which is enough for every job.
   return RandomStream(
       seed, static_cast<std::uint32_t>(place.step),
       static_cast<std::uint32_t>(place.bucket << 16) | (static_cast<std::uint32_t>(rank) & 0xffff));

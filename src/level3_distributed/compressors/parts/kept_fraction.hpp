@@ -7,17 +7,18 @@
 
 namespace d5::detail {
 
-/// How many elements of a bucket are sent.
+/// The number of elements of a bucket to send.
 struct KeptFraction {
   double fraction = 0.01;
   std::int64_t k = 0;
 
   void declare(OptionList& options) {
-    options.add("fraction", fraction, "of a bucket's elements that are sent, at least one",
+    options.add("fraction", fraction, "fraction of each bucket's elements to send, at least one",
                 {.above = 0, .most = 1});
-    options.add("k", k, "elements of each bucket that are sent; 0: as fraction says", {.least = 0});
+    options.add("k", k, "number of elements of each bucket to send; 0: by fraction", {.least = 0});
   }
-  /// Throws: ValueError where a bucket has fewer than `k` elements.
+  /// The number for a bucket of `elements`. Throws: ValueError if a bucket has fewer than `k`
+  /// elements.
   [[nodiscard]] std::int64_t of(std::int64_t elements) const;
 };
 

@@ -7,8 +7,8 @@
 
 namespace d5::detail {
 
-/// Folds values in 16 lanes and then the lanes, so that the loop vectorises, in an order that no
-/// machine changes: `step(lane, value)` gives the new lane, `join` makes one of two.
+/// Folds values in 16 lanes and then folds the lanes, so that the loop vectorises with the same
+/// order on every machine. `step(lane, value)` returns the new lane, `join` combines two lanes.
 template <class T, class Step, class Join>
 [[nodiscard]] T fold_in_lanes(std::span<const float> values, T initial, const Step& step,
                               const Join& join) {

@@ -10,7 +10,8 @@
 
 namespace d5::detail {
 
-/// What a `GatheredCompressor` compresses on its own, and where its message lies within the whole.
+/// A range that a `GatheredCompressor` compresses on its own, and the place of its message within
+/// the whole.
 struct MessagePiece {
   std::size_t begin, elements, message_begin, message_bytes;
 
@@ -24,12 +25,12 @@ struct MessagePiece {
   }
 };
 
-/// The pieces of a bucket's elements [first, second): what lies there of each part, or all as one
-/// where the compressor does not go by parts.
+/// The pieces of a bucket's elements [first, second): one for each part in the range, or a single
+/// one if the compressor does not go by parts.
 [[nodiscard]] std::vector<MessagePiece> pieces_of(const GatheredCompressor& compressor,
                                                   std::pair<std::int64_t, std::int64_t> elements,
                                                   std::span<const GradientPart> parts);
-/// Of all pieces together.
+/// Message size of all pieces together.
 [[nodiscard]] std::int64_t message_bytes(const std::vector<MessagePiece>& pieces);
 
 }  // namespace d5::detail

@@ -8,7 +8,7 @@
 namespace d5::detail {
 namespace {
 
-/// Eight codes are `bits` bytes: no code crosses them.
+/// Eight codes fill exactly `bits` bytes, so no code crosses a group.
 constexpr std::size_t kGroup = 8;
 
 template <int kBits>

@@ -10,7 +10,7 @@ namespace d5::detail {
 [[nodiscard]] constexpr std::int64_t packed_bytes(std::int64_t count, int bits) {
   return (count * bits + 7) / 8;
 }
-/// The first code in the lowest bits of the first byte. Codes are below 2^bits.
+/// Packs codes, the first into the lowest bits of the first byte. Codes are below 2^bits.
 void pack_codes(std::span<const std::uint8_t> codes, int bits, std::span<std::uint8_t> packed);
 void unpack_codes(std::span<const std::uint8_t> packed, int bits, std::span<std::uint8_t> codes);
 

@@ -8,9 +8,9 @@
 
 namespace d5::detail {
 
-/// A bit an element, 1 for minus; -0 is minus.
+/// Packs one bit per element, 1 for a negative value; -0 is negative.
 void pack_signs(std::span<const float> values, std::span<std::uint8_t> packed);
-/// values += magnitude with the sign of each bit.
+/// Adds +magnitude or -magnitude to each value, by its bit.
 void add_signs(std::span<const std::uint8_t> packed, float magnitude, std::span<float> values);
 
 }  // namespace d5::detail

@@ -20,14 +20,14 @@ struct CompressedExchangeOptions {
   bool error_feedback = true;
 
   void declare(OptionList& options) {
-    options.add("compressor", compressor, "what of a bucket is sent, and how",
-                gradient_compressors().kind());
+    options.add("compressor", compressor, "gradient compressor", gradient_compressors().kind());
     options.add("error_feedback", error_feedback,
-                "each rank keeps what was not sent, and adds it to its next gradient");
+                "error feedback: keep the compression error and add it to the next gradient");
   }
 };
 
-/// Every bucket by a compressor: c = C(e + w g) is sent, e <- e + w g - c is kept.
+/// Sends every bucket compressed, with error feedback: sends c = C(e + w g), keeps e <- e + w g -
+/// c.
 class CompressedExchange final : public GradientExchange {
  public:
   using Options = CompressedExchangeOptions;
@@ -42,7 +42,7 @@ class CompressedExchange final : public GradientExchange {
         unsent_("exchange compressed", options.error_feedback) {
     if (options.error_feedback && !compressor_->leaves_rest()) {
       throw Unsupported("exchange compressed: what '" + options.compressor.name +
-                        "' gives is no sum, so nothing is left of it for later; set "
+                        "' gives is not a sum, so it has no error to feed back; set "
                         "error_feedback: false");
     }
   }
@@ -83,7 +83,7 @@ class CompressedExchange final : public GradientExchange {
   static inline const std::string kCompressor = "compressor/";
   std::shared_ptr<AllReduce> all_reduce_;
   std::shared_ptr<GradientCompressor> compressor_;
-  std::string name_;  // of the compressor
+  std::string name_;  // the compressor's
   bool feeds_back_;
   detail::WideBuckets wide_;
   detail::UnsentGradients unsent_;
@@ -94,9 +94,8 @@ class CompressedExchange final : public GradientExchange {
 
 namespace exchange {
 void register_compressed(Registry<GradientExchangeEntry>& registry) {
-  registry.add("compressed",
-               GradientExchangeEntry::of<CompressedExchange>(
-                   "by a gradient compressor, what was not sent later (error feedback)"));
+  registry.add("compressed", GradientExchangeEntry::of<CompressedExchange>(
+                                 "compressed gradients with error feedback"));
 }
 }  // namespace exchange
 

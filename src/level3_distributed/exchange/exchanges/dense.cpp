@@ -7,7 +7,7 @@
 namespace d5 {
 namespace {
 
-/// Every gradient, by all-reduce.
+/// All-reduces every gradient.
 class DenseExchange final : public GradientExchange {
  public:
   DenseExchange(std::shared_ptr<Communicator> ranks, std::shared_ptr<AllReduce> all_reduce)
@@ -27,8 +27,8 @@ class DenseExchange final : public GradientExchange {
 
 namespace exchange {
 void register_dense(Registry<GradientExchangeEntry>& registry) {
-  registry.add("dense", GradientExchangeEntry::of<DenseExchange>(
-                            "every gradient, by the all-reduce that is chosen"));
+  registry.add("dense",
+               GradientExchangeEntry::of<DenseExchange>("dense all-reduce of all gradients"));
 }
 }  // namespace exchange
 

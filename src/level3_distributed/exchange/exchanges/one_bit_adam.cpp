@@ -25,7 +25,8 @@ struct OneBitAdamOptions {
   EntryChoice compressor{"scaled_sign"};
 
   void declare(OptionList& options) {
-    options.add("compressor", compressor, "of the momentum, one whose messages are gathered",
+    options.add("compressor", compressor,
+                "compressor of the momentum, one that gathers its messages",
                 gradient_compressors().kind());
   }
 };
@@ -34,23 +35,24 @@ std::shared_ptr<GatheredCompressor> make_compressor(const EntryChoice& choice) {
   auto compressor = std::dynamic_pointer_cast<GatheredCompressor>(
       gradient_compressors().at(choice.name).make(choice.settings));
   if (compressor && compressor->leaves_rest()) return compressor;
-  throw Unsupported(fmt::format(
-      "exchange one_bit_adam: compressor '{}' has no messages that each rank adds for itself; "
-      "expected one such as scaled_sign, top_k or int8",
-      choice.name));
+  throw Unsupported(
+      fmt::format("exchange one_bit_adam: compressor '{}' does not gather messages that each rank "
+                  "adds; expected one such as scaled_sign, top_k or int8",
+                  choice.name));
 }
 
-/// Gradients as they are while the optimizer's `warm_up` lasts; then the ranks compress not
-/// gradients but the momentum m that they make of them. Of each bucket a rank is the server of a
-/// chunk. With e and d what was not sent before by a rank and by a server, w the rank's share:
+/// Exchanges gradients uncompressed during the optimizer's `warm_up`; afterwards the ranks compress
+/// the momentum m instead of gradients. Each rank is the server of one chunk of each bucket. With
+/// the compression errors e of a rank and d of a server, and the rank's share w:
 ///
-///     rank:    c = C(m / n beta1 + (1 - beta1) w g + e), each chunk to its server; e keeps the
-///     rest server:  m' = C(sum of c + d), to all; d keeps the rest rank:    g' = (m' - beta1 m) /
-///     (1 - beta1); m <- m'
+///     rank:    c = C(m / n beta1 + (1 - beta1) w g + e), each chunk to its server; e: the rest
+///     server:  m' = C(sum of c + d), to all; d: the rest
+///     rank:    g' = (m' - beta1 m) / (1 - beta1); m <- m'
 ///
-/// g', of which the optimizer's own momentum becomes m', is what it is given. `beta1` and `warm_up`
-/// are the optimizer's hyper-parameters: they have one place.
-/// Units: messages of each chunk, (n - 1) / n of a bucket's to servers and 1 / n from this one.
+/// The optimizer gets g', so that its own momentum becomes m'. `beta1` and `warm_up` are read from
+/// the optimizer's hyper-parameters.
+/// Units: compressed messages of chunks, (n - 1) / n of a bucket to servers and 1 / n from this
+/// one.
 class OneBitAdamExchange final : public GradientExchange {
  public:
   using Options = OneBitAdamOptions;
@@ -90,7 +92,8 @@ class OneBitAdamExchange final : public GradientExchange {
     }
     momentum_.lay_out(whole);
     served_.lay_out(served);
-    // Of their later calls, ranks come to those of several buckets in different orders.
+    // Ranks reach the later calls of several buckets in different orders, so each bucket has its
+    // own group.
     while (groups_.size() < buckets.size()) {
       groups_.push_back(ranks().split(0, ranks().rank()));
     }
@@ -119,7 +122,7 @@ class OneBitAdamExchange final : public GradientExchange {
 
  private:
   using Pieces = std::vector<detail::MessagePiece>;
-  /// Of a step, to know the next one by.
+  /// Counters of a step, to recognise the next one.
   struct Steps {
     std::int64_t exchanged = -1, made = 0;
   };
@@ -144,7 +147,8 @@ class OneBitAdamExchange final : public GradientExchange {
     return size * chunk / ranks().size();
   }
 
-  /// The momentum is the optimizer's only as long as each exchange is followed by one update.
+  /// Checks that exactly one update follows each exchange; only then is the momentum the
+  /// optimizer's.
   void expect_next(const ExchangeStep& step) {
     if (optimizer_ == nullptr) {
       throw ValueError("exchange one_bit_adam: it has no optimizer; attach it to one first");
@@ -168,7 +172,7 @@ class OneBitAdamExchange final : public GradientExchange {
     Tensor momentum = momentum_.at(place.bucket);
     const float* g = data.data<float>();
     float* m = momentum.data<float>();
-    for (const GradientPart& part : place.parts) {  // what lies between them is anything
+    for (const GradientPart& part : place.parts) {  // padding between them is arbitrary
       for (std::int64_t i = part.offset; i < part.offset + part.shape.elements(); ++i) {
         m[i] = kept * m[i] + taken * g[i];
       }
@@ -268,7 +272,7 @@ namespace exchange {
 void register_one_bit_adam(Registry<GradientExchangeEntry>& registry) {
   registry.add("one_bit_adam",
                GradientExchangeEntry::of<OneBitAdamExchange>(
-                   "the momentum of frozen_adam, compressed twice (Tang et al., 2021)"));
+                   "1-bit Adam: compressed momentum of frozen_adam (Tang et al., 2021)"));
 }
 
 }  // namespace exchange

@@ -9,9 +9,9 @@
 namespace d5 {
 namespace {
 
-/// This rank's part of the sum on its way to its place in the bucket, then the parts of all where
-/// they are read. Ranks wait for buckets in the same order, so the second call begins there: begun
-/// when the first one is done, it would come in an order of each rank's own.
+/// A reduce-scatter into this rank's shard, then an all-gather if all gradients are read. The
+/// all-gather begins in `wait`, because ranks wait for buckets in the same order; started on
+/// completion of the first call, its order would differ between ranks.
 class ShardRequest final : public Request {
  public:
   ShardRequest(Communicator& ranks, Tensor data, const detail::BucketShards& shards, bool all)
@@ -41,13 +41,13 @@ class ShardRequest final : public Request {
   std::unique_ptr<Request> sum_;
 };
 
-/// ZeRO's first stage: of each bucket a rank gets the sums of its shard alone (reduce-scatter),
-/// updates those parameters alone, for which alone it remembers what its rule does, and tells the
-/// others their values (all-gather). It moves the bytes of a ring all-reduce, and the optimizer's
-/// memory is 1/n.
+/// ZeRO stage 1: a rank gets the gradient sums of its shard of each bucket (reduce-scatter),
+/// updates only those parameters, keeps only their optimizer state, and distributes their values
+/// (all-gather). It moves as many bytes as a ring all-reduce; the optimizer state of each rank is
+/// 1/n.
 ///
-/// A shard is made of whole tensors, so any rule may have it; ranks have nearly equal bytes where
-/// tensors are small beside 1/n of them all.
+/// A shard consists of whole tensors, so any update rule can use it. Shards have nearly equal bytes
+/// if each tensor is small compared with 1/n of the total.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter
 /// Models" (SC'20), section 5.1.
@@ -75,7 +75,7 @@ class ShardedExchange final : public GradientExchange {
     detail::BucketShards& of = shards_[bucket];
     ranks().copy_local(of.mine, of.own_values);
     values_.push_back(ranks().start_all_gather(of.mine, of.values, of.counts));
-    // Nothing else moves those under way on while this thread updates.
+    // Nothing else progresses the requests while this thread updates.
     for (auto& request : values_) (void)request->done();
   }
   void finish_values() override {
@@ -85,7 +85,7 @@ class ShardedExchange final : public GradientExchange {
 
  private:
   std::vector<detail::BucketShards> shards_;      // by bucket
-  std::vector<std::unique_ptr<Request>> values_;  // under way
+  std::vector<std::unique_ptr<Request>> values_;  // in flight
 };
 
 }  // namespace
@@ -94,8 +94,7 @@ namespace exchange {
 void register_sharded(Registry<GradientExchangeEntry>& registry) {
   registry.add("sharded",
                GradientExchangeEntry::of<ShardedExchange>(
-                   "each rank sums, updates and remembers its shard alone, then tells the values "
-                   "(ZeRO, Rajbhandari et al. 2020)"));
+                   "optimizer state sharded over ranks (ZeRO stage 1, Rajbhandari et al., 2020)"));
 }
 }  // namespace exchange
 

@@ -23,15 +23,14 @@ struct SparseExchangeOptions : detail::KeptFraction {
 
   void declare(OptionList& options) {
     KeptFraction::declare(options);
-    options.add("algorithm", algorithm, "that sums what the ranks chose",
-                sparse_all_reduces().kind());
+    options.add("algorithm", algorithm, "sparse all-reduce algorithm", sparse_all_reduces().kind());
     options.add("error_feedback", error_feedback,
-                "each rank keeps what was not sent, and adds it to its next gradient");
+                "error feedback: keep the elements not sent and add them to the next gradient");
   }
 };
 
-/// The largest elements of every bucket, each rank its own choice, summed by a sparse all-reduce.
-/// What of a rank's choice is not in the sum, because the algorithm keeps less, was not sent.
+/// Top-k sparsification: each rank chooses the largest elements of every bucket, and a sparse
+/// all-reduce sums them. Chosen elements that the algorithm drops count as not sent.
 class SparseExchange final : public GradientExchange {
  public:
   using Options = SparseExchangeOptions;
@@ -49,7 +48,8 @@ class SparseExchange final : public GradientExchange {
       algorithms_.push_back(make_algorithm());
       restore_algorithm(algorithms_.size() - 1);
     }
-    // Of their later calls, ranks come to those of several buckets in different orders.
+    // Ranks reach the later calls of several buckets in different orders, so each bucket has its
+    // own group.
     while (groups_.size() < buckets.size()) {
       groups_.push_back(ranks().split(0, ranks().rank()));
     }
@@ -118,7 +118,7 @@ class SparseExchange final : public GradientExchange {
 namespace exchange {
 void register_sparse(Registry<GradientExchangeEntry>& registry) {
   registry.add("sparse", GradientExchangeEntry::of<SparseExchange>(
-                             "the largest of each bucket, by a sparse all-reduce"));
+                             "top-k sparsification with a sparse all-reduce"));
 }
 }  // namespace exchange
 

@@ -9,7 +9,7 @@ class BroadcastKernel final : public detail::GroupKernel {
  public:
   BroadcastKernel(std::shared_ptr<Communicator> ranks, int root)
       : GroupKernel(std::move(ranks)), root_(root) {}
-  /// All ranks have the sum, for a group has no reduction to one of them.
+  /// All-reduces, because a group has no reduction to a single rank.
   void backward(GradContext& context) override {
     Tensor& gradient = context.grad_input(0);
     gradient.copy_from(context.grad_output(0));

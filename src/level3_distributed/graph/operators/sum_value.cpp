@@ -19,8 +19,8 @@ class SumValueKernel final : public detail::GroupKernel {
   }
 };
 
-/// The sum over the ranks, whose gradient goes to each as it is: of a loss that each computes and
-/// that counts once.
+/// The sum over the ranks; its gradient is passed to each rank unchanged, for a loss that each rank
+/// computes and that counts once.
 class SumValue final : public detail::GroupOperator {
  public:
   explicit SumValue(const onnx::Node& node) : GroupOperator(node) {}

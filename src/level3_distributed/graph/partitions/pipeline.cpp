@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages that follow each other, as equal in work as can be.
+// The partition `pipeline`: consecutive stages, balanced by work.
 
 #include "level3_distributed/graph/stage_balance.hpp"
 
 namespace d5::partition {
 namespace {
 
-/// Who has times of its own cuts by `stage_starts` and `cut_into_stages`.
+/// Other costs: use `stage_starts` and `cut_into_stages`.
 class Pipeline final : public Partition {
  public:
   using Options = detail::StageBalance;
@@ -24,8 +24,8 @@ class Pipeline final : public Partition {
 }  // namespace
 
 void register_pipeline(Registry<PartitionEntry>& registry) {
-  registry.add("pipeline", PartitionEntry::of<Pipeline>(
-                               "stages in the order of the graph, as equal in work as can be"));
+  registry.add("pipeline",
+               PartitionEntry::of<Pipeline>("pipeline stages in graph order, balanced by work"));
 }
 
 }  // namespace d5::partition

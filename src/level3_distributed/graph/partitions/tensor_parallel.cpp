@@ -15,13 +15,13 @@ namespace {
 struct TensorParallelOptions {
   std::string group = "tensor";
   void declare(OptionList& options) {
-    options.add("group", group, "communication group of the ranks that hold a model together");
+    options.add("group", group, "communication group of the ranks that share a model");
   }
 };
 
-/// Of each pair of linear layers a rank has columns of the first and rows of the second, of an
-/// attention whole heads. Forward takes an all-reduce a pair, after the second; backward takes one,
-/// before the first. All else is whole on every rank, and computed there.
+/// A rank has columns of the first and rows of the second layer of each pair of linear layers, and
+/// whole heads of an attention. Each pair has one all-reduce forward, after the second layer, and
+/// one backward, before the first. Everything else is replicated on every rank.
 ///
 /// Source: Shoeybi et al., "Megatron-LM: Training Multi-Billion Parameter Language Models Using
 /// Model Parallelism" (2019), section 3.
@@ -79,7 +79,7 @@ class TensorParallel final : public Partition {
     onnx::Model model = network.model();
     onnx::Graph& graph = model.graph;
     graph.name = result.name();
-    graph.values.clear();  // their shapes are not those of parts
+    graph.values.clear();  // they have the whole network's shapes
     std::vector<onnx::Node> nodes;
     std::map<std::string, std::string> shared;
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -116,7 +116,7 @@ class TensorParallel final : public Partition {
     return result;
   }
 
-  /// What the columns of a pair read: of those that read the same, one sum backward.
+  /// The input of a pair's column layers; layers with the same input share one sum backward.
   [[nodiscard]] std::string shared_input(const Network& network, std::size_t pair,
                                          const std::string& input, std::vector<onnx::Node>& nodes,
                                          std::map<std::string, std::string>& shared) const {
@@ -134,7 +134,7 @@ class TensorParallel final : public Partition {
     }
   }
 
-  /// A constant of its own: others may read the whole's.
+  /// The name of a new constant, because other nodes may read the original.
   [[nodiscard]] static std::string shape_of_part(const Network& network, const onnx::Node& reshape,
                                                  std::size_t dim, int parts, onnx::Graph& graph) {
     Tensor shape = network.fetch(reshape.inputs[1]).copy();
@@ -144,7 +144,7 @@ class TensorParallel final : public Partition {
     return name;
   }
 
-  /// A bias is added once, to the sum.
+  /// Adds the bias once, after the sum.
   void add_summed(const Network& network, onnx::Node node, std::vector<onnx::Node>& nodes) const {
     const std::string output = node.outputs[0];
     const std::string bias = node.inputs.size() > 2 ? node.inputs[2] : "";
@@ -172,7 +172,8 @@ class TensorParallel final : public Partition {
 
 void register_tensor_parallel(Registry<PartitionEntry>& registry) {
   registry.add("tensor_parallel", PartitionEntry::of<TensorParallel>(
-                                      "columns, then rows of linear layers (Shoeybi et al. 2019)"));
+                                      "tensor parallelism: columns, then rows of linear layers "
+                                      "(Megatron-LM, Shoeybi et al., 2019)"));
 }
 
 }  // namespace d5::partition

@@ -4,7 +4,7 @@
 namespace d5::pipeline_schedule {
 namespace {
 
-/// All micro-batches forward, then all backward: every stage keeps all of them.
+/// All micro-batches forward, then all backward: every stage stores the activations of all of them.
 class GPipe final : public PipelineSchedule {
  public:
   [[nodiscard]] std::vector<PipelineTask> tasks(int, int, int micro_batches) const override {
@@ -19,8 +19,9 @@ class GPipe final : public PipelineSchedule {
 }  // namespace
 
 void register_gpipe(Registry<PipelineScheduleEntry>& registry) {
-  registry.add("gpipe", PipelineScheduleEntry::of<GPipe>(
-                            "all micro-batches forward, then all backward (Huang et al. 2019)"));
+  registry.add("gpipe",
+               PipelineScheduleEntry::of<GPipe>(
+                   "all micro-batches forward, then all backward (GPipe, Huang et al., 2019)"));
 }
 
 }  // namespace d5::pipeline_schedule

@@ -6,8 +6,8 @@
 namespace d5::pipeline_schedule {
 namespace {
 
-/// Each stage fills what lies behind it, then goes one back for each one forward: it keeps no more
-/// micro-batches than there are stages from it to the last.
+/// Each stage fills the stages behind it, then alternates one backward and one forward. It stores
+/// at most as many micro-batches as there are stages from it to the last.
 class OneForwardOneBackward final : public PipelineSchedule {
  public:
   [[nodiscard]] std::vector<PipelineTask> tasks(int stage, int stages,
@@ -29,9 +29,9 @@ class OneForwardOneBackward final : public PipelineSchedule {
 }  // namespace
 
 void register_one_forward_one_backward(Registry<PipelineScheduleEntry>& registry) {
-  registry.add("1f1b",
-               PipelineScheduleEntry::of<OneForwardOneBackward>(
-                   "one backward for each forward once it is full (Narayanan et al. 2019)"));
+  registry.add("1f1b", PipelineScheduleEntry::of<OneForwardOneBackward>(
+                           "one forward, one backward once the pipeline is full (PipeDream, "
+                           "Narayanan et al., 2019)"));
 }
 
 }  // namespace d5::pipeline_schedule

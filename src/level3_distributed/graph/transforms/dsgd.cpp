@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backpropagation averages each gradient over the ranks as soon as it has it.
+// The transform `dsgd`: backpropagation averages each gradient over the ranks as soon as it is
+// computed.
 #include <fmt/format.h>
 
 #include "d5/level1_network/graph/transform.hpp"
@@ -15,8 +16,8 @@ struct DsgdOptions {
   }
 };
 
-/// Gradients are no nodes of the graph: the executor derives them. So it is the parameters that
-/// pass through a node whose gradient is an all-reduce, one each.
+/// Passes each parameter through a node whose gradient is an all-reduce. Gradients themselves are
+/// not nodes of the graph: the executor derives them.
 class Dsgd final : public Transform {
  public:
   using Options = DsgdOptions;
@@ -64,8 +65,10 @@ class Dsgd final : public Transform {
 }  // namespace
 
 void register_dsgd(Registry<TransformEntry>& registry) {
-  registry.add("dsgd", TransformEntry::of<Dsgd>(
-                           "averages each gradient over the ranks while backpropagation runs"));
+  registry.add(
+      "dsgd",
+      TransformEntry::of<Dsgd>(
+          "data-parallel SGD: averages each gradient over the ranks during backpropagation"));
 }
 
 }  // namespace d5::communication_transform

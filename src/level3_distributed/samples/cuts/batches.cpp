@@ -4,7 +4,7 @@
 namespace d5 {
 namespace {
 
-/// Whole batches in turn, those of one rank alone.
+/// Distributes whole batches, those of a single rank, round-robin.
 class BatchesCut final : public SampleCut {
  public:
   std::shared_ptr<Sampler> sampler(std::shared_ptr<const Dataset> dataset,
@@ -22,7 +22,8 @@ class BatchesCut final : public SampleCut {
 
 namespace sample_cut {
 void register_batches(Registry<SampleCutEntry>& registry) {
-  registry.add("batches", SampleCutEntry::of<BatchesCut>("whole batches in turn; for test sets"));
+  registry.add("batches", SampleCutEntry::of<BatchesCut>(
+                              "whole batches, round-robin over the ranks; for test sets"));
 }
 }  // namespace sample_cut
 

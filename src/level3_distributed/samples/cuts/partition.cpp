@@ -5,7 +5,7 @@
 namespace d5 {
 namespace {
 
-/// Part of each batch of all ranks: what they see together is what one rank sees alone.
+/// One part of each global batch per rank: together the ranks see what a single rank would.
 class PartitionCut final : public SampleCut {
  public:
   std::shared_ptr<Sampler> sampler(std::shared_ptr<const Dataset> dataset,
@@ -19,8 +19,9 @@ class PartitionCut final : public SampleCut {
 
 namespace sample_cut {
 void register_partition(Registry<SampleCutEntry>& registry) {
-  registry.add("partition", SampleCutEntry::of<PartitionCut>(
-                                "a part of each batch of all: together as one rank alone"));
+  registry.add("partition",
+               SampleCutEntry::of<PartitionCut>(
+                   "one part of each global batch per rank: the same training as on one rank"));
 }
 }  // namespace sample_cut
 

@@ -9,7 +9,7 @@
 namespace d5 {
 namespace {
 
-/// The sampler of one shard, which knows of the others what all leave out.
+/// The sampler of one shard; it also accounts for samples that all shards leave out.
 class ShardSampler final : public Sampler {
  public:
   ShardSampler(std::shared_ptr<Sampler> mine, std::int64_t left_out)
@@ -30,7 +30,7 @@ class ShardSampler final : public Sampler {
   std::int64_t left_out_;
 };
 
-/// The same samples in every epoch, which lie together: a rank opens its own files alone.
+/// Contiguous shards, the same in every epoch, so that a rank opens only its own files.
 class ShardsCut final : public SampleCut {
  public:
   std::shared_ptr<Sampler> sampler(std::shared_ptr<const Dataset> dataset,
@@ -51,7 +51,7 @@ class ShardsCut final : public SampleCut {
 namespace sample_cut {
 void register_shards(Registry<SampleCutEntry>& registry) {
   registry.add("shards", SampleCutEntry::of<ShardsCut>(
-                             "an even share of all that lies together, the same every epoch"));
+                             "contiguous shards of equal size, the same every epoch"));
 }
 }  // namespace sample_cut
 

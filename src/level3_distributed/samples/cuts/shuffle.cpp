@@ -8,7 +8,7 @@
 namespace d5 {
 namespace {
 
-/// An even share of a permutation of all samples, which is another one every epoch.
+/// An equal share of a permutation of all samples; the permutation changes every epoch.
 class ShareSampler final : public IndexSampler {
  public:
   ShareSampler(const std::shared_ptr<const Dataset>& dataset, const SamplerOptions& options,
@@ -17,7 +17,7 @@ class ShareSampler final : public IndexSampler {
         first_(detail::even_share(*dataset, share, shares).first) {}
 
  private:
-  /// What is left out is that of all shares.
+  /// Samples left out are counted over all shares.
   static EpochSize size_of(const Dataset& dataset, const SamplerOptions& options, int share,
                            int shares) {
     const detail::EvenShare mine = detail::even_share(dataset, share, shares);
@@ -49,9 +49,10 @@ class ShuffleCut final : public SampleCut {
 
 namespace sample_cut {
 void register_shuffle(Registry<SampleCutEntry>& registry) {
-  registry.add("shuffle",
-               SampleCutEntry::of<ShuffleCut>("an even share of all, dealt anew every epoch; in "
-                                              "place of the sampler's own order"));
+  registry.add(
+      "shuffle",
+      SampleCutEntry::of<ShuffleCut>(
+          "global shuffle every epoch, cut into equal shares; replaces the sampler's own order"));
 }
 }  // namespace sample_cut
 

@@ -8,12 +8,13 @@ struct WholeOptions {
   enum class Order { own, same } order = Order::own;
 
   void declare(OptionList& options) {
-    options.add("order", order, "of each rank, from the seed and its number, or the same of all",
+    options.add("order", order,
+                "order of samples: own on each rank (from seed and rank), or the same on all",
                 {"own", "same"});
   }
 };
 
-/// All samples, at every rank: an epoch reads them as often as there are ranks.
+/// All samples on every rank: an epoch reads each sample once per rank.
 class WholeCut final : public SampleCut {
  public:
   using Options = WholeOptions;
@@ -39,7 +40,7 @@ class WholeCut final : public SampleCut {
 
 namespace sample_cut {
 void register_whole(Registry<SampleCutEntry>& registry) {
-  registry.add("whole", SampleCutEntry::of<WholeCut>("all samples at every rank"));
+  registry.add("whole", SampleCutEntry::of<WholeCut>("all samples on every rank"));
 }
 }  // namespace sample_cut
 

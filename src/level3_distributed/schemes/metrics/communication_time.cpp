@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// How long its rank was in calls of the communicator, or waited for what they began.
+/// Measures the time of its rank in communication calls and in waits for them.
 class Stopwatch final : public CommunicationEvent {
  public:
   void before_call(const CommunicationInfo&) override { start(); }
@@ -29,13 +29,13 @@ class Stopwatch final : public CommunicationEvent {
     if (std::this_thread::get_id() != rank_ || depth_ == 0) return;
     if (--depth_ == 0) seconds_ += now_seconds() - begin_;
   }
-  std::thread::id rank_ = std::this_thread::get_id();  // not a thread of the communicator's
-  int depth_ = 0;                                      // of waits within waits
+  std::thread::id rank_ = std::this_thread::get_id();  // not a communication thread
+  int depth_ = 0;                                      // nesting of waits
   double begin_ = 0, seconds_ = 0;
 };
 
-/// Time of a run that a rank spends communicating and not computing: what the exchange costs beyond
-/// what it hides behind computation, and what the rank waits for slower ones.
+/// Exposed communication time of a run on a rank: the part of the exchange that computation does
+/// not hide, and waits for slower ranks.
 class CommunicationTime final : public Metric {
  public:
   [[nodiscard]] std::string name() const override { return "communication_time"; }
@@ -64,9 +64,8 @@ class CommunicationTime final : public Metric {
 
 namespace distributed_metric {
 void register_communication_time(Registry<MetricEntry>& registry) {
-  registry.add("communication_time",
-               MetricEntry::of<CommunicationTime>(
-                   "time that a rank is in calls of the communicator, or waits for them"));
+  registry.add("communication_time", MetricEntry::of<CommunicationTime>(
+                                         "time of a rank in communication calls and waits"));
 }
 }  // namespace distributed_metric
 

@@ -15,7 +15,7 @@
 
 namespace d5 {
 
-/// Sizes and partners, of all runs.
+/// Message sizes and partners over all runs.
 class CommunicationVolume::Messages final : public CommunicationEvent {
  public:
   void complete(const CommunicationInfo& call) override {
@@ -37,7 +37,7 @@ class CommunicationVolume::Messages final : public CommunicationEvent {
   std::map<std::string, std::int64_t> sent_to_;
 };
 
-/// What the library sent by itself, of all runs.
+/// Bytes that the library really sent, over all runs.
 class CommunicationVolume::LibraryBytes {
  public:
   void begin() { at_begin_ = sent_so_far(); }
@@ -79,7 +79,7 @@ CommunicationVolume::CommunicationVolume(std::shared_ptr<Communicator> communica
       messages_(std::make_shared<Messages>()),
       library_(std::make_shared<LibraryBytes>()) {}
 
-/// A run that threw has no end.
+/// Removes the observer, because a run that threw has no `end`.
 CommunicationVolume::~CommunicationVolume() { communicator_->events().remove(messages_.get()); }
 
 void CommunicationVolume::begin(int repetitions) {

@@ -11,9 +11,9 @@
 namespace d5 {
 namespace {
 
-/// Share of all test samples that a rank's own parameters classify right, where those of ranks
-/// differ and test runs have their mean: a record for each rank that trains, one sample a test run.
-/// Every rank tests all samples, the mean with them.
+/// Test accuracy of each rank's own parameters, for schemes whose ranks differ and whose test runs
+/// use the mean. One record for each rank that trains, one sample per test run. Every rank tests
+/// all samples, with its own parameters and with the mean.
 class OwnTestAccuracy final : public TrainingMetric {
  public:
   explicit OwnTestAccuracy(ClassificationNames names) : names_(std::move(names)) {}
@@ -24,7 +24,7 @@ class OwnTestAccuracy final : public TrainingMetric {
   [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
   [[nodiscard]] bool wants_whole_tests() const override { return true; }
 
-  /// The mean is not in the network yet.
+  /// Called before the mean is in the network.
   void before_test(Trainer& trainer) override {
     GraphExecutor& executor = trainer.optimizer().executor();
     const ModeScope inference(executor, NetworkMode::inference);
@@ -49,12 +49,11 @@ class OwnTestAccuracy final : public TrainingMetric {
 
 namespace distributed_metric {
 void register_own_test_accuracy(Registry<MetricEntry>& registry) {
-  registry.add("own_test_accuracy",
-               MetricEntry::with<ClassificationNames>(
-                   "share of test samples that each rank's own parameters classify right",
-                   [](const ClassificationNames& names) {
-                     return std::make_shared<OwnTestAccuracy>(names);
-                   }));
+  registry.add("own_test_accuracy", MetricEntry::with<ClassificationNames>(
+                                        "test accuracy of each rank's own parameters",
+                                        [](const ClassificationNames& names) {
+                                          return std::make_shared<OwnTestAccuracy>(names);
+                                        }));
 }
 }  // namespace distributed_metric
 

@@ -6,9 +6,9 @@
 namespace d5 {
 namespace {
 
-/// Of each step the share in which a stage waited for what others send, the mean over the ranks:
-/// beside (k - 1) / (m + k - 1), the condition "bubble", where all tasks take equally long and
-/// messages none.
+/// Pipeline bubble: the share of each step in which a stage waits for messages of others, the mean
+/// over ranks. The condition "bubble" is the ideal value (k - 1) / (m + k - 1) for tasks of equal
+/// length and free messages.
 class PipelineBubble final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "pipeline_bubble"; }
@@ -23,7 +23,7 @@ class PipelineBubble final : public TrainingMetric {
   }
 
  private:
-  /// Below 0 where nothing is a pipeline.
+  /// Negative if the executor is not a pipeline.
   static double waited_by(Trainer& trainer) {
     auto* pipeline = dynamic_cast<detail::PipelineExecutor*>(&trainer.optimizer().executor());
     return pipeline ? pipeline->waited_seconds() : -1;
@@ -37,8 +37,9 @@ class PipelineBubble final : public TrainingMetric {
 namespace distributed_metric {
 
 void register_pipeline_bubble(Registry<MetricEntry>& registry) {
-  registry.add("pipeline_bubble", MetricEntry::of<PipelineBubble>(
-                                      "of a step's time that a pipeline's stage waits for others"));
+  registry.add("pipeline_bubble",
+               MetricEntry::of<PipelineBubble>(
+                   "share of a step in which a pipeline stage waits for others"));
 }
 
 }  // namespace distributed_metric

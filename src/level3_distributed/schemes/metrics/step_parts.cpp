@@ -16,7 +16,7 @@ namespace {
 
 using detail::StepParts;
 
-/// One of the parts, a sample a step, of each rank.
+/// One part of the step's time: one sample per step on each rank.
 class StepPart final : public TrainingMetric {
  public:
   using Of = std::function<double(const StepParts&)>;
@@ -82,14 +82,16 @@ void add(Registry<MetricEntry>& registry, const std::string& name, const std::st
 
 namespace distributed_metric {
 void register_step_parts(Registry<MetricEntry>& registry) {
-  add(registry, "compute_time", "of a step: a rank computes, and no call is under way", "s",
+  add(registry, "compute_time", "time of a step in computation without communication", "s",
       &StepParts::compute);
-  add(registry, "overlapped_time", "of a step: a rank computes while calls are under way", "s",
-      &StepParts::overlapped);
-  add(registry, "exposed_time", "of a step: a rank waits for its communicator", "s",
+  add(registry, "overlapped_time", "time of a step in computation overlapped with communication",
+      "s", &StepParts::overlapped);
+  add(registry, "exposed_time",
+      "exposed communication: time of a step in which a rank waits for it", "s",
       &StepParts::exposed);
-  add(registry, "idle_time", "of a step: a rank waits for its batch", "s", &StepParts::idle);
-  add(registry, "exposed_share", "of a step's time that a rank waits for its communicator", "1",
+  add(registry, "idle_time", "time of a step in which a rank waits for its batch", "s",
+      &StepParts::idle);
+  add(registry, "exposed_share", "share of exposed communication in a step's time", "1",
       [](const StepParts& parts) { return parts.exposed / parts.step(); });
 }
 }  // namespace distributed_metric

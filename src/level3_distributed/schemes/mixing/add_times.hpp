@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// into += factor * of, element by element, of float32 or float64; its rounding is that type's.
+/// into += factor * of, element by element, in float32 or float64.
 inline void add_times(Tensor& into, double factor, const Tensor& of) {
   dispatch(RealTypes{}, into.dtype(), "mixing of parameters", [&]<class T>() {
     T* sum = into.data<T>();

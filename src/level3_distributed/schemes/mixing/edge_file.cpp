@@ -24,7 +24,7 @@ std::vector<std::pair<int, int>> read_edges(const std::string& path, int ranks) 
     words.seekg(0);
     int from = 0, to = 0;
     if (!(words >> from >> to) || words >> word) {
-      throw FormatError(fmt::format("{}:{}: '{}' is no edge; expected two ranks: '0 3'",
+      throw FormatError(fmt::format("{}:{}: '{}' is not an edge; expected two ranks: '0 3'",
                                     printable(path), number, printable(line)));
     }
     if (std::min(from, to) < 0 || std::max(from, to) >= ranks) {

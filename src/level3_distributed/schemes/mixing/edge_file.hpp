@@ -7,7 +7,8 @@
 
 namespace d5::detail {
 
-/// Edges of a text file, a line each: "0 3". Blank lines and what follows a # are left out.
+/// Reads the edges of a text file, one per line: "0 3". Blank lines and comments after # are
+/// ignored.
 /// Throws: IoError; FormatError, ValueError (a rank outside 0 to ranks - 1) that name the line.
 [[nodiscard]] std::vector<std::pair<int, int>> read_edges(const std::string& path, int ranks);
 

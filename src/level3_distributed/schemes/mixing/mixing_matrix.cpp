@@ -16,17 +16,17 @@ namespace d5 {
 MixingMatrix::MixingMatrix(int ranks, std::vector<double> weights)
     : ranks_(ranks), weights_(std::move(weights)) {
   if (ranks < 1 || weights_.size() != std::size_t(ranks) * std::size_t(ranks)) {
-    throw ShapeError(fmt::format(
-        "mixing matrix of {} ranks: {} weights were given; expected one for each pair of ranks, "
-        "row after row",
-        ranks, weights_.size()));
+    throw ShapeError(
+        fmt::format("mixing matrix of {} ranks: {} weights were given; expected one for each pair "
+                    "of ranks, in row-major order",
+                    ranks, weights_.size()));
   }
   check_rows();
   check_connected();
 }
 
 void MixingMatrix::check_rows() const {
-  // Each weight, and each sum of them, is rounded once.
+  // Tolerance for one rounding of each weight and of each sum.
   const double tolerance = 1e-15 * ranks_;
   for (int i = 0; i < ranks_; ++i) {
     double sum = 0;
@@ -57,10 +57,10 @@ void MixingMatrix::check_connected() const {
   const auto reached =
       detail::reached_ranks(ranks_, [&](int i, int j) { return (*this)(i, j) > 0; });
   if (reached.size() == std::size_t(ranks_)) return;
-  throw ValueError(fmt::format(
-      "mixing graph of {} ranks: ranks {} are connected with none of the others, and would never "
-      "agree with them; add an edge",
-      ranks_, fmt::join(reached, ", ")));
+  throw ValueError(
+      fmt::format("mixing graph of {} ranks: ranks {} are not connected to the others and would "
+                  "never agree with them; add an edge",
+                  ranks_, fmt::join(reached, ", ")));
 }
 
 MixingMatrix MixingMatrix::metropolis(int ranks, const std::vector<std::pair<int, int>>& edges) {

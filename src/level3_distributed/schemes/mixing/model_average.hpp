@@ -8,7 +8,7 @@
 
 namespace d5::detail {
 
-/// Options of schemes that average parameters every so many steps.
+/// Options of schemes that average parameters periodically.
 struct ModelAverageOptions {
   enum class State { keep, average, reset };
   std::int64_t every = 8;
@@ -16,27 +16,27 @@ struct ModelAverageOptions {
   EntryChoice all_reduce{"mpi"};
 
   void declare(OptionList& options) {
-    options.add("every", every, "steps of each rank between two averages", {.least = 1});
-    options.add("state", state, "what becomes of each optimizer's memory then",
+    options.add("every", every, "number of local steps between averages", {.least = 1});
+    options.add("state", state, "optimizer state at an average: keep, average or reset",
                 {"keep", "average", "reset"});
     options.add("all_reduce", all_reduce, "algorithm that sums the parameters",
                 all_reduces().kind());
   }
 };
 
-/// The mean over ranks, now and then.
+/// Periodic averaging of parameters over ranks.
 class ModelAverage {
  public:
-  /// `rule` has made no step yet.
+  /// `rule` must not have made a step yet.
   ModelAverage(std::shared_ptr<Communicator> ranks, const ModelAverageOptions& options,
                const ThreeStepOptimizer& rule);
 
-  /// Counts a step: whether it is the time.
+  /// Counts a step; returns whether an average is due.
   [[nodiscard]] bool is_due();
-  /// Of all parameters, and of what the rule remembers if that is wished; or that is as it was
-  /// before the first step. A collective.
+  /// Averages all parameters, and by the option `state` averages the rule's state or resets it to
+  /// the state before the first step. A collective.
   void average(Tensor& values, ThreeStepOptimizer& rule);
-  /// Steps since the beginning: for checkpoints.
+  /// Number of steps, for checkpoints.
   [[nodiscard]] const Tensor& steps() const { return steps_; }
 
  private:
@@ -46,7 +46,7 @@ class ModelAverage {
   ModelAverageOptions options_;
   std::shared_ptr<AllReduce> all_reduce_;
   Tensor steps_ = Tensor::scalar(std::int64_t{0});
-  ValueMap at_first_;  // what the rule remembers, if it is reset
+  ValueMap at_first_;  // the rule's initial state, if it is reset
 };
 
 }  // namespace d5::detail

@@ -9,16 +9,16 @@
 
 namespace d5::detail {
 
-/// Vectors of this rank and of its neighbours, on their way both ways. A rank sends and receives
-/// its vector once for each neighbour.
+/// Exchanges vectors with all neighbours: a rank sends its vector to each neighbour and receives
+/// theirs.
 class NeighborExchange {
  public:
   NeighborExchange(std::shared_ptr<Communicator> ranks, MixingMatrix weights);
 
-  /// `mine` is not changed until `finish`.
+  /// Starts the exchange. `mine` must not change until `finish`.
   void start(const Tensor& mine);
   void move_on();
-  /// shift = sum_j W_ij (x_j - x_i), added in the order of ranks: what mixing adds to this rank's.
+  /// Waits, and computes the change by mixing, shift = sum_j W_ij (x_j - x_i), added in rank order.
   void finish(Tensor& shift);
   [[nodiscard]] const MixingMatrix& weights() const { return weights_; }
 
@@ -29,7 +29,8 @@ class NeighborExchange {
   int tag_;
   Tensor mine_;
   std::vector<Tensor> theirs_;
-  std::vector<std::unique_ptr<Request>> calls_;  // the last to be made, for they use the others
+  std::vector<std::unique_ptr<Request>>
+      calls_;  // the last member, because the calls use the others
 };
 
 }  // namespace d5::detail

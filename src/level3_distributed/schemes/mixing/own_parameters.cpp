@@ -17,8 +17,7 @@ constexpr const char* kPrefix = "scheme/";
 
 }  // namespace
 
-/// Looks at what is under way whenever a gradient is final: nothing else does while a rank
-/// computes.
+/// Progresses requests whenever a gradient is final: nothing else does while a rank computes.
 class OwnParameters::Meanwhile final : public ExecutionEvent {
  public:
   std::function<void()> what;
@@ -61,29 +60,29 @@ void OwnParameters::check_types() {
                       name_, printable(parameter.name), to_string(parameter.value.device())));
     }
   }
-  (void)values();  // of one type
+  (void)values();  // throws for several types
 }
 
 void OwnParameters::check_rule() {
   if (dynamic_cast<VectorOptimizer*>(&local())) {
     throw Unsupported(fmt::format(
-        "scheme {}: a quasi-Newton rule takes every move of the parameters for its own step, but "
-        "here others move them; choose a rule of gradients, such as sgd, momentum or adam",
+        "scheme {}: a quasi-Newton rule assumes that only its own steps change the parameters, but "
+        "here other ranks change them; choose a first-order rule, such as sgd, momentum or adam",
         name_));
   }
-  // z is where rules that average (schedule-free, AcceleGrad) go on from: a place, not a gradient.
+  // z of averaging rules (schedule-free, AcceleGrad) is a point in parameter space, not a gradient.
   for (const auto& [key, value] : local().rule_state()) {
     if (!key.starts_with("z/")) continue;
     throw Unsupported(fmt::format(
-        "scheme {}: the rule remembers a place of its own ('{}'), which does not move where others "
-        "move the parameters; choose a rule of gradients, such as sgd, momentum or adam",
+        "scheme {}: the rule keeps its own copy of parameters ('{}'), which ignores the changes by "
+        "other ranks; choose a first-order rule, such as sgd, momentum or adam",
         name_, printable(key)));
   }
   for (const auto& modifier : local().modifiers()) {
     if (modifier->name() != "lookahead") continue;
     throw Unsupported(fmt::format(
-        "scheme {}: lookahead goes back to places of this rank's own, whatever others have moved; "
-        "leave it out (slow_momentum is its kin among ranks)",
+        "scheme {}: lookahead resets parameters to this rank's own earlier values, ignoring the "
+        "changes by other ranks; leave it out (slow_momentum is its distributed counterpart)",
         name_));
   }
 }
@@ -91,10 +90,11 @@ void OwnParameters::check_rule() {
 void OwnParameters::expect_plain_descent() {
   for (const auto& [key, value] : local().rule_state()) {
     if (key == "step") continue;
-    throw Unsupported(fmt::format(
-        "scheme {}: the rule remembers '{}', but the scheme is defined for plain gradient descent; "
-        "choose optimizer sgd",
-        name_, printable(key)));
+    throw Unsupported(
+        fmt::format("scheme {}: the rule has the state '{}', but the scheme is defined for plain "
+                    "gradient descent; "
+                    "choose optimizer sgd",
+                    name_, printable(key)));
   }
 }
 

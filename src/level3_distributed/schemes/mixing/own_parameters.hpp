@@ -13,17 +13,17 @@
 
 namespace d5::detail {
 
-/// A scheme whose ranks begin with rank 0's parameters, and then have parameters of their own. Test
-/// runs are made with the mean, and training ends with it.
+/// A scheme whose ranks begin with rank 0's parameters and then have different parameters. Test
+/// runs use the mean, and training ends with it.
 ///
-/// Steps are each rank's: what a modifier limits or refuses, it does so by this rank's gradients. A
-/// step that is refused updates nothing, but mixes, and so does one in whose samples nothing counts
-/// or that has none. Ranks count alike, as the papers have it: a rank's loss is its mean over what
-/// counts in its own samples.
+/// Each rank makes its own steps: modifiers limit or refuse a step by this rank's gradients only. A
+/// refused step, or one without samples that count, updates nothing but still mixes. Ranks have
+/// equal weight, as in the papers: a rank's loss is the mean over its own samples.
 class OwnParameters : public DistributedOptimizer {
  public:
   /// `name` is the scheme's, for messages. Throws: TypeError for parameters of 16 bits or of
-  /// several types, Unsupported for those on a device and for rules that remember places.
+  /// several types, Unsupported for those on a device and for rules that keep points in parameter
+  /// space.
   OwnParameters(std::shared_ptr<ThreeStepOptimizer> optimizer, std::shared_ptr<Communicator> ranks,
                 std::string name);
   ~OwnParameters() override;
@@ -40,22 +40,22 @@ class OwnParameters : public DistributedOptimizer {
   void restore(const ValueMap& state) override;
 
  protected:
-  /// What the scheme remembers, by name: a tensor each, which `restore` overwrites.
+  /// The scheme's state: a tensor for each name, which `restore` overwrites.
   using Memory = std::vector<std::pair<std::string, Tensor>>;
   [[nodiscard]] virtual Memory memory() const { return {}; }
 
-  /// All parameters as one vector: theirs, to be read and written.
+  /// All parameters as one vector that shares their memory.
   [[nodiscard]] Tensor values() { return executor().network().parameter_arena(); }
-  /// A vector like that, of zeros.
+  /// A vector of zeros like `values`.
   [[nodiscard]] Tensor zeros();
-  /// One step of this rank, and then `change`, which sees its parameters after it. While
-  /// backpropagation goes on, `meanwhile` moves on what is under way.
+  /// Makes one step of this rank, then calls `change` with the updated parameters in place.
+  /// `meanwhile` is called during backpropagation, to progress requests.
   const ValueMap& step_then(const Batch& batch, const std::function<void()>& change,
                             const std::function<void()>& meanwhile = {});
-  /// Throws: Unsupported where the rule remembers anything but its number of steps.
+  /// Throws: Unsupported if the rule has state other than its number of steps.
   void expect_plain_descent();
   [[nodiscard]] double learning_rate();
-  /// The mean of all ranks is this one's own from now on. A collective.
+  /// Makes the mean of all ranks this rank's parameters. A collective.
   void keep_mean() { mean_.keep(); }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// Rank 0 and those to which a way along edges leads from it; `has_edge(from, to)`.
+/// The ranks that can be reached from rank 0 along edges, itself included; `has_edge(from, to)`.
 template <class HasEdge>
 [[nodiscard]] std::vector<int> reached_ranks(int ranks, const HasEdge& has_edge) {
   std::vector<int> reached{0};

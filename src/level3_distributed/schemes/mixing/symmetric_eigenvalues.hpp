@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// Of a symmetric matrix, side x side, in ascending order.
+/// Eigenvalues of a symmetric matrix, side x side, in ascending order.
 [[nodiscard]] std::vector<double> symmetric_eigenvalues(const std::vector<double>& matrix,
                                                         int side);
 

@@ -15,14 +15,14 @@ struct TopologyChoice {
   EntryChoice topology{"ring"};
 
   void declare(OptionList& options) {
-    options.add("topology", topology, "who mixes with whom", topologies().kind());
+    options.add("topology", topology, "graph of neighbours", topologies().kind());
   }
   [[nodiscard]] MixingMatrix matrix(int ranks) const {
     return topologies().at(topology.name).make(ranks, topology.settings);
   }
 };
 
-/// What a record says of it: |lambda_2|, what is left of disagreement after each mixing.
+/// Conditions for records: |lambda_2|, the factor by which disagreement shrinks in each mixing.
 [[nodiscard]] inline Conditions mixing_conditions(const MixingMatrix& w) {
   return {{"topology.second_eigenvalue", aside(w.second_eigenvalue())}};
 }

@@ -11,8 +11,8 @@ RankGrid::RankGrid(const std::string& option, std::int64_t parts, int ranks)
     : parts_(parts == 0 ? ranks : int(parts)), ranks_(ranks) {
   if (parts <= ranks && ranks % parts_ == 0) return;
   throw ValueError(
-      fmt::format("{} is {}, but there are {} ranks, expected a multiple of it: each "
-                  "model takes so many; change the one or the other",
+      fmt::format("{} is {}, but there are {} ranks, expected a multiple of it, the ranks of each "
+                  "model; change either number",
                   option, parts, ranks));
 }
 

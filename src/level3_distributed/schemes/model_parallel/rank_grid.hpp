@@ -9,11 +9,11 @@
 
 namespace d5::detail {
 
-/// Ranks of which so many in a row hold a model together, a part each; the models are replicas.
+/// A grid of ranks: `parts` consecutive ranks hold one model, a part each; the models are replicas.
 class RankGrid {
  public:
-  /// `parts` of 0: all ranks. Throws: ValueError, naming the option, where they do not divide the
-  /// ranks.
+  /// `parts` of 0: all ranks. Throws: ValueError, naming the option, if `parts` does not divide the
+  /// number of ranks.
   RankGrid(const std::string& option, std::int64_t parts, int ranks);
 
   [[nodiscard]] int parts() const { return parts_; }
@@ -24,7 +24,7 @@ class RankGrid {
     return {.share = replica_of(rank), .shares = replicas()};
   }
 
-  /// The ranks of this rank's model, and those that have the same part. Collectives.
+  /// The ranks of this rank's model, and the ranks with the same part. Collectives.
   [[nodiscard]] std::shared_ptr<Communicator> model(Communicator& ranks) const {
     return ranks.split(replica_of(ranks.rank()));
   }

@@ -9,7 +9,7 @@
 namespace d5::detail {
 namespace {
 
-/// Those of this rank's part: other ranks of its model have the rest.
+/// The gradients of this rank's part; the other ranks of its model have the rest.
 class PartGradients final : public GradientDecorator {
  public:
   using GradientDecorator::GradientDecorator;

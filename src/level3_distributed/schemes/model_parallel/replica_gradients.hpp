@@ -10,16 +10,15 @@
 
 namespace d5::detail {
 
-/// Gradients of a rank that holds part of a model become those of all samples: summed, while
-/// backpropagation goes on, over the ranks that have the same part, by their shares of the samples.
-/// A collective of `replicas`.
+/// Makes an optimizer sum the gradients of its part during backpropagation over the ranks with the
+/// same part, weighted by their shares of the samples. A collective of `replicas`.
 void add_replica_gradients(ThreeStepOptimizer& optimizer, std::shared_ptr<Communicator> replicas,
                            const EntryChoice& all_reduce, std::int64_t bucket_bytes);
 
-/// What ranks that hold models together agree on.
+/// The agreement of ranks that hold parts of models.
 class ModelAgreement final : public CommunicatorAgreement {
  public:
-  /// `counts`: how much each parameter's gradient counts in a sum over all ranks.
+  /// `counts`: the weight of each parameter's gradient in a sum over all ranks.
   ModelAgreement(std::shared_ptr<Communicator> ranks, int ranks_of_model,
                  std::vector<double> counts)
       : CommunicatorAgreement(std::move(ranks)),

@@ -16,19 +16,19 @@ struct AsynchronousNeighborsOptions : detail::TopologyChoice {
 
   void declare(OptionList& options) {
     TopologyChoice::declare(options);
-    options.add("seed", seed, "of who averages with whom");
+    options.add("seed", seed, "seed of the random pairs");
   }
 };
 
-/// After each gradient a rank and a neighbour that it draws both take the mean of their parameters,
-/// and the rank adds its move. Nobody waits for anybody: parameters are in a `MemoryWindow`, each
-/// under a lock; of ranks on several nodes that is the transport's, by one-sided calls. A gradient
-/// may be of parameters that others changed since.
+/// AD-PSGD: after each gradient a rank draws a neighbour, both take the mean of their parameters,
+/// and the rank adds its update. No rank waits for another one's step: parameters are in a
+/// `MemoryWindow`, each part under a lock; across nodes it is the transport's, with one-sided
+/// calls. A gradient may belong to parameters that others have changed since.
 ///
-/// It depends on timing, so neither two runs nor a resumed one give the same bits.
+/// Results depend on timing: neither repeated nor resumed runs give the same bits.
 ///
 /// Source: Lian et al., "Asynchronous Decentralized Parallel Stochastic Gradient Descent" (2018),
-/// algorithm 1. Its graph has two sides, so that no ring of ranks waits; here locks have an order.
+/// algorithm 1. Its graph is bipartite to avoid deadlocks; here locks are ordered instead.
 class AsynchronousNeighbors final : public detail::OwnParameters {
  public:
   using Options = AsynchronousNeighborsOptions;
@@ -43,7 +43,7 @@ class AsynchronousNeighbors final : public detail::OwnParameters {
         theirs_(zeros()),
         move_(zeros()) {
     write();
-    communicator().barrier();  // before a neighbour averages with what is not there yet
+    communicator().barrier();  // no neighbour averages with uninitialised memory
   }
 
   const ValueMap& step(const Batch& batch) override {
@@ -55,7 +55,7 @@ class AsynchronousNeighbors final : public detail::OwnParameters {
           detail::subtract(values(), x_, move_);
           average();
         },
-        [this] { window_->flush(rank_); });  // a library answers others while it is called
+        [this] { window_->flush(rank_); });  // lets the library answer other ranks
   }
 
   void run(Trainer& trainer, const Interrupt& interrupt) override {
@@ -72,7 +72,7 @@ class AsynchronousNeighbors final : public detail::OwnParameters {
 
   [[nodiscard]] ValueMap state() const override {
     const auto lock = window_->lock(rank_, WindowLockKind::shared);
-    Tensor x = x_;  // between steps it holds nothing else
+    Tensor x = x_;  // holds nothing else between steps
     window_->get(x, rank_, 0);
     return OwnParameters::state();
   }
@@ -90,7 +90,7 @@ class AsynchronousNeighbors final : public detail::OwnParameters {
     window_->put(values(), rank_, 0);
   }
 
-  /// The network has what this rank's part is now.
+  /// Copies this rank's part of the window into the network.
   void take() {
     const auto lock = window_->lock(rank_, WindowLockKind::shared);
     Tensor x = values();
@@ -133,9 +133,9 @@ class AsynchronousNeighbors final : public detail::OwnParameters {
 namespace distributed_optimizer {
 
 void register_asynchronous_neighbors(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("asynchronous_neighbors",
-               DistributedOptimizerEntry::of<AsynchronousNeighbors>(
-                   "random neighbours average, and nobody waits (AD-PSGD, Lian et al., 2018)"));
+  registry.add("asynchronous_neighbors", DistributedOptimizerEntry::of<AsynchronousNeighbors>(
+                                             "asynchronous decentralized SGD: random neighbours "
+                                             "average (AD-PSGD, Lian et al., 2018)"));
 }
 
 }  // namespace distributed_optimizer

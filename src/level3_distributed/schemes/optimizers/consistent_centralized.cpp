@@ -17,19 +17,19 @@ struct ConsistentCentralizedOptions {
   std::int64_t shards = 1;
 
   void declare(OptionList& options) {
-    options.add("server", server, "whether servers train as well, or serve alone",
+    options.add("server", server, "works: servers also train; serves: they only serve",
                 {"works", "serves"});
-    options.add("shards", shards, "servers, each of which keeps whole tensors", {.least = 1});
+    options.add("shards", shards, "number of servers, each with whole tensors", {.least = 1});
   }
 };
 
-/// A synchronous parameter server: it averages the workers' gradients over all that the loss
-/// counts in the global batch, updates, and sends the parameters back. The parameters are those of
-/// `consistent_decentralized`, within rounding, and the same on all ranks to the bit.
+/// A synchronous parameter server: it averages the workers' gradients over the global batch,
+/// updates, and sends the parameters back. The parameters are those of `consistent_decentralized`,
+/// within rounding, and the same on all ranks to the bit.
 ///
-/// It is the server whose step it is: workers answer what its rule asks for, so that any rule may
-/// be there, also one with a line search. Of several servers each updates its shard; a rule to
-/// which all parameters are one is refused.
+/// The server controls the step: workers compute what its update rule requests, so any rule works,
+/// even one with a line search. With several servers each updates its shard; rules that need all
+/// parameters together are refused.
 ///
 /// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (OSDI 2014);
 /// PSSGD of Ben-Nun et al., "A Modular Benchmarking Infrastructure for High-Performance and
@@ -76,15 +76,15 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
     for (const auto& modifier : local().modifiers()) {
       if (modifier->name() != "evolution") continue;
       throw Unsupported(
-          "scheme consistent_centralized: evolution takes a step by losses alone, and a server has "
-          "no batch of its own; choose consistent_decentralized");
+          "scheme consistent_centralized: evolution makes steps from losses only, and a server has "
+          "no batch; choose consistent_decentralized");
     }
   }
 
   static ServerRanks of(const Options& options, int ranks) {
     return {"consistent_centralized", ranks, options.shards, options.server};
   }
-  /// One worker begins the steps of servers that do not by themselves.
+  /// Whether this worker begins the steps of servers that do not train.
   [[nodiscard]] bool asks() const {
     return roles().kind() == ServerRanks::Kind::serves && rank() == 0;
   }
@@ -97,7 +97,7 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
 
   void heard(const ServerMessage& message) override {
     if (message.word != ServerWord::step) {
-      throw CommunicationError("a worker asked for what is not of this scheme");
+      throw CommunicationError("a worker sent a request that this scheme does not have");
     }
     Batch batch;
     batch.epoch = std::int64_t(message.numbers[0]);
@@ -107,7 +107,7 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
     (void)step_of_server(batch);
   }
 
-  /// Servers that train are in the middle of nothing: they come as all do.
+  /// Servers that train are between steps and take part like all ranks.
   void fetch(Values which) override {
     if (roles().kind() == ServerRanks::Kind::serves) return ServedOptimizer::fetch(which);
     if (is_server()) {
@@ -136,7 +136,7 @@ namespace distributed_optimizer {
 void register_consistent_centralized(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("consistent_centralized",
                DistributedOptimizerEntry::of<ConsistentCentralized>(
-                   "servers average gradients, update, and send parameters back, step by step"));
+                   "synchronous parameter server (Deep500's pssgd, Li et al., 2014)"));
 }
 
 }  // namespace distributed_optimizer

@@ -14,15 +14,17 @@ struct ConsistentDecentralizedOptions {
   EntryChoice exchange{"dense"};
 
   void declare(OptionList& options) {
-    options.add("bucket_bytes", bucket_bytes, "least size of a message", {.least = 1});
+    options.add("bucket_bytes", bucket_bytes, "minimum bytes of a bucket", {.least = 1});
     options.add("first_bucket_bytes", first_bucket_bytes,
-                "the same of the first, which begins the exchange; 0: as the others", {.least = 0});
-    options.add("last_bucket_bytes", last_bucket_bytes,
-                "about the size of the last, which nothing hides; 0: as the others", {.least = 0});
+                "minimum bytes of the first bucket, which begins the exchange; 0: as bucket_bytes",
+                {.least = 0});
+    options.add(
+        "last_bucket_bytes", last_bucket_bytes,
+        "approximate bytes of the last bucket, which no computation hides; 0: as bucket_bytes",
+        {.least = 0});
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients",
                 all_reduces().kind());
-    options.add("exchange", exchange, "what of the gradients travels, and who updates by it",
-                gradient_exchanges().kind());
+    options.add("exchange", exchange, "gradient exchange", gradient_exchanges().kind());
   }
 };
 
@@ -30,7 +32,7 @@ struct ConsistentDecentralizedOptions {
 /// over all samples of the global batch, and apply the same update. Their parameters are the same
 /// to the bit after every step, and those of one rank with the whole batch, within rounding.
 ///
-/// Running statistics (of batch normalization) are not averaged: each rank keeps those of its
+/// Running statistics of batch normalization are not averaged: each rank keeps those of its own
 /// samples.
 class ConsistentDecentralized final : public DistributedOptimizer {
  public:
@@ -86,7 +88,7 @@ class ConsistentDecentralized final : public DistributedOptimizer {
   }
 
  private:
-  /// Where a rank updates less than all.
+  /// Distributes updates if a rank updates only its own parameters.
   void share_updates(const std::vector<ParameterRange>& own) {
     std::size_t parameters = 0;
     for (const ParameterRange& range : own) parameters += range.end - range.begin;
@@ -107,9 +109,9 @@ class ConsistentDecentralized final : public DistributedOptimizer {
 namespace distributed_optimizer {
 
 void register_consistent_decentralized(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("consistent_decentralized",
-               DistributedOptimizerEntry::of<ConsistentDecentralized>(
-                   "synchronous all-reduce of gradients, overlapped with backpropagation"));
+  registry.add("consistent_decentralized", DistributedOptimizerEntry::of<ConsistentDecentralized>(
+                                               "synchronous SGD by all-reduce, overlapped with "
+                                               "backpropagation (Deep500's dsgd, horovod)"));
 }
 
 }  // namespace distributed_optimizer

@@ -7,12 +7,12 @@
 namespace d5 {
 namespace {
 
-/// x_i <- sum_j W_ij x_j + (U(x_i, g_i) - x_i), where U is one step of the rank's optimizer; by
-/// plain descent that is the paper's - eta g_i(x_i). Parameters are averaged, never gradients, and
-/// travel while backpropagation goes on.
+/// x_i <- sum_j W_ij x_j + (U(x_i, g_i) - x_i), where U is one step of the rank's optimizer; for
+/// plain gradient descent the second term is the paper's - eta g_i(x_i). Parameters, not gradients,
+/// are averaged, and they are exchanged during backpropagation.
 ///
-/// The paper proves it for plain descent. Rules whose memory is of gradients (momentum, adam, ...)
-/// keep it to themselves.
+/// The paper proves convergence for plain gradient descent. Rules with state from gradients
+/// (momentum, adam, ...) keep it local.
 ///
 /// Source: Lian et al., "Can Decentralized Algorithms Outperform Centralized Algorithms? A Case
 /// Study for Decentralized Parallel Stochastic Gradient Descent" (2017), algorithm 1.
@@ -51,9 +51,10 @@ class ConsistentNeighbors final : public detail::OwnParameters {
 namespace distributed_optimizer {
 
 void register_consistent_neighbors(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("consistent_neighbors",
-               DistributedOptimizerEntry::of<ConsistentNeighbors>(
-                   "ranks average parameters with their neighbours (DPSGD, Lian et al., 2017)"));
+  registry.add(
+      "consistent_neighbors",
+      DistributedOptimizerEntry::of<ConsistentNeighbors>(
+          "decentralized parallel SGD: ranks average with neighbours (dpsgd, Lian et al., 2017)"));
 }
 
 }  // namespace distributed_optimizer

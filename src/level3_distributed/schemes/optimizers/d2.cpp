@@ -13,27 +13,27 @@ struct D2Options : detail::TopologyChoice {
 
   void declare(OptionList& options) {
     TopologyChoice::declare(options);
-    options.add("lazy", lazy, "mix by (I + W) / 2");
+    options.add("lazy", lazy, "mix by (I + W) / 2 instead of W");
   }
 };
 
 MixingMatrix weights_of(const D2Options& options, int ranks) {
   const MixingMatrix plain = options.matrix(ranks);
   if (options.lazy) return plain.lazy();
-  // Eigenvalues of a few hundred ranks' weights are exact to some 1e-15 of the largest, 1.
+  // Margin for rounding: eigenvalues for a few hundred ranks are exact to about 1e-15 of the
+  // largest, 1.
   constexpr double kLeast = -1.0 / 3 + 1e-12;
   if (plain.least_eigenvalue() > kLeast) return plain;
-  throw ValueError(fmt::format(
-      "scheme d2: the least eigenvalue of topology {} of {} ranks is {:.6g}; it converges above "
-      "-1/3 alone: give lazy=true, which mixes by (I + W) / 2",
-      options.topology.name, ranks, plain.least_eigenvalue()));
+  throw ValueError(
+      fmt::format("scheme d2: the least eigenvalue of topology {} of {} ranks is {:.6g}; it "
+                  "converges only above -1/3; give lazy=true, which mixes by (I + W) / 2",
+                  options.topology.name, ranks, plain.least_eigenvalue()));
 }
 
-/// x <- W (2x - x_prev - eta (g - g_prev)), at first W (x - eta g). Where ranks have different data
-/// its ranks end where one with all of the data would, in which it differs from
-/// consistent_neighbors.
+/// x <- W (2x - x_prev - eta (g - g_prev)), at first W (x - eta g). Unlike consistent_neighbors, it
+/// converges to the solution for all data even if ranks have different data.
 ///
-/// Kept are the moves -eta g, so that it also holds where the rate changes.
+/// It stores the updates -eta g, so it also works with a changing learning rate.
 ///
 /// Source: Tang et al., "D2: Decentralized Training over Decentralized Data" (2018), algorithm 1.
 class D2 final : public detail::OwnParameters {
@@ -88,8 +88,9 @@ class D2 final : public detail::OwnParameters {
 namespace distributed_optimizer {
 
 void register_d2(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("d2", DistributedOptimizerEntry::of<D2>(
-                         "neighbours that correct for different data (D2, Tang et al., 2018)"));
+  registry.add(
+      "d2", DistributedOptimizerEntry::of<D2>(
+                "decentralized SGD corrected for different data on ranks (D2, Tang et al., 2018)"));
 }
 
 }  // namespace distributed_optimizer

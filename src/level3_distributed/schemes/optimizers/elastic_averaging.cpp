@@ -14,22 +14,22 @@ struct ElasticAveragingOptions {
   EntryChoice all_reduce{"mpi"};
 
   void declare(OptionList& options) {
-    options.add("beta", beta, "how far of the way to the ranks' mean the center goes in a step",
+    options.add("beta", beta, "share of the way to the ranks' mean that the center moves in a step",
                 {.least = 0, .most = 1});
-    options.add("rho", rho, "pull towards the center, by the learning rate; 0: as beta says",
+    options.add("rho", rho, "elasticity: pull to the center is learning rate times rho; 0: by beta",
                 {.least = 0});
     options.add("all_reduce", all_reduce, "algorithm that sums the distances",
                 all_reduces().kind());
   }
 };
 
-/// A center c that all ranks keep, and springs to it: x_i <- x_i - eta g_i - alpha (x_i - c) and
-/// c <- c + alpha sum_i (x_i - c), both from old values, where alpha is beta / n of n ranks, or
-/// eta rho. Distances travel while backpropagation goes on. Test runs are made with the center, and
-/// training ends with it.
+/// Elastic averaging (EASGD): all ranks keep a copy of a center c and are pulled to it: x_i <- x_i
+/// - eta g_i - alpha (x_i - c) and c <- c + alpha sum_i (x_i - c), both from old values, where
+///   alpha is beta / n for n ranks, or eta rho. Distances are summed during backpropagation. Test
+///   runs use the center, and training ends with it.
 ///
-/// Running statistics (of batch normalization) are the ranks' mean, of activations at x_i: they
-/// fit the center where it stays close to the ranks.
+/// Running statistics of batch normalization are the ranks' mean, from activations at x_i: they fit
+/// the center as long as it is close to the ranks.
 ///
 /// Source: Zhang, Choromanska and LeCun, "Deep learning with Elastic Averaging SGD" (2015),
 /// equations 5 and 6, and beta = n alpha = 0.9 of its experiments.
@@ -75,7 +75,8 @@ class ElasticAveraging final : public detail::OwnParameters {
   }
 
  private:
-  /// The mean is lent already, of running statistics, too.
+  /// Puts the center into the network, after `MeanModel` has put in the mean of the running
+  /// statistics.
   void lend_center() {
     Tensor x = values();
     x.copy_from(center_);
@@ -106,7 +107,7 @@ namespace distributed_optimizer {
 void register_elastic_averaging(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("elastic_averaging",
                DistributedOptimizerEntry::of<ElasticAveraging>(
-                   "springs between ranks and a center (EASGD, Zhang et al., 2015)"));
+                   "elastic averaging between ranks and a center (EASGD, Zhang et al., 2015)"));
 }
 
 }  // namespace distributed_optimizer

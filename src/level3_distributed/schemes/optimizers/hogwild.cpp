@@ -21,15 +21,14 @@ struct HogwildOptions {
   void declare(OptionList&) {}
 };
 
-/// All ranks train the same parameters, which lie in memory of their node: each reads them, makes a
-/// step by itself, and adds to them what it changed, element by element, with no lock and no atomic
-/// addition. What two ranks add to an element at once may count once.
+/// Lock-free asynchronous SGD: all ranks train the same parameters in shared memory. Each reads
+/// them, makes a step on its own, and adds the change element by element, without locks or atomic
+/// additions. Of two concurrent additions to an element one may be lost.
 ///
-/// The paper's rule is sgd. Any other is allowed, each rank with a state of its own, since what is
-/// added is a step whatever made it; but ranks then know nothing of each other's momentum. Test
-/// runs see the parameters that all share, and no rule's average.
+/// The paper's rule is sgd. Other rules are allowed, with separate state on each rank, so ranks do
+/// not share momentum. Test runs use the shared parameters, not a rule's average.
 ///
-/// Throws: Unsupported where ranks are on several nodes.
+/// Throws: Unsupported if ranks are on several nodes.
 ///
 /// Source: Recht et al., "Hogwild!: A Lock-Free Approach to Parallelizing Stochastic Gradient
 /// Descent" (NIPS 2011), algorithm 1.
@@ -77,13 +76,13 @@ class Hogwild final : public DistributedOptimizer {
     if (all > 0) local().tested(agreement_.mean(loss, weight), all);
   }
 
-  /// What is saved with it are the parameters that all share.
+  /// A checkpoint saves the shared parameters with this state.
   ValueMap state() const override {
     if (trains_) const_cast<Hogwild*>(this)->meet();
     return DistributedOptimizer::state();
   }
   void restore(const ValueMap& state) override {
-    trains_ = false;  // until it runs
+    trains_ = false;  // set by `run`
     DistributedOptimizer::restore(state);
   }
 
@@ -91,23 +90,22 @@ class Hogwild final : public DistributedOptimizer {
   static std::shared_ptr<NodeMemory> memory_of(Communicator& ranks, std::size_t bytes) {
     if (detail::nodes_of_strands()) {
       throw Unsupported(
-          "hogwild: simulated ranks have no parameters that all write; choose another scheme");
+          "hogwild: simulated ranks have no shared parameters; choose another scheme");
     }
     if (!ranks.shares_nodes()) {
       throw Unsupported(
-          "hogwild: ranks meet in memory, where no wire is modelled and no fault is injected; "
-          "leave "
-          "these out (wire, fault), or choose stale_synchronous");
+          "hogwild: ranks use shared memory, where no wire is modelled and no fault is injected; "
+          "leave these out (wire, fault), or choose stale_synchronous");
     }
     const int here = node_group(ranks)->size();
     if (here == ranks.size()) return NodeMemory::make(ranks, bytes);
     throw Unsupported(fmt::format(
-        "hogwild: {} of {} ranks share the memory of rank {}'s node, and the scheme is of memory "
-        "that all share; choose asynchronous_neighbors or stale_synchronous",
+        "hogwild: {} of {} ranks share the memory of rank {}'s node, but the scheme needs memory "
+        "that all ranks share; choose asynchronous_neighbors or stale_synchronous",
         here, ranks.size(), ranks.rank()));
   }
 
-  /// The parameters are rank 0's.
+  /// Initialises the shared parameters with rank 0's.
   void begin() {
     communicator().barrier();
     if (communicator().rank() == 0) {
@@ -122,7 +120,7 @@ class Hogwild final : public DistributedOptimizer {
     trains_ = true;
   }
 
-  /// All ranks have the newest parameters, and nobody goes on before all have.
+  /// Gives all ranks the newest parameters, with a barrier.
   void meet() {
     communicator().barrier();
     read();
@@ -150,7 +148,7 @@ class Hogwild final : public DistributedOptimizer {
     communicator().note_traffic("put", std::int64_t(values_.bytes()), 0);
   }
 
-  /// A load and a store, each whole: the race of the paper, without that of the language.
+  /// An atomic load and an atomic store: the paper's race without a data race in C++.
   template <class T, class Body>
   void for_each_shared(const Body& body) {
     T* shared = shared_.data<T>();
@@ -172,9 +170,9 @@ class Hogwild final : public DistributedOptimizer {
 namespace distributed_optimizer {
 
 void register_hogwild(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("hogwild", DistributedOptimizerEntry::of<Hogwild>(
-                              "ranks of a node train the same parameters without locks (Recht et "
-                              "al., 2011)"));
+  registry.add("hogwild",
+               DistributedOptimizerEntry::of<Hogwild>(
+                   "lock-free asynchronous SGD in shared memory (Hogwild!, Recht et al., 2011)"));
 }
 
 }  // namespace distributed_optimizer

@@ -23,24 +23,24 @@ struct InconsistentCentralizedOptions {
   std::string arrivals;
 
   void declare(OptionList& options) {
-    options.add("servers", servers, "ranks that serve, each of which keeps whole tensors",
+    options.add("servers", servers, "number of ranks that serve, each with whole tensors",
                 {.least = 1});
     options.add("staleness_rate", staleness_rate,
-                "inverse: the learning rate is divided by the gradient's staleness",
+                "learning rate by staleness; inverse: divided by the gradient's staleness",
                 {"constant", "inverse"});
     options.add("arrivals", arrivals,
-                "file that gets a line 'worker step' for each gradient, in the order in which the "
-                "first server applied them; empty: none");
+                "output file with a line 'worker step' for each gradient, in the order in which "
+                "the first server applied them; empty: none");
   }
 };
 
 /// An asynchronous parameter server: each gradient is applied when it arrives, as one step of the
-/// server's optimizer, and its worker gets the parameters that result. A gradient's staleness is
-/// the number of steps that the server made since its worker was given the parameters.
+/// server's optimizer, and its worker gets the resulting parameters. A gradient's staleness is the
+/// number of server steps since its worker received the parameters.
 ///
-/// Modifiers such as clip_norm act at the server, on the gradient that arrived. Several servers
-/// apply their parts of a gradient each in its own order, and no modifier that wants all gradients
-/// can act. One worker is sequential training, to the bit.
+/// Modifiers such as clip_norm act at the server, on each arriving gradient. Several servers apply
+/// their parts of gradients in independent orders, so modifiers that need whole gradients are not
+/// possible. With one worker it is sequential training, to the bit.
 ///
 /// Source: Dean et al., "Large Scale Distributed Deep Networks" (NIPS 2012), Downpour SGD with a
 /// fetch and a push in every step; staleness_rate: Zhang et al., "Staleness-aware Async-SGD for
@@ -63,7 +63,7 @@ class InconsistentCentralized final : public detail::ServedOptimizer {
   bool is_consistent() const override { return false; }
 
   const ValueMap& step(const Batch& batch) override {
-    local().begin_step(batch);  // schedules and draws go on; its updates are the server's
+    local().begin_step(batch);  // advances schedules and random numbers; the server updates
     const ValueMap& outputs = local().gradients().run(batch);
     if (executor().ended_early()) return outputs;
     local().gradients().finish_all();
@@ -98,15 +98,15 @@ class InconsistentCentralized final : public detail::ServedOptimizer {
     const auto wants_all =
         std::ranges::find_if(modifiers, [](const auto& one) { return one->wants_all_gradients(); });
     if (wants_all == modifiers.end() && !local().wants_all_gradients()) return;
-    throw Unsupported(fmt::format(
-        "inconsistent_centralized: {} wants all of a gradient, and of several servers each has a "
-        "part, at a time of its own; choose servers: 1",
-        wants_all == modifiers.end() ? "this optimizer" : (*wants_all)->name()));
+    throw Unsupported(
+        fmt::format("inconsistent_centralized: {} needs the whole gradient, but each of several "
+                    "servers has only a part, at different times; choose servers: 1",
+                    wants_all == modifiers.end() ? "this optimizer" : (*wants_all)->name()));
   }
 
   void heard(const ServerMessage& message) override {
     if (message.word != ServerWord::gradient) {
-      throw CommunicationError("a worker asked for what is not of this scheme");
+      throw CommunicationError("a worker sent a request that this scheme does not have");
     }
     line().receive(own_shard().gradients, message.from);
     const std::int64_t staleness = version_ - read_at_[std::size_t(message.from)];
@@ -146,7 +146,7 @@ class InconsistentCentralized final : public detail::ServedOptimizer {
 
   Options options_;
   std::int64_t pushed_ = 0;  // gradients of this worker
-  // Of a server.
+  // On a server.
   std::int64_t version_ = 0;  // steps
   std::vector<std::int64_t> read_at_;
   std::string arrivals_;
@@ -160,7 +160,7 @@ namespace distributed_optimizer {
 void register_inconsistent_centralized(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("inconsistent_centralized",
                DistributedOptimizerEntry::of<InconsistentCentralized>(
-                   "servers apply each gradient when it arrives (Dean et al., 2012)"));
+                   "asynchronous parameter server (Deep500's asgd, Dean et al., 2012)"));
 }
 
 }  // namespace distributed_optimizer

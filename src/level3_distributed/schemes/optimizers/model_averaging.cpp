@@ -5,7 +5,7 @@
 namespace d5 {
 namespace {
 
-/// Each rank trains by itself; every so many steps all take the mean of their parameters.
+/// Local SGD: each rank trains alone, and all ranks average their parameters periodically.
 ///
 /// Source: Stich, "Local SGD Converges Fast and Communicates Little" (2019), algorithm 1.
 class ModelAveraging final : public detail::OwnParameters {
@@ -37,7 +37,7 @@ namespace distributed_optimizer {
 void register_model_averaging(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("model_averaging",
                DistributedOptimizerEntry::of<ModelAveraging>(
-                   "the mean of parameters every so many steps (local SGD, Stich, 2019)"));
+                   "periodic averaging of parameters (local SGD, Stich, 2019; Deep500's mavg)"));
 }
 
 }  // namespace distributed_optimizer

@@ -20,24 +20,23 @@ struct PipelineOptions {
   detail::StageBalance balance;
 
   void declare(OptionList& options) {
-    options.add("stages", stages, "ranks that hold a model together; 0: all", {.least = 0});
-    options.add("micro_batches", micro_batches, "that a batch is cut into", {.least = 1});
-    options.add("schedule", schedule, "when stages run which micro-batch",
-                pipeline_schedules().kind());
+    options.add("stages", stages, "number of ranks that share a model; 0: all", {.least = 0});
+    options.add("micro_batches", micro_batches, "number of micro-batches per batch", {.least = 1});
+    options.add("schedule", schedule, "pipeline schedule", pipeline_schedules().kind());
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients of replicas",
                 all_reduces().kind());
-    options.add("bucket_bytes", bucket_bytes, "least size of a message between replicas",
+    options.add("bucket_bytes", bucket_bytes, "minimum bytes of a bucket between replicas",
                 {.least = 1});
     balance.declare(options);
   }
 };
 
-/// Each rank trains a stage of the network, and holds no parameter of another. Ranks beyond one a
-/// stage are further pipelines, with shares of each batch, whose gradients are averaged stage by
-/// stage, while backpropagation of the last micro-batch goes on.
+/// Pipeline parallelism: each rank trains one stage of the network and holds only its parameters.
+/// Additional ranks form further pipelines with shares of each batch; their gradients are averaged
+/// stage by stage, during backpropagation of the last micro-batch.
 ///
-/// A step is that of one rank whose optimizer has the modifier `accumulate` with as many pieces as
-/// there are micro-batches: batch normalization sees micro-batches.
+/// A step equals one on a single rank with the modifier `accumulate` and as many pieces as
+/// micro-batches: batch normalization sees micro-batches.
 class Pipeline final : public DistributedOptimizer {
  public:
   using Options = PipelineOptions;
@@ -126,7 +125,7 @@ class Pipeline final : public DistributedOptimizer {
   static detail::PipelineExecutor& stages_of(GraphExecutor& executor) {
     if (auto* stages = dynamic_cast<detail::PipelineExecutor*>(&executor)) return *stages;
     throw Unsupported(
-        "scheme pipeline: the optimizer's executor is of a whole network, and a rank trains a "
+        "scheme pipeline: the optimizer's executor is for the whole network, but a rank trains one "
         "stage; make the optimizer with distributed_optimizers().at(\"pipeline\").executor(...)");
   }
 
@@ -134,8 +133,8 @@ class Pipeline final : public DistributedOptimizer {
     for (const auto& modifier : local().modifiers()) {
       if (modifier->name() != "evolution") continue;
       throw Unsupported(
-          "scheme pipeline: evolution moves all parameters along one noise, and a stage has its "
-          "own alone; choose another scheme");
+          "scheme pipeline: evolution perturbs all parameters together, but a stage has only its "
+          "own; choose another scheme");
     }
   }
 
@@ -150,8 +149,10 @@ class Pipeline final : public DistributedOptimizer {
 namespace distributed_optimizer {
 
 void register_pipeline(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("pipeline", DistributedOptimizerEntry::of<Pipeline>(
-                               "each rank trains a stage of the network, by micro-batches"));
+  registry.add(
+      "pipeline",
+      DistributedOptimizerEntry::of<Pipeline>(
+          "pipeline parallelism: each rank trains a stage of the network, by micro-batches"));
 }
 
 }  // namespace distributed_optimizer

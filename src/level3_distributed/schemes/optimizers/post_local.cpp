@@ -10,13 +10,13 @@ struct PostLocalOptions {
   detail::ModelAverageOptions average = {};
 
   void declare(OptionList& options) {
-    options.add("until", until, "steps in which gradients are averaged", {.least = 0});
+    options.add("until", until, "number of steps with gradient averaging", {.least = 0});
     average.declare(options);
   }
 };
 
-/// Gradients are averaged in the first steps, as consistent_decentralized does; from then on each
-/// rank trains by itself, and all take the mean of their parameters every so many steps.
+/// Post-local SGD: averages gradients in the first steps, like consistent_decentralized; then each
+/// rank trains alone, and all ranks average their parameters periodically.
 ///
 /// Source: Lin et al., "Don't Use Large Mini-Batches, Use Local SGD" (2020), section 3.
 class PostLocal final : public detail::OwnParameters {
@@ -33,7 +33,7 @@ class PostLocal final : public detail::OwnParameters {
 
   const ValueMap& step(const Batch& batch) override {
     if (average_.steps().item<std::int64_t>() < until_) {
-      (void)average_.is_due();  // all have one mean
+      (void)average_.is_due();  // parameters are equal already
       return together_->step(batch);
     }
     if (together_) part();
@@ -53,7 +53,7 @@ class PostLocal final : public detail::OwnParameters {
     return settings;
   }
 
-  /// Gradients are this rank's alone from now on.
+  /// Ends gradient averaging.
   void part() {
     local().add_gradient_layer(ThreeStepOptimizer::GradientLayer::exchanged,
                                [](std::shared_ptr<GradientSource> inner) { return inner; });
@@ -65,7 +65,7 @@ class PostLocal final : public detail::OwnParameters {
 
   std::int64_t until_;
   detail::ModelAverage average_;
-  std::shared_ptr<DistributedOptimizer> together_;  // until they part
+  std::shared_ptr<DistributedOptimizer> together_;  // null after `part`
 };
 
 }  // namespace
@@ -73,9 +73,10 @@ class PostLocal final : public detail::OwnParameters {
 namespace distributed_optimizer {
 
 void register_post_local(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("post_local",
-               DistributedOptimizerEntry::of<PostLocal>(
-                   "averaged gradients at first, then model averaging (Lin et al., 2020)"));
+  registry.add(
+      "post_local",
+      DistributedOptimizerEntry::of<PostLocal>(
+          "gradient averaging at first, then model averaging (post-local SGD, Lin et al., 2020)"));
 }
 
 }  // namespace distributed_optimizer

@@ -20,11 +20,11 @@
 namespace d5::detail {
 namespace {
 
-/// To whom a rank pushes, and who pushes to it, in each step: along the edges of a file, or one
-/// step after the other to the ranks 1, 2, 4, ... after it.
+/// The ranks that a rank pushes to, and that push to it, in each step: along the edges of a file,
+/// or by default to the ranks 1, 2, 4, ... after it in turn.
 class PushGraph {
  public:
-  /// Throws: as `read_edges`; ValueError where some rank does not reach all others.
+  /// Throws: as `read_edges`; ValueError if the graph is not strongly connected.
   PushGraph(int rank, int ranks, const std::string& edge_file);
   [[nodiscard]] std::vector<int> to(std::int64_t step) const;
   [[nodiscard]] std::vector<int> from(std::int64_t step) const;
@@ -34,7 +34,7 @@ class PushGraph {
 
   int rank_, ranks_;
   bool is_exponential_;
-  std::vector<int> to_, from_;  // of a file
+  std::vector<int> to_, from_;  // with a file
 };
 
 PushGraph::PushGraph(int rank, int ranks, const std::string& edge_file)
@@ -45,8 +45,8 @@ PushGraph::PushGraph(int rank, int ranks, const std::string& edge_file)
   const auto expect_all = [&](const std::vector<int>& reached, const char* way) {
     if (reached.size() == std::size_t(ranks)) return;
     throw ValueError(
-        fmt::format("scheme push_sum: by the edges of '{}' only ranks {} {} rank 0; "
-                    "there must be a way from each rank to each",
+        fmt::format("scheme push_sum: in the graph of '{}' only ranks {} {} rank 0; the graph must "
+                    "be strongly connected",
                     printable(edge_file), fmt::join(reached, ", "), way));
   };
   expect_all(reached_ranks(ranks, [&](int i, int j) { return edges.contains({i, j}); }),
@@ -88,18 +88,19 @@ struct PushSumOptions {
 
   void declare(OptionList& options) {
     options.add("edges", edges,
-                "text file of directed edges, a line of two ranks each; empty: the exponential "
-                "graph, one edge a step");
+                "text file of directed edges, two ranks per line; empty: the exponential graph, "
+                "one edge per step");
     options.add("overlap", overlap,
-                "what a step pushes travels during the next one, and is added at its end");
+                "overlap messages with the next step: they are added at its end");
   }
 };
 
-/// Each rank sends equal shares of x and of its weight w to those to whom its edges lead and to
-/// itself, and adds up what it gets; gradients are taken at z = x / w. Edges have a direction.
+/// Stochastic gradient push (SGP): each rank sends equal shares of x and of its weight w along its
+/// directed edges and to itself, and sums the shares that it receives; gradients are taken at z = x
+/// / w.
 ///
-/// What is pushed holds the step's gradient, so nothing can travel while that is computed. With
-/// `overlap` what a step pushed is added one step later, x and w alike.
+/// Messages contain the step's gradient, so they cannot overlap with its computation. With
+/// `overlap` the messages of a step, x and w alike, are added one step later.
 ///
 /// Source: Assran et al., "Stochastic Gradient Push for Distributed Deep Learning" (2019),
 /// algorithm 1; `overlap`: algorithm 2, whose messages are one step late (tau = 1).
@@ -125,7 +126,7 @@ class PushSum final : public detail::OwnParameters {
         [this] {
           detail::add_times(x_, 1, values());
           detail::add_times(x_, -1, z_);
-          receive();  // what the step before pushed
+          receive();  // messages of the previous step
           push();
           if (!options_.overlap) receive();
           take_arrived();
@@ -138,7 +139,7 @@ class PushSum final : public detail::OwnParameters {
         });
   }
 
-  /// Nothing is under way when it ends: observers of the training leave then.
+  /// Finishes all calls at its end, because observers of the training leave then.
   void run(Trainer& trainer, const Interrupt& interrupt) override {
     const DropOnFailure guard{calls_};
     OwnParameters::run(trainer, interrupt);
@@ -152,7 +153,7 @@ class PushSum final : public detail::OwnParameters {
 
  private:
   using Calls = std::vector<std::unique_ptr<Request>>;
-  /// A rank that fails does not wait for others.
+  /// Drops calls on a failure, because a failed rank must not wait for others.
   struct DropOnFailure {
     Calls& calls;
     ~DropOnFailure() {
@@ -162,7 +163,7 @@ class PushSum final : public detail::OwnParameters {
 
   double& weight() { return *weight_.data<double>(); }
 
-  /// Keeps its own share, and starts to send the others and to receive theirs.
+  /// Keeps its own share, and starts the sends and receives of the others.
   void push() {
     auto& steps = *steps_.data<std::int64_t>();
     const auto to = graph_.to(steps), from = graph_.from(steps);
@@ -187,7 +188,7 @@ class PushSum final : public detail::OwnParameters {
     coming_ = from.size();
   }
 
-  /// What is under way has arrived, and waits to be added.
+  /// Waits for the messages in flight; they are added later.
   void receive() {
     for (const auto& call : calls_) call->wait();
     calls_.clear();
@@ -218,11 +219,11 @@ class PushSum final : public detail::OwnParameters {
   int tag_;
   Tensor steps_ = Tensor::scalar(std::int64_t{0}), weight_ = Tensor::scalar(1.0);
   Tensor z_, share_, x_;
-  Tensor arrived_, arrived_weight_ = Tensor::scalar(0.0);  // and not added yet
+  Tensor arrived_, arrived_weight_ = Tensor::scalar(0.0);  // not added yet
   Tensor share_of_weight_;
   std::vector<Tensor> theirs_, their_weights_;
   std::size_t coming_ = 0;
-  Calls calls_;  // the last to be made, for they use the others
+  Calls calls_;  // the last member, because the calls use the others
 };
 
 }  // namespace
@@ -232,7 +233,7 @@ namespace distributed_optimizer {
 void register_push_sum(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("push_sum",
                DistributedOptimizerEntry::of<PushSum>(
-                   "parameters pushed along directed edges (SGP, Assran et al., 2019)"));
+                   "stochastic gradient push along directed edges (SGP, Assran et al., 2019)"));
 }
 
 }  // namespace distributed_optimizer

@@ -11,19 +11,20 @@ namespace {
 
 struct SlowMomentumOptions {
   double alpha = 1, beta = 0.5;
-  // Momentum of the ranks that goes on beside the slow one counts each of their moves twice.
+  // Resets local momentum by default: kept beside the slow momentum, it would count each update
+  // twice.
   detail::ModelAverageOptions average = {.state = detail::ModelAverageOptions::State::reset};
 
   void declare(OptionList& options) {
-    options.add("alpha", alpha, "slow rate", {.above = 0});
+    options.add("alpha", alpha, "slow learning rate", {.above = 0});
     options.add("beta", beta, "slow momentum", {.least = 0, .below = 1});
     average.declare(options);
   }
 };
 
-/// Each rank trains by itself from x0; every so many steps, with the mean xbar of all and the
-/// learning rate eta: u <- beta u + (x0 - xbar) / eta, x0 <- x0 - alpha eta u, from where all go
-/// on.
+/// Each rank trains alone from x0. Periodically, with the mean xbar of all ranks and the learning
+/// rate eta: u <- beta u + (x0 - xbar) / eta, x0 <- x0 - alpha eta u, and all ranks continue from
+/// x0.
 ///
 /// Source: Wang et al., "SlowMo: Improving Communication-Efficient Distributed SGD with Slow
 /// Momentum" (2020), algorithm 1.
@@ -51,10 +52,10 @@ class SlowMomentum final : public detail::OwnParameters {
   void move() {
     const double eta = learning_rate();
     if (!(eta > 0)) {
-      throw ValueError(fmt::format(
-          "scheme slow_momentum: the learning rate is {} where ranks average, and their move is "
-          "divided by it; let its schedule stay above 0",
-          eta));
+      throw ValueError(
+          fmt::format("scheme slow_momentum: the learning rate is {} at an average, and the scheme "
+                      "divides by it; choose a schedule that stays above 0",
+                      eta));
     }
     Tensor x = values();
     average_.average(x, local());
@@ -81,7 +82,7 @@ namespace distributed_optimizer {
 void register_slow_momentum(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("slow_momentum",
                DistributedOptimizerEntry::of<SlowMomentum>(
-                   "momentum on what ranks moved between averages (SlowMo, Wang et al., 2020)"));
+                   "slow momentum on top of model averaging (SlowMo, Wang et al., 2020)"));
 }
 
 }  // namespace distributed_optimizer

@@ -19,23 +19,23 @@ struct StaleSynchronousOptions {
   std::int64_t staleness = 2, servers = 1;
 
   void declare(OptionList& options) {
-    options.add("staleness", staleness, "steps that a worker may be ahead of the slowest",
+    options.add("staleness", staleness, "maximum steps that a worker may be ahead of the slowest",
                 {.least = 0});
-    options.add("servers", servers, "ranks that serve, each of which keeps whole tensors",
+    options.add("servers", servers, "number of ranks that serve, each with whole tensors",
                 {.least = 1});
   }
 };
 
-/// A worker's clock counts its steps. It makes one by itself, with an optimizer of its own, and
-/// sends the change of the parameters, by its share of the samples (with staleness 0 of what the
-/// loss counts); servers add what comes. At
-/// clock c it goes on when the slowest worker is at c - staleness or later, and reads the
-/// parameters then: they have all changes of clocks up to c - staleness - 1, all of its own, and
-/// whatever else has come.
+/// Stale synchronous parallel (SSP): a worker's clock counts its steps. It makes each step with its
+/// own optimizer and sends the change of the parameters, weighted by its share of the samples (with
+/// staleness 0: of those that the loss counts); servers add the changes. At clock c a worker
+/// continues once the slowest worker is at c - staleness or later, and then reads the parameters:
+/// they have all changes of clocks up to c - staleness - 1, all of its own, and some later ones.
 ///
-/// With staleness 0 and a rule that is linear in gradients (sgd, momentum) it is
-/// `consistent_centralized`, within rounding; others make the mean of the workers' steps. Modifiers
-/// see a worker's own gradients. Test runs see the servers' parameters, and no rule's average.
+/// With staleness 0 and a rule that is linear in gradients (sgd, momentum) it equals
+/// `consistent_centralized`, within rounding; with other rules the result is the mean of the
+/// workers' steps. Modifiers see a worker's own gradients. Test runs use the servers' parameters,
+/// not a rule's average.
 ///
 /// Source: Ho et al., "More Effective Distributed ML via a Stale Synchronous Parallel Parameter
 /// Server" (NIPS 2013), section 3.
@@ -71,8 +71,8 @@ class StaleSynchronous final : public detail::ServedOptimizer {
   }
 
  private:
-  /// With staleness 0 workers wait for each other anyway. Otherwise none knows what counts at the
-  /// others, and its samples stand for that.
+  /// The weight of this worker's change. Workers with staleness 0 wait for each other and agree on
+  /// it; otherwise a worker uses its share of samples.
   double share_of(const Batch& batch) {
     LossWeight& weight = loss_weight();
     if (staleness_ == 0 || weight.kind() != LossWeight::Kind::counted) {
@@ -88,7 +88,7 @@ class StaleSynchronous final : public detail::ServedOptimizer {
 
   void heard(const ServerMessage& message) override {
     if (message.word != ServerWord::update) {
-      throw CommunicationError("a worker asked for what is not of this scheme");
+      throw CommunicationError("a worker sent a request that this scheme does not have");
     }
     Tensor here = own_shard().values.on_host();
     Tensor change = Tensor::empty(here.dtype(), here.shape());
@@ -100,7 +100,7 @@ class StaleSynchronous final : public detail::ServedOptimizer {
     let_go();
   }
 
-  /// Those whom the slowest has come near enough.
+  /// Answers the workers that the slowest has caught up with.
   void let_go() {
     const std::int64_t slowest = *std::ranges::min_element(clocks_);
     for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
@@ -111,7 +111,7 @@ class StaleSynchronous final : public detail::ServedOptimizer {
     }
   }
 
-  /// Nobody waits for one that makes no more steps.
+  /// A worker that has left no longer holds others back.
   void has_left(int worker) override {
     clocks_[std::size_t(worker)] = std::numeric_limits<std::int64_t>::max();
     let_go();
@@ -119,8 +119,8 @@ class StaleSynchronous final : public detail::ServedOptimizer {
 
   std::int64_t staleness_;
   std::vector<detail::ParameterChange> changes_;
-  // Of a server.
-  std::vector<std::int64_t> clocks_;  // steps that have come from each worker
+  // On a server.
+  std::vector<std::int64_t> clocks_;  // steps received from each worker
   std::vector<bool> waits_;
 };
 
@@ -129,9 +129,9 @@ class StaleSynchronous final : public detail::ServedOptimizer {
 namespace distributed_optimizer {
 
 void register_stale_synchronous(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("stale_synchronous",
-               DistributedOptimizerEntry::of<StaleSynchronous>(
-                   "workers are at most so many steps ahead of the slowest (Ho et al., 2013)"));
+  registry.add("stale_synchronous", DistributedOptimizerEntry::of<StaleSynchronous>(
+                                        "stale synchronous parallel parameter server with bounded "
+                                        "staleness (SSP, Ho et al., 2013)"));
 }
 
 }  // namespace distributed_optimizer

@@ -25,17 +25,17 @@ struct TensorParallelOptions {
   EntryChoice all_reduce{"auto"};
 
   void declare(OptionList& options) {
-    options.add("parts", parts, "ranks that hold a model together; 0: all", {.least = 0});
+    options.add("parts", parts, "number of ranks that share a model; 0: all", {.least = 0});
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients of replicas",
                 all_reduces().kind());
-    options.add("bucket_bytes", bucket_bytes, "least size of a message between replicas",
+    options.add("bucket_bytes", bucket_bytes, "minimum bytes of a bucket between replicas",
                 {.least = 1});
   }
 };
 
-/// Each rank trains a part of each tensor that the partition `tensor_parallel` cuts, and a copy of
-/// all others, which stay the same to the bit on the ranks of a model. Ranks beyond one a part are
-/// further models, with shares of each batch, whose gradients are averaged part by part.
+/// Tensor parallelism: each rank trains a part of each tensor that the partition `tensor_parallel`
+/// cuts, and a copy of all others, which stay bitwise equal on the ranks of a model. Additional
+/// ranks form further models with shares of each batch; their gradients are averaged part by part.
 class TensorParallel final : public DistributedOptimizer {
  public:
   using Options = TensorParallelOptions;
@@ -110,21 +110,20 @@ class TensorParallel final : public DistributedOptimizer {
   void expect_elementwise() {
     if (!local().limits_elements()) {
       throw Unsupported(
-          "scheme tensor_parallel: this optimizer's rule reads whole tensors, of which a rank has "
-          "parts; choose one of single elements, such as sgd, momentum or adam");
+          "scheme tensor_parallel: this optimizer's rule reads whole tensors, but a rank has only "
+          "parts; choose an element-wise one, such as sgd, momentum or adam");
     }
     for (const auto& modifier : local().modifiers()) {
       if (modifier->name() != "clip_tensor_norm" && modifier->name() != "evolution") continue;
-      throw Unsupported(
-          fmt::format("scheme tensor_parallel: {} reads whole tensors, of which a "
-                      "rank has parts; leave it out",
-                      modifier->name()));
+      throw Unsupported(fmt::format(
+          "scheme tensor_parallel: {} reads whole tensors, but a rank has only parts; leave it out",
+          modifier->name()));
     }
   }
 
   detail::RankGrid grid_;
   std::shared_ptr<Communicator> model_;
-  std::map<std::string, std::size_t, std::less<>> axes_;  // of the parameters that are cut
+  std::map<std::string, std::size_t, std::less<>> axes_;  // of cut parameters
 };
 
 }  // namespace
@@ -132,8 +131,9 @@ class TensorParallel final : public DistributedOptimizer {
 namespace distributed_optimizer {
 
 void register_tensor_parallel(Registry<DistributedOptimizerEntry>& registry) {
-  registry.add("tensor_parallel", DistributedOptimizerEntry::of<TensorParallel>(
-                                      "each rank trains parts of the tensors of linear layers"));
+  registry.add("tensor_parallel",
+               DistributedOptimizerEntry::of<TensorParallel>(
+                   "tensor parallelism: each rank trains parts of the tensors of linear layers"));
 }
 
 }  // namespace distributed_optimizer

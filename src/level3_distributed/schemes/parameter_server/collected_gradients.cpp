@@ -6,7 +6,7 @@
 
 namespace d5::detail {
 
-/// Every worker but this rank hears it.
+/// Sends a request to every worker but this rank.
 void CollectedGradients::ask(ServerWord word, Send send, double factor) {
   for (int worker = 0; worker < parts_.roles.workers(); ++worker) {
     if (worker == rank()) continue;
@@ -15,7 +15,7 @@ void CollectedGradients::ask(ServerWord word, Send send, double factor) {
   }
 }
 
-/// All servers ask for the same.
+/// Receives the request of all servers, which is the same.
 ServerMessage CollectedGradients::hear_servers() {
   ServerMessage message;
   for (int shard = 0; shard < parts_.roles.shards(); ++shard) {
@@ -40,7 +40,7 @@ const ValueMap& CollectedGradients::run_here(const Batch& batch, double factor) 
   return outputs;
 }
 
-/// This worker's, by its share of what counts, to the servers that it is not.
+/// Sends this worker's gradients, weighted by its share of the loss, to the other servers.
 void CollectedGradients::send_gradients() {
   for (int shard = 0; shard < parts_.roles.shards(); ++shard) {
     Tensor gradients = parts_.shards[std::size_t(shard)].gradients.on_host();
@@ -57,12 +57,12 @@ void CollectedGradients::send_gradients() {
   }
 }
 
-/// On the host, of the same size.
+/// A host buffer of the same size.
 Tensor CollectedGradients::scratch(const Tensor& like) const {
   return parts_.ranks.scratch(TensorDesc{.dtype = like.dtype(), .shape = like.shape()}, like);
 }
 
-/// The sum, in the order of ranks.
+/// Sums the workers' gradients in rank order.
 void CollectedGradients::collect(const GradientRun& how) {
   Tensor sum;
   for (int worker = 0; worker < parts_.roles.workers(); ++worker) {
@@ -101,7 +101,7 @@ const ValueMap& CollectedGradients::run(const Batch& batch, const GradientRun& h
   }
   const bool known = values_are_known_ && !parts_.prepares;
   ask(ServerWord::run, known ? Send::word : Send::values, how.factor);
-  values_are_known_ = false;  // another run of the step is with others
+  values_are_known_ = false;  // another run of the step uses other values
   const ValueMap* outputs = &nothing;
   if (parts_.roles.works(rank())) {
     (void)hear_servers();
@@ -119,7 +119,7 @@ void CollectedGradients::end_step() {
   values_are_known_ = true;
 }
 
-/// How much this worker's loss counts among all.
+/// The weight of this worker's loss among all.
 double CollectedGradients::loss_share(const Batch& batch) {
   if (!loss_weight().counts(batch)) return 0;
   const bool alike = loss_weight().kind() != LossWeight::Kind::counted && batch.global_size == 0;
@@ -183,10 +183,10 @@ const ValueMap& CollectedGradients::answer(const Batch& batch) {
         parts_.line.settle();
         if (outputs) return *outputs;
         throw Unsupported(
-            "the step had no backpropagation, so that a worker has no outputs of its batch; choose "
+            "the step had no backpropagation, so a worker has no outputs of its batch; choose "
             "consistent_decentralized");
       default:
-        throw CommunicationError("a server asked a worker for what is not of a step");
+        throw CommunicationError("a server sent a request to a worker that is not part of a step");
     }
     parts_.line.settle();
   }

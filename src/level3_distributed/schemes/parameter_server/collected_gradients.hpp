@@ -13,9 +13,9 @@
 
 namespace d5::detail {
 
-/// A server's gradients: the workers', averaged over all that the loss counts. While a server makes
-/// a step its workers answer what it asks (`answer`), however often its rule wants gradients or
-/// losses; a server that trains is one of them, and answers the other servers.
+/// A server's gradients: those of the workers, averaged over all samples that the loss counts.
+/// During a server's step its workers answer its requests (`answer`), as often as its rule needs
+/// gradients or losses. A server that trains is a worker too, and answers the other servers.
 class CollectedGradients final : public GradientDecorator {
  public:
   struct Parts {
@@ -24,14 +24,14 @@ class CollectedGradients final : public GradientDecorator {
     std::vector<ParameterShard>& shards;
     Communicator& ranks;
     RankAgreement& workers;
-    std::shared_ptr<Communicator> servers;  ///< where there are several; null at workers
+    std::shared_ptr<Communicator> servers;  ///< group of several servers; null on workers
     bool prepares = false;  ///< whether the rule changes parameters before a step's first run
   };
   CollectedGradients(std::shared_ptr<GradientSource> inner, Parts parts)
       : GradientDecorator(std::move(inner)), parts_(std::move(parts)) {}
 
   [[nodiscard]] bool counted() override { return true; }
-  // Of a server.
+  // On a server.
   const ValueMap& run(const Batch& batch, const GradientRun& how) override;
   [[nodiscard]] std::size_t parts() const override { return 1; }
   ParameterRange finish(std::size_t) override { return own().parameters; }
@@ -39,10 +39,10 @@ class CollectedGradients final : public GradientDecorator {
   [[nodiscard]] bool announces() const override { return false; }
   double loss_of(const Batch& batch) override;
   [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override;
-  /// The step is over: everybody gets the values.
+  /// Ends the step: sends the values to all workers.
   void end_step();
 
-  /// Of a worker that does not serve: computes what servers ask for, until the step is over.
+  /// On a worker that does not serve: answers the servers' requests until the end of the step.
   const ValueMap& answer(const Batch& batch);
 
  private:
@@ -61,9 +61,9 @@ class CollectedGradients final : public GradientDecorator {
   [[nodiscard]] double loss_share(const Batch& batch);
 
   Parts parts_;
-  double share_ = 1;              // of this worker's gradients in the sum
-  bool values_are_known_ = true;  // to the workers
-  Tensor mine_;                   // of the shard, by this rank as a worker
+  double share_ = 1;              // weight of this worker's gradients in the sum
+  bool values_are_known_ = true;  // whether workers have the current values
+  Tensor mine_;                   // this rank's gradients of the shard, as a worker
 };
 
 }  // namespace d5::detail

@@ -8,11 +8,11 @@
 
 namespace d5::detail {
 
-/// What a step of a worker's own optimizer changes, to be added to parameters that others change as
-/// well.
+/// The change of parameters by a step of a worker's own optimizer, for adding to shared parameters.
 class ParameterChange {
  public:
-  /// `values`: the parameters, 1-D. Throws: TypeError for 16 bits, to which small changes are lost.
+  /// `values`: the parameters, 1-D. Throws: TypeError for 16-bit types, in which small changes are
+  /// lost.
   explicit ParameterChange(Tensor values) : values_(std::move(values)) {
     const DType dtype = values_.dtype();
     if (dtype == DType::float32 || dtype == DType::float64) return;
@@ -20,9 +20,9 @@ class ParameterChange {
                     ", whose changes are too small for that type; keep masters in float32 "
                     "(half-precision:masters=true, training.precision)");
   }
-  /// Before the step.
+  /// Called before the step.
   void begin() { before_ = values_.copy(Device{}); }
-  /// After it: the change, `share` times, on the host.
+  /// Called after the step: the change times `share`, on the host.
   [[nodiscard]] Tensor end(Communicator& ranks, double share) {
     ranks.scale_local(before_, -1);
     ranks.reduce_local(before_, values_.on_host());

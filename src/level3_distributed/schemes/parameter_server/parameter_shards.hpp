@@ -8,16 +8,16 @@
 
 namespace d5::detail {
 
-/// What one server keeps.
+/// The parameters of one server.
 struct ParameterShard {
   ParameterRange parameters;
-  Tensor values, gradients;  ///< of them, 1-D, padding between them included
+  Tensor values, gradients;  ///< 1-D, padding included
 };
 
-/// Cuts the parameters into whole tensors, in their order and as equal in bytes as that allows; a
+/// Cuts the parameters into shards of whole tensors, in order, with bytes as equal as possible; a
 /// shard may be empty.
-/// Throws: TypeError for parameters of several types, Unsupported where the gradients do not lie as
-/// the values do.
+/// Throws: TypeError for parameters of several types, Unsupported if gradients and values have
+/// different layouts.
 [[nodiscard]] std::vector<ParameterShard> cut_into_parameter_shards(Network& network, int shards);
 
 }  // namespace d5::detail

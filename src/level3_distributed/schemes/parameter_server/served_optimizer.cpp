@@ -45,8 +45,8 @@ void ServedOptimizer::update_own_shard() {
                        {.start = [](std::size_t) {}, .finish = [] {}});
   } catch (const Unsupported& error) {
     throw Unsupported(fmt::format(
-        "this optimizer wants all parameters, and their gradients as often as it likes, at one "
-        "place; choose consistent_centralized with one server, or consistent_decentralized ({})",
+        "this optimizer needs all parameters, and repeated gradients, in one place; choose "
+        "consistent_centralized with one server, or consistent_decentralized ({})",
         error.what()));
   }
 }
@@ -176,7 +176,7 @@ void ServedOptimizer::put(const std::vector<Tensor>& values) {
 void ServedOptimizer::begin_test() {
   kept_.keep(executor().network());
   if (has_left_) return put(last_tested_);
-  // The second one: nobody trains on while another has yet to get the values.
+  // A second barrier: no worker continues before all have the values.
   workers().barrier();
   fetch(Values::tested);
   workers().barrier();
@@ -196,7 +196,7 @@ void ServedOptimizer::tested(double loss, double weight) {
   for (int shard = 0; shard < roles_.shards(); ++shard) {
     line_.say(roles_.server_of(shard), ServerWord::tested, {mean, all});
   }
-  // Servers may agree among themselves: nobody asks them for anything else before they have.
+  // Servers may have to agree first: no other requests are sent until they have.
   for (int shard = 0; shard < roles_.shards(); ++shard) {
     (void)line_.hear(roles_.server_of(shard));
   }
@@ -208,7 +208,7 @@ void ServedOptimizer::read_gradients(GradientReader reader) {
     return DistributedOptimizer::read_gradients(std::move(reader));
   }
   throw Unsupported(
-      "the gradients that parameters are updated by are at the servers of this scheme; leave "
+      "the servers of this scheme have the gradients that update the parameters; leave "
       "gradient_norm out, or choose consistent_decentralized");
 }
 

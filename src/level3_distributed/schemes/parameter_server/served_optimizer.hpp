@@ -15,23 +15,23 @@
 
 namespace d5::detail {
 
-/// A scheme whose parameters are kept by servers. All ranks begin with rank 0's.
+/// A scheme whose parameters are held by servers. All ranks begin with rank 0's.
 ///
-/// Test runs and checkpoints are meetings: every worker comes, when all its gradients have been
-/// applied, and gets the newest parameters. What servers remember is in the state of rank 0.
+/// Test runs and checkpoints synchronise: every worker waits until all its gradients are applied,
+/// and gets the newest parameters. The servers' state is in that of rank 0.
 class ServedOptimizer : public DistributedOptimizer {
  public:
-  /// Where the optimizer's rule is applied, and remembers.
+  /// The ranks that apply the optimizer's rule and hold its state.
   enum class Rule { at_servers, at_workers };
   ServedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                   const std::shared_ptr<Communicator>& ranks, const ServerRanks& roles, Rule rule);
 
   void run(Trainer& trainer, const Interrupt& interrupt) override;
-  /// What a rank that only serves does; until all workers have left.
+  /// The loop of a rank that only serves, until all workers have left.
   void serve();
-  /// A worker's last word: all workers call it. From then on it is alone.
+  /// Ends a worker's use of the servers; all workers call it.
   void leave();
-  /// Tells those who wait for this rank, or for its shard, of its end.
+  /// Sends this rank's failure to the ranks that wait for it or its shard.
   void pass_on(const std::exception& error);
 
   void begin_test() override;
@@ -50,27 +50,27 @@ class ServedOptimizer : public DistributedOptimizer {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] std::vector<ParameterShard>& shards() { return shards_; }
   [[nodiscard]] bool is_server() const { return roles_.serves(rank_); }
-  /// The one that this rank keeps.
+  /// The shard of this rank.
   [[nodiscard]] ParameterShard& own_shard() { return shards_[std::size_t(roles_.shard_of(rank_))]; }
-  /// This rank updates its shard alone, and remembers nothing of others. Throws: Unsupported for an
-  /// optimizer to which all parameters are one.
+  /// Restricts updates and optimizer state to this rank's shard. Throws: Unsupported for an
+  /// optimizer that needs all parameters together.
   void update_own_shard();
-  /// A copy, on the host.
+  /// A host copy of this rank's shard.
   [[nodiscard]] Tensor own_values(Values which);
-  /// The servers' values are in the network.
+  /// Copies the servers' values into the network.
   virtual void fetch(Values which);
-  /// A worker gets what it asked a server for.
+  /// Receives the values that a worker requested from a server.
   ServerMessage receive_values(int shard);
-  /// From every server; what was sent to them has arrived then.
+  /// Receives the values from every server; all earlier messages to them have arrived then.
   void receive_all_values();
-  /// A server's words for a worker.
+  /// Sends a server's values to a worker.
   void answer_values(int worker, Values which, std::initializer_list<double> numbers = {});
-  /// A message that is not for all schemes.
+  /// Handles a message that is specific to the scheme.
   virtual void heard(const ServerMessage& message) = 0;
-  /// A worker has the server's newest values; not for a test.
+  /// Called when a worker has the server's newest values, except for tests.
   virtual void was_read(int worker) { (void)worker; }
   virtual void has_left(int worker) { (void)worker; }
-  /// Server's steps, or clocks, between the reading of a worker's values and their use.
+  /// Records the server's steps, or clocks, between a worker's read of the values and their use.
   void note_staleness(std::int64_t steps);
 
  private:
@@ -87,11 +87,11 @@ class ServedOptimizer : public DistributedOptimizer {
   ServerLine line_;
   std::vector<ParameterShard> shards_;
   std::shared_ptr<RankAgreement> workers_agreement_;
-  std::optional<ValueMap> restored_;  // until servers have it
+  std::optional<ValueMap> restored_;  // until it is sent to the servers
   KeptParameters kept_;
-  std::vector<Tensor> last_tested_;  // what test runs see when the servers have gone
+  std::vector<Tensor> last_tested_;  // for test runs after the servers have left
   bool has_left_ = false;
-  std::vector<std::int64_t> staleness_;  // how often it was 0, 1, ...
+  std::vector<std::int64_t> staleness_;  // histogram of staleness 0, 1, ...
 };
 
 }  // namespace d5::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a checkpoint keeps of workers and servers.
+// Checkpoints of workers and servers.
 #include <fmt/format.h>
 
 #include "level2_training/optimization/shared/state_parts.hpp"
@@ -19,7 +19,7 @@ ValueMap ServedOptimizer::state() const {
   if (roles_.kind() == ServerRanks::Kind::works) {
     return is_server() ? DistributedOptimizer::state() : ValueMap{};
   }
-  // A meeting moves the parameters that are saved with it to where servers have them.
+  // Fetching updates the parameters that are saved with the state to the servers' values.
   return const_cast<ServedOptimizer*>(this)->fetch_state();
 }
 
@@ -30,7 +30,7 @@ ValueMap ServedOptimizer::fetch_state() {
   workers().barrier();
   if (!is_consistent()) fetch(Values::trained);
   ValueMap state;
-  // Its schedules and draws, where its steps are its own.
+  // The worker's schedules and random streams, if its steps are its own.
   if (!is_consistent()) add_part(state, kWorker, DistributedOptimizer::state());
   for (int shard = 0; shard < roles_.shards(); ++shard) {
     if (rule_ == Rule::at_workers || rank_ != 0) break;
@@ -53,7 +53,8 @@ void ServedOptimizer::restore(const ValueMap& state) {
   if (!works) restored_ = state;
 }
 
-/// The parameters, which a checkpoint brings after the state, go with it.
+/// Sends the restored state to the servers, with the parameters, which a checkpoint restores after
+/// the state.
 void ServedOptimizer::give_restored() {
   if (!restored_) return;
   for (int shard = 0; shard < roles_.shards() && rank_ == 0; ++shard) {

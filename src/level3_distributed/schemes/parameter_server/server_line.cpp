@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-// Short enough to be on its way whether or not anybody receives it.
+// Short enough for an eager message, which is sent even without a receive.
 constexpr std::size_t kMostText = 1024;
 
 Tensor bytes_of(const std::string& text) {

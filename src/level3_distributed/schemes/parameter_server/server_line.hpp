@@ -13,26 +13,26 @@
 
 namespace d5::detail {
 
-/// What workers and servers say to each other.
+/// Kinds of messages between workers and servers.
 enum class ServerWord {
-  failed,       ///< the one who says it; both ways
-  step,         ///< make one
-  run,          ///< gradients of this batch are wanted
-  loss,         ///< of this batch
-  loss_of_run,  ///< of the last run
-  done,         ///< the step
-  gradient,     ///< follows
-  update,       ///< follows
-  pull,         ///< the newest values are wanted
-  test,         ///< values for test runs are
-  values,       ///< follow
+  failed,       ///< the sender has failed; both directions
+  step,         ///< make a step
+  run,          ///< compute gradients of this batch
+  loss,         ///< compute the loss of this batch
+  loss_of_run,  ///< send the loss of the last run
+  done,         ///< the step is over
+  gradient,     ///< a gradient follows
+  update,       ///< an update follows
+  pull,         ///< send the newest values
+  test,         ///< send the values for test runs
+  values,       ///< values follow
   tested,
   state,
   restore,
   leave
 };
 
-/// A word with numbers, which what they are about follows.
+/// A message head with numbers; its data follows as a separate message.
 struct ServerMessage {
   static constexpr std::size_t kNumbers = 5;
   static constexpr std::int64_t kBytes = (kNumbers + 1) * sizeof(double);
@@ -41,8 +41,8 @@ struct ServerMessage {
   std::array<double, kNumbers> numbers = {};
 };
 
-/// A rank's messages to and from servers. What is sent is under way until `settle`: its memory is
-/// left alone. Where the other side failed, `hear` throws its error.
+/// A rank's messages to and from servers. Sends are in flight until `settle`; their memory must not
+/// change until then. `hear` throws the error of a failed partner.
 class ServerLine {
  public:
   /// A collective: all ranks make one in the same order.
@@ -53,7 +53,7 @@ class ServerLine {
   void send(const Tensor& data, int to);
   void settle();
   [[nodiscard]] ServerMessage hear(int from = kAnyRank);
-  void receive(Tensor data, int from);  ///< also on a device
+  void receive(Tensor data, int from);  ///< `data` may be on a device
 
   void send_map(const ValueMap& map, int to);
   [[nodiscard]] ValueMap receive_map(int from);
@@ -61,7 +61,7 @@ class ServerLine {
   [[nodiscard]] std::vector<std::int64_t> receive_numbers(int from);
 
   void tell_failure(int to, const std::exception& error);
-  /// Whether an error was heard: it is another rank's.
+  /// Whether another rank's error was received.
   [[nodiscard]] bool heard_failure() const { return heard_failure_; }
 
  private:

@@ -14,7 +14,7 @@ ServerRanks::ServerRanks(const std::string& scheme, int ranks, std::int64_t serv
   throw ValueError(fmt::format(
       "{}: {} server{} among {} rank{}, expected 1 to {}{}; start more ranks, or ask for fewer",
       scheme, servers, servers == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s", most,
-      kind == Kind::works ? "" : ", for one has to train"));
+      kind == Kind::works ? "" : ", because one must train"));
 }
 
 int ServerRanks::shard_of(int rank) const {

@@ -17,7 +17,7 @@ MixingMatrix complete(int ranks) {
 namespace topology {
 
 void register_complete(Registry<TopologyEntry>& registry) {
-  registry.add("complete", TopologyEntry("each rank with all others", complete));
+  registry.add("complete", TopologyEntry("complete graph: all ranks are neighbours", complete));
 }
 
 }  // namespace topology

@@ -21,7 +21,7 @@ namespace topology {
 void register_exponential(Registry<TopologyEntry>& registry) {
   registry.add(
       "exponential",
-      TopologyEntry("each rank with those at distances 1, 2, 4, ... both ways round", exponential));
+      TopologyEntry("neighbours at distances 1, 2, 4, ... in both directions", exponential));
 }
 
 }  // namespace topology

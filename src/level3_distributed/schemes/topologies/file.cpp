@@ -8,7 +8,7 @@ namespace {
 struct FileOptions {
   std::string path;
   void declare(OptionList& options) {
-    options.add("path", path, "text file of edges, a line of two ranks each");
+    options.add("path", path, "text file of edges, two ranks per line");
   }
 };
 
@@ -18,7 +18,7 @@ namespace topology {
 
 void register_file(Registry<TopologyEntry>& registry) {
   registry.add("file", TopologyEntry::with<FileOptions>(
-                           "the edges of a text file, with Metropolis weights",
+                           "edges from a text file, with Metropolis weights",
                            [](int ranks, const FileOptions& options) {
                              return MixingMatrix::metropolis(
                                  ranks, detail::read_edges(options.path, ranks));

@@ -28,8 +28,7 @@ namespace topology {
 void register_hypercube(Registry<TopologyEntry>& registry) {
   registry.add(
       "hypercube",
-      TopologyEntry("each rank with those whose number differs in one bit; ranks are a power of 2",
-                    hypercube));
+      TopologyEntry("neighbours differ in one bit of the rank; for a power of 2 ranks", hypercube));
 }
 
 }  // namespace topology

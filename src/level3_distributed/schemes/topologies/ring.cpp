@@ -15,8 +15,7 @@ MixingMatrix ring(int ranks) {
 namespace topology {
 
 void register_ring(Registry<TopologyEntry>& registry) {
-  registry.add("ring",
-               TopologyEntry("each rank with the one before it and the one after it", ring));
+  registry.add("ring", TopologyEntry("neighbours are the predecessor and the successor", ring));
 }
 
 }  // namespace topology

@@ -15,7 +15,7 @@ MixingMatrix star(int ranks) {
 namespace topology {
 
 void register_star(Registry<TopologyEntry>& registry) {
-  registry.add("star", TopologyEntry("rank 0 with all others, who mix with it alone", star));
+  registry.add("star", TopologyEntry("rank 0 is the only neighbour of all other ranks", star));
 }
 
 }  // namespace topology

@@ -24,10 +24,7 @@ MixingMatrix torus(int ranks) {
 namespace topology {
 
 void register_torus(Registry<TopologyEntry>& registry) {
-  registry.add(
-      "torus",
-      TopologyEntry("a grid, as square as the ranks allow, whose rows and columns are rings",
-                    torus));
+  registry.add("torus", TopologyEntry("2-D torus, as square as the number of ranks allows", torus));
 }
 
 }  // namespace topology

@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// Magnitudes compare as their bits do, NaN above infinity: an order without holes.
+/// Magnitude as bits, which gives a total order with NaN above infinity.
 std::uint32_t magnitude(float value) { return std::bit_cast<std::uint32_t>(value) & 0x7fffffff; }
 
 std::uint32_t kth_largest(std::vector<std::uint32_t> magnitudes, std::int64_t k) {
@@ -21,10 +21,10 @@ std::uint32_t kth_largest(std::vector<std::uint32_t> magnitudes, std::int64_t k)
   return *place;
 }
 
-/// A bound that a few more than k elements reach, most likely: of a sample, with a margin of four
-/// deviations of what a sample of m tells.
+/// A threshold that most likely slightly more than k elements reach, estimated from a sample of m
+/// with a margin of four standard deviations.
 std::uint32_t bound_by_sample(std::span<const float> values, std::int64_t k) {
-  constexpr std::size_t kStride = 61;  // a prime: rows of a matrix rarely have a multiple of it
+  constexpr std::size_t kStride = 61;  // a prime: matrix rows rarely have a multiple of it
   std::vector<std::uint32_t> sample;
   sample.reserve(values.size() / kStride + 1);
   for (std::size_t i = 0; i < values.size(); i += kStride) sample.push_back(magnitude(values[i]));
@@ -34,7 +34,7 @@ std::uint32_t bound_by_sample(std::span<const float> values, std::int64_t k) {
   return kth_largest(std::move(sample), rank);
 }
 
-/// Those that reach `bound`, ascending.
+/// Indexes of elements that reach `bound`, ascending.
 std::vector<std::uint32_t> at_least(std::span<const float> values, std::uint32_t bound) {
   std::vector<std::uint32_t> found;
   constexpr std::size_t kChunk = 4096;
@@ -56,10 +56,10 @@ std::vector<std::uint32_t> at_least(std::span<const float> values, std::uint32_t
 std::vector<std::uint32_t> largest_magnitudes(std::span<const float> values, std::int64_t k) {
   const auto size = static_cast<std::int64_t>(values.size());
   if (k < 0 || k > size) {
-    throw ValueError(fmt::format(
-        "the {} elements of largest magnitude of {}; expected 0 or more, and no more than there "
-        "are: take a smaller number, or a fraction",
-        k, size));
+    throw ValueError(
+        fmt::format("the {} elements of largest magnitude of {}; expected 0 to the number of "
+                    "elements: give a smaller number, or a fraction",
+                    k, size));
   }
   if (k == 0) return {};
   std::vector<std::uint32_t> found = at_least(values, bound_by_sample(values, k));

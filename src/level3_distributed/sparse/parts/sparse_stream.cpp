@@ -12,7 +12,8 @@
 namespace d5 {
 namespace {
 
-/// Where the indexes stop ascending, or reach past the end; their number if all is well.
+/// Position of the first index that does not ascend or is past the end; the number of indexes if
+/// all are valid.
 std::size_t first_bad_index(std::span<const std::uint32_t> indexes, std::int64_t size) {
   std::int64_t last = -1;
   for (std::size_t i = 0; i < indexes.size(); ++i) {
@@ -37,7 +38,7 @@ SparseStream::SparseStream(std::int64_t size, std::vector<std::uint32_t> indexes
                            std::vector<float> values)
     : SparseStream(size) {
   if (indexes.size() != values.size()) {
-    throw ShapeError(fmt::format("sparse stream: {} indexes and {} values; expected as many",
+    throw ShapeError(fmt::format("sparse stream: {} indexes and {} values; expected equal numbers",
                                  indexes.size(), values.size()));
   }
   if (const std::size_t bad = first_bad_index(indexes, size); bad < indexes.size()) {
@@ -88,8 +89,8 @@ void SparseStream::write(std::span<float> whole) const {
 
 SparseStream SparseStream::plus(const SparseStream& other) const {
   if (size_ != other.size_) {
-    throw ShapeError(
-        fmt::format("sparse stream: {} elements plus {}; expected as many", size_, other.size_));
+    throw ShapeError(fmt::format("sparse stream: {} elements plus {}; expected equal sizes", size_,
+                                 other.size_));
   }
   if (!dense_ && other.dense_) return other.plus(*this);  // x + y is y + x, to the bit
   SparseStream sum(size_);

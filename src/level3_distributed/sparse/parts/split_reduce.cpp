@@ -15,7 +15,7 @@ void exchange_parts(StreamMessages& messages, const Communicator& ranks, const S
                     const std::vector<std::int64_t>& begins) {
   const int n = ranks.size(), rank = ranks.rank();
   const auto own = static_cast<std::size_t>(rank);
-  // Each begins with its neighbour, so that not all send to one at a time.
+  // Each rank begins with its neighbour, so that they do not all send to the same rank at once.
   for (int step = 1; step < n; ++step) {
     messages.receive(begins[own + 1] - begins[own], (rank + n - step) % n);
     messages.send(part_of(stream, begins, (rank + step) % n), (rank + step) % n);

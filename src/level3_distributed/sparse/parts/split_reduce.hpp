@@ -7,15 +7,15 @@
 
 namespace d5::detail {
 
-/// The first half of algorithms that split: part r of every rank's stream goes to rank r. Parts
-/// begin at `begins`, of which there is one more than ranks.
+/// The split phase: sends part r of every rank's stream to rank r. Parts begin at `begins`, which
+/// has one more element than there are ranks.
 void exchange_parts(StreamMessages& messages, const Communicator& ranks, const SparseStream& stream,
                     const std::vector<std::int64_t>& begins);
-/// Once the messages are there: this rank's part, added in the order of ranks.
+/// This rank's part, summed in rank order, after the messages have arrived.
 [[nodiscard]] SparseStream sum_of_parts(const StreamMessages& messages, const Communicator& ranks,
                                         const SparseStream& stream,
                                         const std::vector<std::int64_t>& begins);
-/// Equal parts.
+/// The starts of equal parts.
 [[nodiscard]] std::vector<std::int64_t> equal_begins(std::int64_t size, int ranks);
 
 }  // namespace d5::detail

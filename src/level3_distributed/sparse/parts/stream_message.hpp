@@ -9,18 +9,18 @@
 
 namespace d5::detail {
 
-/// Streams on their way between ranks; their sizes in bytes differ. Where it is held, so is the
-/// memory of its calls.
+/// Messages of streams between ranks, which differ in size. It owns the memory of its calls.
 class StreamMessages {
  public:
   StreamMessages(Communicator& ranks, int tag) : ranks_(ranks), tag_(tag) {}
 
   void send(const SparseStream& stream, int to);
-  /// Of so many elements.
+  /// Starts to receive a stream of `size` elements.
   void receive(std::int64_t size, int from);
-  /// To be waited for: `co_await messages.calls()` of a variable.
+  /// The calls in flight: `co_await messages.calls()`, where `messages` is a variable.
   [[nodiscard]] const std::vector<std::unique_ptr<Request>>& calls() const { return calls_; }
-  /// What `rank` sent, once all is done. Throws: CommunicationError, naming it.
+  /// The stream from `rank`, once all calls are done. Throws: CommunicationError that names the
+  /// rank.
   [[nodiscard]] SparseStream from(int rank) const;
 
  private:
@@ -34,10 +34,10 @@ class StreamMessages {
   Communicator& ranks_;
   int tag_;
   std::vector<Incoming> incoming_;
-  std::vector<std::unique_ptr<Request>> calls_;  // before what they write is let go of
+  std::vector<std::unique_ptr<Request>> calls_;  // destroyed before their memory
 };
 
-/// The parts one after the other, part r of `begins[r + 1] - begins[r]` elements.
+/// Concatenates the parts; part r has `begins[r + 1] - begins[r]` elements.
 [[nodiscard]] SparseStream joined(const std::vector<SparseStream>& parts,
                                   const std::vector<std::int64_t>& begins);
 

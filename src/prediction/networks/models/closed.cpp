@@ -9,8 +9,8 @@
 namespace d5::simulated_network {
 namespace {
 
-/// A message takes latency + bytes / bandwidth, after what its own rank sent before: what textbooks
-/// reckon with. Nobody else's messages are in its way, at no port.
+/// The textbook model: a message takes latency + bytes / bandwidth after the earlier messages of
+/// its own rank, without contention with other ranks.
 class ClosedNetwork final : public SimulatedNetwork {
  public:
   ClosedNetwork(const NetworkDescription& network, int ranks)
@@ -34,16 +34,17 @@ class ClosedNetwork final : public SimulatedNetwork {
 
  private:
   detail::HostPlaces places_;
-  std::vector<double> free_;  // when each rank has sent what it began
+  std::vector<double> free_;  // by rank: end of its earlier sends
   detail::EventQueue<Change> events_;
 };
 
 }  // namespace
 
 void register_closed(Registry<SimulatedNetworkEntry>& registry) {
-  registry.add("closed",
-               SimulatedNetworkEntry::of<ClosedNetwork>(
-                   "latency + bytes / bandwidth after the rank's own, no contention with others"));
+  registry.add(
+      "closed",
+      SimulatedNetworkEntry::of<ClosedNetwork>(
+          "closed form: latency + bytes / bandwidth after the rank's own messages, no contention"));
 }
 
 }  // namespace d5::simulated_network

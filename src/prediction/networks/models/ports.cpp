@@ -51,14 +51,14 @@ class SharedMedium final : public SimulatedNetwork {
 
   HostPlaces places_;
   double share_;
-  std::vector<std::deque<SimulatedMessage>> senders_;  // the first of each is on its way
+  std::vector<std::deque<SimulatedMessage>> senders_;  // the first of each is in flight
   FluidShare<SimulatedMessage> medium_;
   EventQueue<Change> arrivals_;
 };
 
-/// Of ranks whose messages go through one medium, such as a machine's memory: each rank sends one
-/// message after the other, and those of different ranks share the medium, one of which takes
-/// `medium_share` of it. A message that is alone takes latency + bytes / bandwidth.
+/// A model for ranks whose messages share one medium, such as a machine's memory. Each rank sends
+/// one message after the other; messages of different ranks share the medium, of which each needs
+/// `medium_share`. A message alone takes latency + bytes / bandwidth.
 std::shared_ptr<SimulatedNetwork> make_shared_medium(const NetworkDescription& network, int ranks) {
   return std::make_shared<SharedMedium>(network, ranks);
 }
@@ -69,12 +69,13 @@ std::shared_ptr<SimulatedNetwork> make_shared_medium(const NetworkDescription& n
 namespace d5::simulated_network {
 namespace {
 
-/// Each host has a port out and a port in, which pass one message after the other, in the order in
-/// which they come: out when a rank sends, in when the first byte arrives. Between the ports
-/// nothing blocks. Ranks of one host share its ports; what they tell each other goes through ports
-/// of each rank's own, in memory.
+/// Each host has an output port and an input port, which pass messages in first-in, first-out
+/// order: by send time at the output, by arrival of the first byte at the input. The network
+/// between the ports does not block. Ranks of one host share its ports; messages within a host use
+/// per-rank ports of its memory.
 ///
-/// A message between idle ports takes latency + bytes / bandwidth: it passes both at once.
+/// A message between idle ports takes latency + bytes / bandwidth, because it passes both
+/// concurrently.
 class PortNetwork final : public SimulatedNetwork {
  public:
   PortNetwork(const NetworkDescription& network, int ranks)
@@ -98,7 +99,7 @@ class PortNetwork final : public SimulatedNetwork {
   bool advance(double limit, std::vector<Change>& changes) override {
     while (!events_.empty() && events_.time() <= limit) {
       const Event event = events_.take();
-      if (event.port) {  // the first byte is at the port in
+      if (event.port) {  // the first byte is at the input port
         double& free = event.port->in_free;
         free = std::max(event.change.time, free) + event.takes;
         events_.add(free, {.change = {event.change.id, What::arrived, free}});
@@ -115,7 +116,7 @@ class PortNetwork final : public SimulatedNetwork {
     double out_free = 0, in_free = 0;
   };
   struct Event {
-    Port* port = nullptr;  ///< that it comes to; null: of a change that is told
+    Port* port = nullptr;  ///< the input port that it reaches; null: a change to report
     double takes = 0;
     Change change = {};
   };
@@ -134,19 +135,18 @@ class PortNetwork final : public SimulatedNetwork {
 }  // namespace
 
 /// Source: Hoefler, Schneider and Lumsdaine, "LogGOPSim: Simulating Large-Scale Applications in the
-/// LogGOPS Model" (LSAP 2010): L, G and the ports; o and S are the ranks' side.
+/// LogGOPS Model" (LSAP 2010): L, G and the ports; o and S belong to the ranks.
 void register_ports(Registry<SimulatedNetworkEntry>& registry) {
-  registry.add(
-      "ports",
-      SimulatedNetworkEntry(
-          "LogGOPS: a first-in, first-out port at each end of every message; of a network "
-          "with a medium_share: what is sent shares the medium",
-          [](const NetworkDescription& network, int ranks) -> std::shared_ptr<SimulatedNetwork> {
-            if (network.medium_share.value > 0) {
-              return detail::make_shared_medium(network, ranks);
-            }
-            return std::make_shared<PortNetwork>(network, ranks);
-          }));
+  registry.add("ports",
+               SimulatedNetworkEntry("LogGOPS: a first-in, first-out port at each end of every "
+                                     "message; with a medium_share, messages share a medium",
+                                     [](const NetworkDescription& network,
+                                        int ranks) -> std::shared_ptr<SimulatedNetwork> {
+                                       if (network.medium_share.value > 0) {
+                                         return detail::make_shared_medium(network, ranks);
+                                       }
+                                       return std::make_shared<PortNetwork>(network, ranks);
+                                     }));
 }
 
 }  // namespace d5::simulated_network

@@ -7,13 +7,13 @@ namespace {
 struct BucketsOptions {
   std::int64_t bytes = std::int64_t{25} << 20, first = 0, last = 0;
   void declare(OptionList& options) {
-    options.add("bytes", bytes, "least size of a message", {.least = 1});
-    options.add("first", first, "the same of the first; 0: as the others", {.least = 0});
-    options.add("last", last, "about the size of the last; 0: as the others", {.least = 0});
+    options.add("bytes", bytes, "minimum bytes of a bucket", {.least = 1});
+    options.add("first", first, "minimum bytes of the first bucket; 0: as bytes", {.least = 0});
+    options.add("last", last, "approximate bytes of the last bucket; 0: as bytes", {.least = 0});
   }
 };
 
-/// Gradients in other messages: the scheme's own option.
+/// Sets the scheme's bucket sizes.
 class Buckets final : public PredictionStrategy {
  public:
   using Options = BucketsOptions;
@@ -32,7 +32,7 @@ class Buckets final : public PredictionStrategy {
 }  // namespace
 
 void register_buckets(Registry<PredictionStrategyEntry>& registry) {
-  registry.add("buckets", PredictionStrategyEntry::of<Buckets>("gradients in other messages"));
+  registry.add("buckets", PredictionStrategyEntry::of<Buckets>("gradient buckets of another size"));
 }
 
 }  // namespace d5::prediction_strategy

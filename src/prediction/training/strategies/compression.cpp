@@ -17,17 +17,18 @@ struct CompressionOptions {
   EntryChoice compressor{"float16"};
   double compress_bandwidth = 0, decompress_bandwidth = 0;
   void declare(OptionList& options) {
-    options.add("compressor", compressor, "what is sent of a bucket, and how",
-                "gradient compressor");
+    options.add("compressor", compressor, "gradient compressor", "gradient compressor");
     options.add("compress_bandwidth", compress_bandwidth,
-                "bytes of gradient a second; 0: as measured here", {.least = 0});
-    options.add("decompress_bandwidth", decompress_bandwidth,
-                "of each rank's message, in bytes of gradient; 0: as measured here", {.least = 0});
+                "bytes/s of compressed gradients; 0: measured on this machine", {.least = 0});
+    options.add(
+        "decompress_bandwidth", decompress_bandwidth,
+        "bytes/s of gradients decompressed from each rank's message; 0: measured on this machine",
+        {.least = 0});
   }
 };
 
-/// Buckets by a compressor of level 3: its calls in place of the all-reduce, its work on the lane
-/// that computes, before them and, for every rank's message, after them.
+/// Compresses buckets by a compressor of level 3: its calls replace the all-reduce, and its work is
+/// on the compute lane, before the calls and, for every rank's message, after them.
 class Compression final : public PredictionStrategy {
  public:
   using Options = CompressionOptions;
@@ -49,7 +50,7 @@ class Compression final : public PredictionStrategy {
       if (graph.operation(id).kind != "all_reduce") continue;
       const Operation sum = graph.operation(id);
       const double bytes = sum.rule->bytes;
-      // It comes before the node that is ready at the same time.
+      // It runs before the node that is ready at the same time.
       constexpr std::int64_t kAtOnce = std::numeric_limits<std::int64_t>::max();
       Operation compress{sum.name + " compressed", "compress", compute, cost.compress * bytes,
                          kAtOnce};
@@ -58,7 +59,7 @@ class Compression final : public PredictionStrategy {
       Id last = graph.add(std::move(compress), std::span<const Id>(before));
       for (const auto& call : cost.calls) {
         Operation part{sum.name, call.kind, sum.lane, 0, sum.priority};
-        // The transport's own calls go as it chooses; what an all-reduce sums, by the training's.
+        // The transport's calls use its own algorithms; all-reduces use the training's.
         part.rule = CostRule{call.kind == "all_reduce" ? sum.rule->algorithm : "mpi",
                              call.share * bytes, plan.ranks};
         set_buckets(part, buckets_of(sum));
@@ -80,7 +81,7 @@ class Compression final : public PredictionStrategy {
 
 void register_compression(Registry<PredictionStrategyEntry>& registry) {
   registry.add("compression", PredictionStrategyEntry::of<Compression>(
-                                  "buckets by a compressor, whose work is measured here"));
+                                  "gradient compression, its cost measured on this machine"));
 }
 
 }  // namespace d5::prediction_strategy

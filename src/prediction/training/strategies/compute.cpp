@@ -7,11 +7,11 @@ namespace {
 struct ComputeOptions {
   double factor = 2;
   void declare(OptionList& options) {
-    options.add("factor", factor, "how many times as fast", {.above = 0});
+    options.add("factor", factor, "speed-up of the computation", {.above = 0});
   }
 };
 
-/// Another machine: every piece of the profile, as much faster.
+/// A faster machine: divides the time of every piece of the profile by the factor.
 class Compute final : public PredictionStrategy {
  public:
   using Options = ComputeOptions;
@@ -27,7 +27,7 @@ class Compute final : public PredictionStrategy {
 }  // namespace
 
 void register_compute(Registry<PredictionStrategyEntry>& registry) {
-  registry.add("compute", PredictionStrategyEntry::of<Compute>("a machine that computes faster"));
+  registry.add("compute", PredictionStrategyEntry::of<Compute>("faster computation"));
 }
 
 }  // namespace d5::prediction_strategy

@@ -8,17 +8,17 @@ namespace {
 struct EngineOptions {
   EntryChoice model{"simgrid"};
   void declare(OptionList& options) {
-    options.add("model", model, "how the network's time is reckoned", "simulated network");
+    options.add("model", model, "network model", "simulated network");
   }
 };
 
-/// The same network, reckoned otherwise: with another account of who waits for whom.
+/// The same network with another network model.
 class Engine final : public PredictionStrategy {
  public:
   using Options = EngineOptions;
   explicit Engine(const Options& options) : options_(options) {}
   void apply(PlannedTraining& plan) const override {
-    (void)find_simulated_network(options_.model.name);  // throws where there is none
+    (void)find_simulated_network(options_.model.name);  // throws for an unknown one
     plan.training.simulation.model = options_.model;
   }
 
@@ -29,8 +29,7 @@ class Engine final : public PredictionStrategy {
 }  // namespace
 
 void register_engine(Registry<PredictionStrategyEntry>& registry) {
-  registry.add("engine",
-               PredictionStrategyEntry::of<Engine>("the network's time, reckoned otherwise"));
+  registry.add("engine", PredictionStrategyEntry::of<Engine>("another network model"));
 }
 
 }  // namespace d5::prediction_strategy

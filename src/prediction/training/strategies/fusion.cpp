@@ -18,25 +18,26 @@ struct FusionOptions {
   std::int64_t bytes = std::int64_t{64} << 20, negotiation_bytes = 64;
   double cycle = 1e-3;
   void declare(OptionList& options) {
-    options.add("bytes", bytes, "of the buffer: most that goes together", {.least = 1});
-    options.add("cycle", cycle, "s between two looks for what is ready", {.above = 0});
+    options.add("bytes", bytes, "size of the fusion buffer", {.least = 1});
+    options.add("cycle", cycle, "cycle time in s between polls for ready gradients", {.above = 0});
     options.add("negotiation_bytes", negotiation_bytes,
-                "of the small all-reduce by which ranks agree on it", {.least = 0});
+                "bytes of the small all-reduce by which ranks agree on ready gradients",
+                {.least = 0});
   }
 };
 
-/// A gradient's sum, and when the gradient is final.
+/// The sum of a gradient, and the time when the gradient is final.
 struct Waiting {
   Id id = OperationGraph::kNone;
   double ready = 0;
 };
 
-/// What one look makes of the graph.
+/// Rewrites the graph, poll by poll.
 class Looks {
  public:
   Looks(PlannedGraph& plan, const FusionOptions& options)
       : graph_(plan.graph), ranks_(plan.ranks), cost_(plan.cost), options_(options) {
-    OperationGraph alone = graph_;  // of computing: the sums take no time there
+    OperationGraph alone = graph_;  // computation only: sums take no time
     for (const Id id : alone.ids()) {
       if (operation_kinds().at(alone.operation(id).kind).communicates) alone.retime(id, 0);
     }
@@ -53,7 +54,7 @@ class Looks {
   void take_all() {
     double look = 0;
     for (std::size_t next = 0; next < waiting_.size();) {
-      if (waiting_[next].ready > look) {  // the first look at which something is ready
+      if (waiting_[next].ready > look) {  // the first poll with a ready gradient
         look += options_.cycle * std::ceil((waiting_[next].ready - look) / options_.cycle);
         look = std::max(look, waiting_[next].ready);
       }
@@ -66,8 +67,8 @@ class Looks {
   }
 
  private:
-  /// [begin, end) is ready at a look: ranks agree, then buffer after buffer. Returns: s that it
-  /// takes.
+  /// Handles the gradients [begin, end) that are ready at a poll: negotiation, then buffer after
+  /// buffer. Returns: the time in s.
   double take(std::size_t begin, std::size_t end, double look) {
     const Waiting& last = waiting_[end - 1];
     const Operation first = graph_.operation(waiting_[begin].id);
@@ -107,14 +108,15 @@ class Looks {
   std::vector<Waiting> waiting_;
 };
 
-/// Horovod's: a thread looks from time to time which gradients are ready, agrees with other ranks,
-/// and sums what is in one buffer at once. It looks again after a cycle, or when all is summed.
+/// Horovod's tensor fusion: a thread periodically polls for ready gradients, negotiates with other
+/// ranks, and sums the contents of a buffer at once. It polls again after a cycle, or when all sums
+/// are done.
 class Fusion final : public PredictionStrategy {
  public:
   using Options = FusionOptions;
   explicit Fusion(const Options& options) : options_(options) {}
   void apply(PlannedTraining& plan) const override {
-    plan.training.scheme.settings.set("bucket_bytes", 1);  // each gradient by itself
+    plan.training.scheme.settings.set("bucket_bytes", 1);  // one bucket per gradient
     plan.training.rewrites.push_back({[options = options_](PlannedGraph& graph) {
       if (graph.ranks > 1) Looks(graph, options).take_all();
     }});
@@ -129,8 +131,9 @@ class Fusion final : public PredictionStrategy {
 /// Source: Sergeev and Del Balso, "Horovod: fast and easy distributed deep learning in TensorFlow"
 /// (2018); horovod/common/operations.cc, RunLoopOnce.
 void register_fusion(Registry<PredictionStrategyEntry>& registry) {
-  registry.add("fusion", PredictionStrategyEntry::of<Fusion>(
-                             "what is ready at a time goes in one buffer (Horovod)"));
+  registry.add("fusion",
+               PredictionStrategyEntry::of<Fusion>(
+                   "tensor fusion: gradients ready at the same time share a buffer (Horovod)"));
 }
 
 }  // namespace d5::prediction_strategy

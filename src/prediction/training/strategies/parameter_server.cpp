@@ -14,13 +14,13 @@ using Id = OperationGraph::Id;
 struct ParameterServerOptions {
   std::int64_t shards = 1;
   void declare(OptionList& options) {
-    options.add("shards", shards, "servers, which train as well", {.least = 1});
+    options.add("shards", shards, "number of servers, which also train", {.least = 1});
   }
 };
 
-/// Gradients to servers when all are final, parameters back from them: the scheme
-/// consistent_centralized. Of all-reduces the graph has one push and one pull, of all gradients
-/// together, through the port of a server; updates are between them.
+/// The scheme consistent_centralized: pushes gradients to servers when all are final, and pulls
+/// parameters back. In the graph, one push and one pull of all gradients, through the port of a
+/// server, replace the all-reduces; updates are between them.
 class ParameterServer final : public PredictionStrategy {
  public:
   using Options = ParameterServerOptions;
@@ -50,7 +50,7 @@ class ParameterServer final : public PredictionStrategy {
       bytes += operation.rule->bytes;
       lane = operation.lane;
     }
-    // A server's own gradients stay with it.
+    // A server does not send its own gradients.
     const double others = static_cast<double>(plan.ranks - 1) / static_cast<double>(plan.ranks);
     const CostRule rule{"", others * bytes / shards, plan.ranks};
     const Id push = graph.add({"all gradients", "push", lane, 0, 0, rule}, {last_backward});
@@ -71,9 +71,8 @@ class ParameterServer final : public PredictionStrategy {
 
 /// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (OSDI 2014).
 void register_parameter_server(Registry<PredictionStrategyEntry>& registry) {
-  registry.add("parameter_server",
-               PredictionStrategyEntry::of<ParameterServer>(
-                   "gradients to servers and parameters back (consistent_centralized)"));
+  registry.add("parameter_server", PredictionStrategyEntry::of<ParameterServer>(
+                                       "parameter server (consistent_centralized)"));
 }
 
 }  // namespace d5::prediction_strategy

@@ -12,13 +12,14 @@ using Id = OperationGraph::Id;
 struct PriorityOptions {
   std::int64_t bytes = std::int64_t{4} << 20;
   void declare(OptionList& options) {
-    options.add("bytes", bytes, "of a partition, after which another bucket may go first",
+    options.add("bytes", bytes,
+                "partition size in bytes, after which a more urgent bucket may go first",
                 {.least = 1});
   }
 };
 
-/// Gradients that the next step needs first go first, in partitions between which they overtake
-/// others; and the next step begins before all of them are there.
+/// Gradients needed first in the next step have the highest priority. They are sent in partitions,
+/// between which urgent ones overtake others, and the next step begins before all have arrived.
 class Priority final : public PredictionStrategy {
  public:
   using Options = PriorityOptions;
@@ -48,11 +49,11 @@ class Priority final : public PredictionStrategy {
     plan.waits_for_own = true;
   }
 
-  /// Each waits for its own gradients' sum and the end of backpropagation, not for other updates.
+  /// Makes each update wait only for the sum of its own gradients and the end of backpropagation.
   static void free_updates(OperationGraph& graph, Id last_backward) {
     for (const Id id : graph.ids()) {
       if (graph.operation(id).kind != "update") continue;
-      Id begin = id;  // with what the framework does before it
+      Id begin = id;  // with the framework overhead before it
       const std::vector<Id> before = graph.predecessors(id);
       for (const Id other : before) {
         if (graph.operation(other).kind == "overhead") begin = other;
@@ -75,7 +76,7 @@ class Priority final : public PredictionStrategy {
 void register_priority(Registry<PredictionStrategyEntry>& registry) {
   registry.add("priority",
                PredictionStrategyEntry::of<Priority>(
-                   "gradients that are needed first go first, in partitions (ByteScheduler)"));
+                   "priority scheduling of partitioned gradients by first use (ByteScheduler)"));
 }
 
 }  // namespace d5::prediction_strategy

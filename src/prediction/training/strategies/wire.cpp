@@ -7,14 +7,14 @@ namespace {
 struct WireStrategyOptions {
   double bandwidth = 1, latency = 1;
   void declare(OptionList& options) {
-    options.add("bandwidth", bandwidth, "how many times as much, between hosts and within",
+    options.add("bandwidth", bandwidth, "factor on the bandwidth, between and within hosts",
                 {.above = 0});
-    options.add("latency", latency, "how many times as long, with the overhead of a message",
+    options.add("latency", latency, "factor on the latency and on the overhead per message",
                 {.least = 0});
   }
 };
 
-/// Another network of the same shape.
+/// Scales bandwidth and latency of the network.
 class Wire final : public PredictionStrategy {
  public:
   using Options = WireStrategyOptions;
@@ -40,7 +40,8 @@ class Wire final : public PredictionStrategy {
 }  // namespace
 
 void register_wire(Registry<PredictionStrategyEntry>& registry) {
-  registry.add("wire", PredictionStrategyEntry::of<Wire>("a network of another speed"));
+  registry.add("wire",
+               PredictionStrategyEntry::of<Wire>("network of another bandwidth and latency"));
 }
 
 }  // namespace d5::prediction_strategy
