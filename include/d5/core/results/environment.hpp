@@ -27,7 +27,7 @@ struct Environment {
   std::string compiler, flags, build_type;
   std::string d5_version;
   std::string
-      source_commit;  ///< d5's commit, with "-dirty" if changed; "unknown" if built without git
+      source_commit;  ///< d5's commit, with "-dirty" if changed; "unknown" if built without one
   std::map<std::string, std::string> libraries;  ///< name to version
   int threads = 0;
   std::string pinning;  ///< "cores 0-1", "none"
