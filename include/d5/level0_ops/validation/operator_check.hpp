@@ -24,8 +24,8 @@ struct OperatorCheckOptions {
   bool reduce = false;     ///< instead find the smallest case with the same failure (`reduce_case`)
   double reduce_seconds = 600;  ///< time limit of the reduction, per framework
   std::function<void(const CaseReductionProgress&)> on_reduction = {};  ///< called after each try
-  std::function<void()> on_framework = {};                              ///< called after each
-  std::string command_options = {};  ///< end of every record's command
+  std::function<void()> on_framework = {};  ///< called after each framework
+  std::string command_options = {};         ///< end of every record's command
 };
 
 /// Checks an operator forward and backward: `test_forward`, `test_repeatability` and
