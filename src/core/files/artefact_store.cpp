@@ -28,10 +28,10 @@ using detail::ArtefactPlaces;
 using detail::FileLock;
 using detail::is_digest;
 
-/// What was fetched so recently is in use, as far as anyone knows: s.
+/// A file fetched within this time may be in use: s.
 constexpr std::int64_t kInUse = 3600;
 
-/// How much a store may hold; the largest number where nobody says.
+/// The size limit of a store; the largest number if unset.
 std::uint64_t quota() {
   const char* words = std::getenv("D5_ARTEFACT_QUOTA");
   if (!words || !*words) return std::numeric_limits<std::uint64_t>::max();
@@ -54,7 +54,7 @@ void expect_space(const fs::path& folder, const Asset& asset) {
       printable(asset.name), asset.bytes, printable(folder.string()), space.available));
 }
 
-/// Removes what is there of a transfer that ended early, unless someone goes on with it.
+/// Removes an abandoned partial transfer, unless another process resumes it.
 void remove_partial(const ArtefactPlaces& places, const fs::path& path) {
   const std::string sha256 = path.stem().stem().string();  // of "<digest>.<12 digits>.part"
   if (!is_digest(sha256) || !FileLock::if_free(places.lock(sha256))) return;
@@ -62,7 +62,7 @@ void remove_partial(const ArtefactPlaces& places, const fs::path& path) {
   fs::remove(path, ignored);
 }
 
-/// As `collect`, but of files that were used before `before` alone.
+/// `collect` for files last used before `before`.
 std::vector<Asset> remove_oldest(const ArtefactPlaces& places,
                                  std::vector<ArtefactStore::Held> held, std::uint64_t most_bytes,
                                  const std::vector<std::string>& keep, std::int64_t before) {
@@ -88,7 +88,7 @@ std::uint64_t total_bytes(const std::vector<ArtefactStore::Held>& held) {
   return total;
 }
 
-/// Throws: IoError where the quota leaves no room for it.
+/// Throws: IoError if the quota leaves no room for it.
 void make_room(const ArtefactStore& store, const Asset& asset) {
   const std::uint64_t most = quota();
   if (most == std::numeric_limits<std::uint64_t>::max()) return;

@@ -56,7 +56,7 @@ void keep_measured(const fs::path& file, std::string_view content) {
     throw IoError("there is no folder for what was measured; set D5_CACHE_DIR to one");
   }
   std::error_code error;
-  fs::create_directories(file.parent_path(), error);  // writing says what is wrong
+  fs::create_directories(file.parent_path(), error);  // reported by writing
   try {
     write_file(file.string(), content);
   } catch (const IoError& failure) {

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCarried = ".yaml";
 
-/// What `variable` names, then the folder that lies `beside` d5's library.
+/// The folder in the environment variable `variable`, then the folder `beside` d5's library.
 std::vector<fs::path> places(const char* variable, const char* beside) {
   std::vector<fs::path> result;
   if (const char* named = std::getenv(variable)) result.emplace_back(named);
