@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How measuring is told: to the program, in a record's command, in Python.
+// Options of measuring for the program, for a record's command, and for Python.
 #include <limits>
 
 #include "d5/core/measuring/command_line.hpp"

@@ -22,7 +22,7 @@ constexpr Unit kBinary[] = {{"TiB", 1099511627776.0},
                             {"B", 1.0}};
 constexpr Unit kDecimal[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"", 1.0}};
 
-/// 0 for a word that is no unit.
+/// 0 for an unknown unit.
 double bytes_of(std::string_view unit) {
   for (const auto& [name, bytes] : kBinary) {
     if (unit == name) return bytes;

@@ -25,13 +25,13 @@ struct YamlNode {
 
 struct YamlLimits {
   std::size_t bytes = std::size_t{64} << 10;
-  std::size_t depth = 6;  ///< of maps and lists in each other
+  std::size_t depth = 6;  ///< limit of nested maps and lists
   int nodes = 1000;
 };
 
-/// The part of YAML that d5 reads: one document of nested maps, lists and scalars. Anchors, aliases
-/// and tags are refused, as are files beyond the limits, and a key given twice. Throws: FormatError
-/// with file, line and column.
+/// Parses a subset of YAML: one document of nested maps, lists and scalars. Anchors, aliases, tags,
+/// duplicate keys and files beyond the limits are errors. Throws: FormatError with file, line and
+/// column.
 [[nodiscard]] YamlNode parse_yaml(const std::string& text, const std::string& file,
                                   const YamlLimits& limits = {});
 

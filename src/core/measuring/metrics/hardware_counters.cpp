@@ -30,8 +30,8 @@ constexpr std::array kRows{
         ProcessorEvent::branch_misses},
 };
 
-/// What the processor counted in one call, in user space, over all threads that the process had
-/// when its first run began, and those that they started.
+/// Hardware events in one call, in user space, over all threads that the process had at its first
+/// run, and threads started by these.
 class HardwareCounter final : public Metric {
  public:
   explicit HardwareCounter(const Row& row) : row_(row) {}

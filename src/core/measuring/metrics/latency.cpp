@@ -9,7 +9,7 @@
 namespace d5 {
 namespace {
 
-/// How long the slow ones among the calls take: the share `quantile` of all is faster.
+/// Tail latency: a quantile of the calls' times.
 class Latency final : public Metric {
  public:
   Latency(std::string name, double quantile) : name_(std::move(name)), quantile_(quantile) {}

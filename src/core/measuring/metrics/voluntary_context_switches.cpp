@@ -13,8 +13,8 @@ double switches() {
 }
 
 /// Voluntary context switches of one call, summed over all threads of the process: how often a
-/// thread gave its processor away because it had to wait, for a lock, another thread or a device.
-/// A subject that only computes on one thread has none.
+/// thread yielded its processor to wait for a lock, another thread or a device. A subject that only
+/// computes on one thread has none.
 class VoluntaryContextSwitches final : public detail::ProcessCounter {
  public:
   VoluntaryContextSwitches()
