@@ -26,7 +26,7 @@ Json plain_value(const Condition& condition) {
   return std::visit([](const auto& value) -> Json { return value; }, condition.value);
 }
 
-/// A number with a unit is an object; so is one that JSON has no word for, which is no text.
+/// A number with a unit is an object; so is NaN or infinity, which JSON cannot represent.
 Json value_json(const Condition& condition) {
   const Json value = plain_value(condition);
   const bool is_text = std::holds_alternative<std::string>(condition.value);

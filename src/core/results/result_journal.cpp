@@ -39,13 +39,13 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// A device or a pipe; it has no place beside it.
+/// True for a device or a pipe, beside which there can be no journal.
 bool is_no_file(const std::string& path) {
   std::error_code ignored;
   return fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
 }
 
-/// The lines that are whole.
+/// The complete lines.
 std::vector<Json> lines_in(const std::string& text, const std::string& path, std::int64_t& bytes) {
   std::vector<Json> lines;
   std::size_t begin = 0;
@@ -106,7 +106,7 @@ ResultJournal::~ResultJournal() {
   if (file_ >= 0) close();
 }
 
-/// An empty one is no record of anything.
+/// Removes an empty journal.
 void ResultJournal::close() const {
   struct stat status{};
   if (::fstat(file_, &status) == 0 && status.st_size == 0) ::unlink(journal_.c_str());
@@ -186,7 +186,7 @@ void ResultJournal::finish(Results results, End end) {
   try {
     write_results(results, path_);
   } catch (const IoError& error) {
-    if (file_ < 0 || size_ == 0) throw;  // nothing was kept before
+    if (file_ < 0 || size_ == 0) throw;  // no earlier pieces to keep
     throw IoError(fmt::format("{}; what was measured is in '{}', and {} goes on from it",
                               error.what(), printable(journal_), option_word("resume")));
   }

@@ -28,7 +28,7 @@ DeviceInfo cpu() {
   return result;
 }
 
-/// Loads the framework called `kind`, if there is one: it may bring the device.
+/// Loads the framework called `kind`, if there is one, because it may provide the device.
 void look_for(std::string_view kind) {
   for (const auto& info : frameworks()) {
     if (info.name == kind && !info.loaded) (void)framework(kind);

@@ -9,7 +9,7 @@
 namespace d5::detail {
 namespace {
 
-constexpr int kFirstOwnKind = 1000;  // below are DLPack's
+constexpr int kFirstOwnKind = 1000;  // smaller numbers are DLPack's
 
 }  // namespace
 

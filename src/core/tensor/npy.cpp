@@ -62,7 +62,7 @@ class Reader {
     return result;
   }
 
-  /// Of values that are used where they lie.
+  /// The header for values that are used in place.
   [[nodiscard]] NpyHeader header_of_mapped() {
     NpyHeader result = header();
     if (!is_big_endian_) return result;
@@ -102,7 +102,7 @@ class Reader {
     return number;
   }
 
-  /// What stands behind 'name': in the header, a Python dictionary.
+  /// The text after 'name': in the header, a Python dictionary.
   [[nodiscard]] std::string_view rest_of(std::string_view name) const {
     const std::size_t key = header_.find(fmt::format("'{}'", name));
     const std::size_t colon = key == header_.npos ? key : header_.find(':', key);
@@ -162,7 +162,7 @@ class Reader {
   void check_size(const TensorDesc& desc) const {
     const Shape& shape = desc.shape;
     const std::size_t size = size_of(desc.dtype);
-    // Sizes are compared without a product, which may overflow.
+    // Compares sizes without a product, which may overflow.
     std::size_t left = bytes_.size() / size;
     bool is_whole = bytes_.size() % size == 0;
     const bool is_empty = std::ranges::find(shape, 0) != shape.end();
@@ -177,7 +177,7 @@ class Reader {
     }
   }
 
-  /// Of each number; a complex one is two.
+  /// Swaps the bytes of each number; a complex one counts as two.
   static void swap_bytes(Tensor& tensor) {
     const bool is_complex =
         tensor.dtype() == DType::complex64 || tensor.dtype() == DType::complex128;
@@ -188,7 +188,7 @@ class Reader {
     }
   }
 
-  /// `stored` has the dimensions of `shape` in reverse.
+  /// `stored` has the reversed dimensions of `shape`.
   static Tensor row_major(const Tensor& stored, const Shape& shape) {
     Tensor result = Tensor::empty(stored.dtype(), shape);
     const std::size_t size = size_of(stored.dtype());

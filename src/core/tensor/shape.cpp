@@ -16,7 +16,7 @@ bool Shape::is_static() const {
 std::int64_t Shape::elements() const { return elements(0, rank()); }
 
 std::int64_t Shape::elements(std::size_t begin, std::size_t end) const {
-  std::int64_t product = 1;  // of the sizes that are not 0: strides are made of them
+  std::int64_t product = 1;  // product of the sizes other than 0, which determine strides
   bool zero = false;
   for (std::size_t i = begin; i < end; ++i) {
     const std::int64_t size = dims_[i];
