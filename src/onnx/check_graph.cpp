@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph must be to mean one thing: a name is given once, and before it is read; a node is
-// of an operator whose schema has its inputs, outputs and attributes; a tensor has the data that
-// its dimensions ask for. ONNX's own checker asks for more (names of graphs, declared shapes, files
-// that are no links), without which a graph means the same; `fill_gaps` tells of those.
+// Requirements for an unambiguous graph: single assignment, before the first use; inputs, outputs
+// and attributes as in the node's schema; data that matches a tensor's dimensions. ONNX's checker
+// also requires parts that do not change the meaning (names of graphs, declared shapes, files that
+// are not links); `fill_gaps` notes those.
 #include <fmt/format.h>
 #include <onnx/checker.h>
 #include <onnx/common/proto_util.h>
@@ -26,11 +26,11 @@ using ::onnx::AttributeProto;
 using Nodes = google::protobuf::RepeatedPtrField<::onnx::NodeProto>;
 using Opsets = std::unordered_map<std::string, int>;
 
-/// The names that a graph has given so far, and those of the graphs around it.
+/// The names assigned so far in a graph and its enclosing graphs.
 class Scope {
  public:
   explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}
-  /// Whether it is new here.
+  /// Adds a name; false if it exists.
   bool add(std::string_view name) { return names_.insert(name).second; }
   [[nodiscard]] bool has_own(std::string_view name) const { return names_.contains(name); }
   [[nodiscard]] bool has(std::string_view name) const {
@@ -59,7 +59,7 @@ Opsets opsets_of(const Imports& imports) {
   return result;
 }
 
-/// ONNX defines all operators of these.
+/// Whether ONNX defines all operators of the domain.
 bool is_complete(const std::string& domain) {
   return domain.empty() || domain == "ai.onnx.ml" || domain == "ai.onnx.preview.training";
 }
@@ -191,7 +191,7 @@ class GraphCheck {
     const auto* registry = ::onnx::OpSchemaRegistry::Instance();
     const auto* schema = registry->GetSchema(node.op_type(), version, node.domain());
     if (!schema) {
-      if (!is_complete(node.domain())) return;  // whoever runs it knows it, or says so
+      if (!is_complete(node.domain())) return;  // a framework may know it
       source_.fail(fmt::format("{}: opset {} of {} has no such operator", name_in(node), version,
                                domain_words(node.domain())));
     }
@@ -203,8 +203,9 @@ class GraphCheck {
     }
   }
 
-  /// The schema to hold a node against whose own ONNX took back. An operator that came faulty and
-  /// was mended later (GroupNormalization) has a meaning; one that had been there before ended.
+  /// The schema for a node whose own schema was deprecated. An operator that was published with a
+  /// defect and corrected later (GroupNormalization) has a replacement; an older deprecated one has
+  /// none.
   const ::onnx::OpSchema& mended(const ::onnx::NodeProto& node, const ::onnx::OpSchema& schema,
                                  int version) const {
     const auto* registry = ::onnx::OpSchemaRegistry::Instance();
@@ -263,13 +264,13 @@ class GraphCheck {
     for (const auto& graph : attribute.graphs()) check(graph, &scope, opsets);
   }
 
-  /// ONNX's shape rules read tensors as they are: what lies of its size goes no further.
+  /// ONNX's shape rules trust a tensor's declared size, so a wrong one is refused here.
   template <class TensorProto>
   void check(const TensorProto& tensor) const {
     try {
       if constexpr (std::is_same_v<TensorProto, ::onnx::SparseTensorProto>) {
         ::onnx::checker::check_sparse_tensor(tensor, context_);
-      } else if (!is_external(tensor)) {  // `ExternalData` looks at those
+      } else if (!is_external(tensor)) {  // `ExternalData` checks those
         ::onnx::checker::check_tensor(tensor, context_);
       }
     } catch (const std::exception& error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of a kilobyte can stand for 9^9 nodes: nine functions, each of which calls the next nine
-// times. What it expands to is counted from the bottom, once a function, before anything expands.
+// A file of a kilobyte can expand to 9^9 nodes: nine functions, each of which calls the next nine
+// times. The expanded size is computed bottom-up, once per function, before anything is expanded.
 #include <fmt/format.h>
 #include <onnx/common/proto_util.h>
 
@@ -17,12 +17,12 @@ namespace {
 
 constexpr int kMostCallDepth = 100;
 
-/// What a list of nodes becomes. Numbers stop at the largest instead of overflowing.
+/// Size of a list of nodes after expansion, in saturating arithmetic.
 struct Expansion {
   std::uint64_t nodes = 0;
-  std::uint64_t bytes = 0;       ///< of the nodes themselves, in the file
-  std::uint64_t names = 0;       ///< inputs and outputs, each of which may get a caller's name
-  std::uint64_t references = 0;  ///< to attributes of the caller
+  std::uint64_t bytes = 0;       ///< bytes of the nodes themselves in the file
+  std::uint64_t names = 0;       ///< number of inputs and outputs, each of which may be renamed
+  std::uint64_t references = 0;  ///< number of references to the caller's attributes
   int nesting = 0;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using ::onnx::AttributeProto;
 
-/// Before IR version 2 the field that is filled says the type.
+/// Before IR version 2, the filled field determines the type.
 AttributeProto::AttributeType type_of(const AttributeProto& proto) {
   if (proto.type() != AttributeProto::UNDEFINED) return proto.type();
   if (proto.has_f()) return AttributeProto::FLOAT;
@@ -36,7 +36,7 @@ class GraphReader {
   GraphReader(const std::map<std::string, int>& opsets, Source& source)
       : opsets_(opsets), source_(source) {}
 
-  /// Messages' own names say where an inner graph was.
+  /// Error messages contain the path of an inner graph.
   Graph read(const ::onnx::GraphProto& proto) {
     Graph result;
     result.name = proto.name();
@@ -146,7 +146,7 @@ class GraphReader {
 Graph read_graph(::onnx::GraphProto& proto, const std::map<std::string, int>& opsets,
                  Source& source) {
   GraphReader reader(opsets, source);
-  // Weights are most of a file: each is freed once it is read, so that they are not held twice.
+  // Frees each weight after reading, so that memory does not hold them twice.
   std::map<std::string, Tensor, std::less<>> initializers;
   google::protobuf::RepeatedPtrField<::onnx::TensorProto> read;
   read.Swap(proto.mutable_initializer());
@@ -157,7 +157,7 @@ Graph read_graph(::onnx::GraphProto& proto, const std::map<std::string, int>& op
   Graph result = reader.read(proto);
   result.initializers.merge(initializers);
   read.Swap(proto.mutable_initializer());
-  // A parameter is no input, though files before IR version 4 had to list it as one.
+  // Removes parameters from the inputs, where files before IR version 4 list them.
   std::erase_if(result.inputs,
                 [&](const ValueInfo& input) { return result.initializers.contains(input.name); });
   return result;

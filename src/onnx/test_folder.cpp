@@ -44,7 +44,7 @@ std::map<std::size_t, std::string> numbered(const fs::path& folder, std::string_
   return result;
 }
 
-/// input_0.pb, input_1.pb, ...; a missing one would shift those behind it.
+/// input_0.pb, input_1.pb, ... without gaps, which would shift later ones.
 std::vector<std::string> files(const fs::path& folder, std::string_view prefix) {
   std::vector<std::string> result;
   for (const auto& [number, path] : numbered(folder, prefix, ".pb")) {
@@ -57,7 +57,7 @@ std::vector<std::string> files(const fs::path& folder, std::string_view prefix) 
   return result;
 }
 
-/// Lines "rtol 0.001", "atol 1e-07"; a file that is not there changes nothing.
+/// Reads lines "rtol 0.001", "atol 1e-07"; a missing file changes nothing.
 void read_tolerance(const std::string& path, TestFolder& folder) {
   std::ifstream file(path);
   if (!file) return;

@@ -18,7 +18,7 @@ namespace {
 
 using Bindings = std::map<std::string, std::string>;
 
-/// The algorithm's graph behind the model's, list by list.
+/// Appends the algorithm's graph to the model's, list by list.
 void combine(::onnx::GraphProto& graph, ::onnx::GraphProto& algorithm) {
   const auto append = [](auto& to, auto& from) {
     for (auto& one : from) to.Add()->Swap(&one);
