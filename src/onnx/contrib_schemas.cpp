@@ -21,8 +21,9 @@ using ::onnx::OpSchema;
 
 constexpr const char *kMicrosoft = "com.microsoft", *kOnnx = "";
 
-/// Lists of words: - inputs and outputs as name:type, with suffix ? if optional and * if variadic,
-/// each with its own type;
+/// Schema of an operator, in lists of words:
+/// - inputs and outputs as name:type, with suffix ? if optional and * if variadic, each value with
+///   its own type;
 /// - types as name=element type,...;
 /// - attributes as name:kind, with suffix ! if required or =default.
 struct Signature {
