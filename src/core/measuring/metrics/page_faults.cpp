@@ -25,7 +25,7 @@ class PageFaults final : public detail::ProcessCounter {
 namespace metric {
 void register_page_faults(Registry<MetricEntry>& registry) {
   registry.add("page_faults",
-               MetricEntry::of<PageFaults>("page faults of one call, all threads together"));
+               MetricEntry::of<PageFaults>("page faults of one call, summed over threads"));
 }
 }  // namespace metric
 

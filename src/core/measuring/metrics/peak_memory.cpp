@@ -49,7 +49,7 @@ class PeakMemory final : public Metric {
 namespace metric {
 void register_peak_memory(Registry<MetricEntry>& registry) {
   registry.add("peak_memory",
-               MetricEntry::of<PeakMemory>("most resident memory of the process during a run"));
+               MetricEntry::of<PeakMemory>("peak resident memory of the process during a run"));
 }
 }  // namespace metric
 

@@ -27,7 +27,7 @@ namespace metric {
 void register_voluntary_context_switches(Registry<MetricEntry>& registry) {
   registry.add("voluntary_context_switches",
                MetricEntry::of<VoluntaryContextSwitches>(
-                   "voluntary context switches (waits) of one call, all threads together"));
+                   "voluntary context switches (waits) of one call, summed over threads"));
 }
 }  // namespace metric
 
