@@ -158,10 +158,10 @@ class GraphCheck {
     const bool is_written = std::ranges::any_of(nodes, [&](const auto& other) {
       return std::ranges::find(other.output(), input) != other.output().end();
     });
-    source_.fail(fmt::format("{} reads '{}', {}", name_in(node), printable(input),
-                             is_written
-                                 ? "which a node writes that waits for it: they form a cycle"
-                                 : "which is no input, no initializer, and what no node writes"));
+    source_.fail(
+        fmt::format("{} reads '{}', {}", name_in(node), printable(input),
+                    is_written ? "which a node writes that waits for it: they form a cycle"
+                               : "which is not an input, an initializer, or the output of a node"));
   }
 
   void check(const ::onnx::NodeProto& node, const Scope& scope, const Opsets& opsets) const {
@@ -274,7 +274,7 @@ class GraphCheck {
         ::onnx::checker::check_tensor(tensor, context_);
       }
     } catch (const std::exception& error) {
-      source_.fail("its data are not what they are said to be", error);
+      source_.fail("its data do not match their declaration", error);
     }
   }
 

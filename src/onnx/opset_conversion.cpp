@@ -184,7 +184,7 @@ Model in_opset(const Model& model, int version) {
     result = read_back(light);
   } catch (const FormatError& error) {
     refuse(model, from, version,
-           fmt::format("what would come of it is no model: {}", error.what()));
+           fmt::format("the result would not be a valid model: {}", error.what()));
   } catch (const Unsupported& error) {
     refuse(model, from, version, error.what());
   }

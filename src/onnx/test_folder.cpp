@@ -68,7 +68,7 @@ void read_tolerance(const std::string& path, TestFolder& folder) {
                                       : nullptr;
     if (!number || !(file >> *number) || !(*number >= 0)) {
       throw FormatError(
-          fmt::format("'{}': '{}' is no tolerance; expected rtol or atol and a number",
+          fmt::format("'{}': '{}' is not a tolerance; expected rtol or atol and a number",
                       printable(path), printable(word)));
     }
   }
@@ -85,7 +85,7 @@ TestFolder open_test_folder(const std::string& path) {
   }
   if (!fs::is_regular_file(result.model_path)) {
     throw IoError(
-        fmt::format("'{}' is no ONNX test folder: it has no model.onnx", printable(path)));
+        fmt::format("'{}' is not an ONNX test folder: it has no model.onnx", printable(path)));
   }
   read_tolerance((folder / "tolerance.txt").string(), result);
   for (const auto& [number, data_set] : numbered(folder, "test_data_set_", "")) {

@@ -52,7 +52,7 @@ class Unpacking {
   void check(int status, archive* what) const {
     if (status == ARCHIVE_OK) return;
     const char* reason = archive_error_string(what);
-    fail(reason ? printable(reason) : "is no whole tar or zip");
+    fail(reason ? printable(reason) : "is not a complete tar or zip archive");
   }
 
   /// Sets the entry's path within the folder.

@@ -155,7 +155,7 @@ std::string ArtefactStore::fetch(const Asset& asset, const Interrupt& interrupt)
   }
   const std::uint64_t bytes = places.asset(asset.sha256).bytes;
   if (asset.bytes > 0 && bytes != asset.bytes) {
-    throw FormatError(fmt::format("artefact '{}' has {} bytes, where {} are told; its digest is {}",
+    throw FormatError(fmt::format("artefact '{}' has {} bytes, expected {}; its digest is {}",
                                   printable(asset.name), bytes, asset.bytes, asset.sha256));
   }
   places.note(asset);

@@ -47,7 +47,7 @@ std::string carried_file(std::string_view relative) {
     std::error_code ignored;
     if (fs::exists(path, ignored)) return path.string();
   }
-  throw NotFound(fmt::format("d5 carries no '{}' in {}; set D5_SHARE_DIR to the folder that does",
+  throw NotFound(fmt::format("d5 has no file '{}' in {}; set D5_SHARE_DIR to the folder that does",
                              printable(relative), names_of(searched)));
 }
 

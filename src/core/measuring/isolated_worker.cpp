@@ -86,7 +86,7 @@ std::string words_of(const detail::ProcessEnd& end) {
     return fmt::format("it ended its process with status {} before its work was done", end.status);
   }
   return fmt::format("crashed: {}{}", detail::signal_words(end.signal),
-                     end.signal == SIGKILL ? ", which the system sends where memory runs out" : "");
+                     end.signal == SIGKILL ? ", which the system sends if memory runs out" : "");
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ class IsolatedWorker::Process {
 IsolatedWorker::IsolatedWorker(const Isolation& isolation, std::vector<WorkPiece> pieces)
     : isolation_(isolation), pieces_(std::move(pieces)) {
   if (isolation_.most_seconds > 0) return;
-  throw ValueError("a process of its own has a time after which it is ended, more than 0 s");
+  throw ValueError("an isolated process needs a time limit above 0 s");
 }
 IsolatedWorker::~IsolatedWorker() = default;
 

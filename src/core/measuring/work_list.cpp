@@ -237,7 +237,7 @@ std::vector<WorkPiece> matching(const std::vector<WorkPiece>& pieces,
       return std::regex_search(name_of(one), pattern);
     });
   } catch (const std::regex_error& error) {
-    throw ValueError(fmt::format("{} '{}' is no regular expression: {}", option_word("filter"),
+    throw ValueError(fmt::format("{} '{}' is not a regular expression: {}", option_word("filter"),
                                  printable(expression), error.what()));
   }
   if (chosen.empty()) {

@@ -43,8 +43,9 @@ std::size_t byte_count(const std::string& words) {
   if (unit.starts_with(' ')) unit.remove_prefix(1);
   const double bytes = std::floor(number * bytes_of(unit));
   if (error != std::errc() || !(bytes >= 1 && bytes < 0x1p63)) {
-    throw ValueError(fmt::format(
-        "'{}' is no number of bytes; expected one such as 512MiB, 2GB or 4096", printable(words)));
+    throw ValueError(
+        fmt::format("'{}' is not a number of bytes; expected one such as 512MiB, 2GB or 4096",
+                    printable(words)));
   }
   return std::size_t(bytes);
 }

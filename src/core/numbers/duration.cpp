@@ -33,8 +33,8 @@ std::chrono::nanoseconds duration_of(const std::string& words) {
     const double value = std::round(number * double(nanoseconds));
     if (value >= 0 && value <= kMost) return std::chrono::nanoseconds(std::int64_t(value));
   }
-  throw ValueError(fmt::format("'{}' is no time; expected one such as 50us, 1.5ms, 10s or 2min",
-                               printable(words)));
+  throw ValueError(fmt::format(
+      "'{}' is not a duration; expected one such as 50us, 1.5ms, 10s or 2min", printable(words)));
 }
 
 double duration_seconds(const std::string& words) {

@@ -131,7 +131,7 @@ YamlNode parse_yaml(const std::string& text, const std::string& file, const Yaml
     const std::size_t line = before.rfind('\n');  // npos + 1 is 0
     builder.fail(static_cast<int>(std::ranges::count(before, '\n')) + 1,
                  static_cast<int>(bad - (line + 1)) + 1,
-                 fmt::format("'{}' is no text, expected UTF-8 without control characters",
+                 fmt::format("'{}' is not text, expected UTF-8 without control characters",
                              printable(text.substr(bad, 4))));
   }
   try {

@@ -73,7 +73,8 @@ Json to_json(const Conditions& conditions) {
 Conditions conditions_in(const JsonReader& record) {
   const nlohmann::json* const field = record.field(kField);
   if (!field) return {};
-  if (!field->is_object()) record.fail(kField, "is no object", "an object of conditions by role");
+  if (!field->is_object())
+    record.fail(kField, "is not an object", "an object of conditions by role");
   Conditions conditions;
   for (const auto& [name, json] : field->items()) {
     const std::string place = fmt::format("{}.{}", kField, printable(name));

@@ -41,7 +41,8 @@ void judge_interval(GateFinding& finding, const Interval& worse, double limit,
         samples, option_word("only", "batch_time"));
   } else if (worse.low > limit) {
     finding.answer = Answer::broken;
-    finding.reason = fmt::format("surely above {}: [{:.3f}, {:.3f}]", limit, worse.low, worse.high);
+    finding.reason =
+        fmt::format("certainly above {}: [{:.3f}, {:.3f}]", limit, worse.low, worse.high);
   } else if (worse.high > limit) {
     finding.answer = Answer::undecided;
     finding.reason = fmt::format("{} lies within the interval [{:.3f}, {:.3f}]; take more samples",
@@ -105,7 +106,7 @@ std::vector<GateFinding> judge(const ResultMatch& match, double limit) {
   }
   if (findings.empty()) {
     findings.push_back({Answer::undecided, "nothing was judged",
-                        "A and B share no time, nor another cost, and nothing with an interval"});
+                        "A and B have no common time or other cost, and nothing with an interval"});
   }
   return findings;
 }

@@ -30,9 +30,8 @@ constexpr const char* kFormat = "d5 journal";
 }
 
 FormatError not_a_journal(const std::string& path) {
-  return FormatError(
-      fmt::format("'{}' is no journal that d5 wrote; remove it, or choose another {}",
-                  printable(path), option_word("out")));
+  return FormatError(fmt::format("'{}' is not a journal of d5; remove it, or choose another {}",
+                                 printable(path), option_word("out")));
 }
 
 std::string line_of(const Json& json) {
@@ -138,7 +137,7 @@ void ResultJournal::resume_results_file(const std::string& how) {
   const Results results = read_results(path_);
   if (!results.run) {
     throw ValueError(
-        fmt::format("'{0}' does not tell of which cases its records are, and {1} cannot go on from "
+        fmt::format("'{0}' does not list the cases of its records, and {1} cannot go on from "
                     "it; choose another {2}, or measure again without {1}",
                     printable(path_), option_word("resume"), option_word("out")));
   }

@@ -63,8 +63,8 @@ Device device_of_code(D5DLDevice device) {
   if (device.device_type == kCpu || device.device_type == kCudaHost) return {};
   if (device.device_type == kCuda)
     return device_from_name(fmt::format("cuda:{}", device.device_id));
-  throw Unsupported(fmt::format("DLPack device type {} is not one that d5 knows; copy to the CPU",
-                                device.device_type));
+  throw Unsupported(
+      fmt::format("DLPack device type {} is unknown to d5; copy to the CPU", device.device_type));
 }
 
 /// Whether the strides are those of a dense row-major array. Strides of dimensions of size 1 do not

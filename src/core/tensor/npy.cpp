@@ -67,7 +67,7 @@ class Reader {
     NpyHeader result = header();
     if (!is_big_endian_) return result;
     throw Unsupported(fmt::format(
-        "'{}' is big-endian, and is used where it lies; write it as little-endian, with "
+        "'{}' is big-endian, and cannot be used in place; write it as little-endian, with "
         "array.astype(array.dtype.newbyteorder('<')), or put it into an .npz",
         printable(file_)));
   }
@@ -84,7 +84,7 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw FormatError(fmt::format("'{}' is no .npy file: {}", printable(file_), what));
+    throw FormatError(fmt::format("'{}' is not a .npy file: {}", printable(file_), what));
   }
 
   std::string_view take(std::size_t count) {
@@ -145,7 +145,7 @@ class Reader {
   [[nodiscard]] Shape shape() const {
     std::string_view rest = rest_of("shape");
     const std::size_t end = rest.find(')');
-    if (rest[0] != '(' || end == rest.npos) refuse("its shape is no tuple");
+    if (rest[0] != '(' || end == rest.npos) refuse("its shape is not a tuple");
     rest = rest.substr(1, end - 1);
     Shape shape;
     while (true) {

@@ -28,7 +28,7 @@ std::string decide() {
   for (const char* variable : {"OMP_WAIT_POLICY", kVariable}) {
     if (const char* chosen = std::getenv(variable)) return fmt::format("{}={}", variable, chosen);
   }
-  if (runtime_is_loaded()) return "as its runtime chose, which was loaded before d5";
+  if (runtime_is_loaded()) return "set by its runtime, which was loaded before d5";
   setenv(kVariable, kTurns, 0);
   return fmt::format("{}={}, set by d5", kVariable, kTurns);
 }

@@ -102,7 +102,7 @@ class Reader {
     place_ = "the file";
     const TraceJson& json = field(file, "otherData", is_object, "an object");
     place_ = "otherData";
-    if (text(json, "format") != "d5 trace") fail("is no trace that d5 wrote");
+    if (text(json, "format") != "d5 trace") fail("is not a trace of d5");
     if (const int schema = number(json, "schema"); schema != Timeline::kSchema) {
       fail(fmt::format("has schema {}, but this d5 reads schema {}; use the d5 that wrote it",
                        schema, Timeline::kSchema));

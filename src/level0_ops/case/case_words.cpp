@@ -102,7 +102,7 @@ void check_name(const CaseLine& one) {
   }
   if (is_shape(name)) {
     throw ValueError(fmt::format(
-        "'{}' is no operator but looks like a shape; put quotes around each whole case: "
+        "'{}' is not an operator but looks like a shape; put quotes around each whole case: "
         "\"Gemm 2x3 3x4\"",
         name));
   }

@@ -118,7 +118,7 @@ double read_real(std::string_view text) {
   if (error == std::errc::result_out_of_range)
     return std::strtod(std::string(text).c_str(), nullptr);
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    throw ValueError(fmt::format("Cast: '{}' is no number", printable(text)));
+    throw ValueError(fmt::format("Cast: '{}' is not a number", printable(text)));
   }
   return value;
 }

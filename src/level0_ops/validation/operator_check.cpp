@@ -23,7 +23,7 @@ std::string no_judge(const OperatorCase& one, const std::string& subject,
     return "it ran, and nothing says what is right: give the values that are expected, as -> {1,2}";
   }
   if (subject != "reference" || options.exact) return {};
-  return "it ran, but the reference is no judge of itself; the ONNX tests are";
+  return "it ran, but the reference cannot judge itself; the ONNX tests do";
 }
 
 std::vector<Measurement> judged_forward(const OperatorCase& one, const std::string& subject,

@@ -159,7 +159,7 @@ TEST_CASE("two ranks become one timeline on one clock") {
   third.merge(all, {.offset_ns = -700, .uncertainty_ns = 5});
   CHECK(third.records.front().name == "first");
   CHECK(third.ranks.back().clock == ClockOffset{-100, 25});
-  CHECK_THROWS_WITH(all.merge(one_span(1, "again")), Contains("both hold rank 1"));
+  CHECK_THROWS_WITH(all.merge(one_span(1, "again")), Contains("both have rank 1"));
 }
 
 TEST_CASE("a clock that drifts is moved by more the later it is, and the file says so") {

@@ -100,7 +100,7 @@ void differentiate(PostTransform transform, const float* transformed, std::span<
 
 void expect_slope(PostTransform transform, std::string_view who) {
   if (transform != PostTransform::softmax_zero && transform != PostTransform::probit) return;
-  throw Unsupported(fmt::format("{}: there is no gradient through {}; leave the transform out", who,
+  throw Unsupported(fmt::format("{}: there is no gradient through {}; omit the transform", who,
                                 kWords[std::size_t(transform)]));
 }
 

@@ -87,7 +87,7 @@ void expect_names(const std::string& source, const Definitions& definitions) {
     if (!name.empty() && std::ranges::all_of(name, is_letter) && (name[0] < '0' || name[0] > '9')) {
       continue;
     }
-    throw ValueError(fmt::format("operators '{}': '{}' is no name of a macro, such as DTYPE",
+    throw ValueError(fmt::format("operators '{}': '{}' is not the name of a macro, such as DTYPE",
                                  printable(source), printable(name)));
   }
 }

@@ -26,7 +26,8 @@ void ask(const onnx::Node& node, const F& function) {
     throw Error(
         fmt::format("{}: threw: {}", onnx::describe(node), printable_message(thrown.what())));
   } catch (...) {
-    throw Error(fmt::format("{}: threw something that is no std::exception", onnx::describe(node)));
+    throw Error(
+        fmt::format("{}: threw something other than a std::exception", onnx::describe(node)));
   }
   if (status == D5_OK) return;
   error.message[sizeof error.message - 1] = '\0';
@@ -277,8 +278,8 @@ class COperator final : public Operator {
     }
     if (!valid) {
       throw ShapeError(
-          fmt::format("{}: its infer function gave element type {} and rank {} with a "
-                      "dimension that is no size",
+          fmt::format("{}: its infer function gave element type {} and rank {} with an "
+                      "invalid dimension",
                       who, output.dtype, output.rank));
     }
     return TensorDesc{DType(output.dtype), shape};

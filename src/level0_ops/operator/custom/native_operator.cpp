@@ -51,7 +51,7 @@ std::string custom_op_from_native(const std::string& framework_name, const std::
   const std::size_t colons = function.find("::");
   if (colons == std::string::npos) {
     throw ValueError(
-        fmt::format("'{}' is no name of a framework's function, expected one as "
+        fmt::format("'{}' is not the name of a framework's function, expected one as "
                     "aten::silu",
                     printable(function)));
   }

@@ -57,7 +57,7 @@ class GroupQueryAttention final : public detail::ComposedOperator {
         view.sliding_window_cache() != 0) {
       throw Unsupported(
           fmt::format("{}: expected no quantized or sliding cache, no smooth softmax and "
-                      "no scores told",
+                      "no output of scores",
                       who));
     }
   }

@@ -24,7 +24,7 @@ using detail::Term;
 void refuse_statistics(const InferContext& context, std::size_t k) {
   if (!context.wants_output(k)) return;
   throw Unsupported(
-      fmt::format("{}: its statistics are not told; leave output {} out", context.who(), k));
+      fmt::format("{}: its statistics are not supported; omit output {}", context.who(), k));
 }
 
 /// input + skip + bias. Shapes: skip may lack the batch, or have 1 there; bias is the last

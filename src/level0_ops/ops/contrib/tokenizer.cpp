@@ -36,7 +36,7 @@ std::int64_t characters(std::string_view text) {
 std::shared_ptr<const RE2> expression(const std::string& pattern, const onnx::Node& node) {
   auto result = std::make_shared<const RE2>(pattern, RE2::Quiet);
   if (result->ok()) return result;
-  throw ValueError(fmt::format("{}: '{}' is no RE2 expression: {}", onnx::describe(node),
+  throw ValueError(fmt::format("{}: '{}' is not an RE2 expression: {}", onnx::describe(node),
                                printable(pattern), printable(result->error())));
 }
 

@@ -105,8 +105,9 @@ class Range final : public ElementwiseOperator {
       using C = Arithmetic<T>;
       size = count(C(start), C(limit), C(delta));
       if (size < 0) {
-        throw ValueError(fmt::format("{}: from {} to {} in steps of {} is no number of elements",
-                                     context.who(), C(start), C(limit), C(delta)));
+        throw ValueError(
+            fmt::format("{}: from {} to {} in steps of {} has no finite number of elements",
+                        context.who(), C(start), C(limit), C(delta)));
       }
     };
     dispatch(RangeTypes{}, context.dtype(RangeView::In::start), context.who(), read);

@@ -48,7 +48,7 @@ class BlockMove : public MovingOperator {
   static void divide(std::int64_t& dim, std::int64_t by, const InferContext& context) {
     if (dim % by != 0) {
       throw ShapeError(
-          fmt::format("{}: a dimension of {} is no multiple of {}", context.who(), dim, by));
+          fmt::format("{}: a dimension of {} is not a multiple of {}", context.who(), dim, by));
     }
     dim /= by;
   }

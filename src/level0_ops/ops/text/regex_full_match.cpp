@@ -22,7 +22,7 @@ class RegexFullMatch final : public MovingOperator {
   explicit RegexFullMatch(const RegexFullMatchView& view)
       : regex_(std::make_shared<RE2>(view.pattern().value_or(""), RE2::Quiet)) {
     if (!regex_->ok()) {
-      throw ValueError(fmt::format("{}: the pattern '{}' is no RE2 expression: {}",
+      throw ValueError(fmt::format("{}: the pattern '{}' is not an RE2 expression: {}",
                                    onnx::describe(view.node()), printable(regex_->pattern()),
                                    printable(regex_->error())));
     }
