@@ -37,7 +37,7 @@ IntegersInput InferContext::integers(
     throw ShapeError(fmt::format("{}: {} is of shape {}, expected a list", who(),
                                  onnx::describe_input(node_, i), to_string(shape(i))));
   }
-  if (shape(i).elements() == 0) return detail::Integers();  // known before anything runs
+  if (shape(i).elements() == 0) return detail::Integers();  // known before running
   const Tensor* tensor = constant(i);
   return tensor ? IntegersInput(detail::integers_of(*tensor, who())) : IntegersInput::untold();
 }

@@ -281,5 +281,5 @@ TEST_CASE("an operator without its inputs is answered with a case that has them"
   }
   CHECK(message_of({"RandomNormal shape=2x3"}).empty());
   CHECK_THAT(message_of({"Relu 2x3", "Gemm 2x3 3x4", "4x5"}),
-             Catch::Contains("'4x5' is no operator") && Catch::Contains("quotes"));
+             Catch::Contains("'4x5' is not an operator") && Catch::Contains("quotes"));
 }

@@ -40,7 +40,7 @@ bool detail::adopt_native_operator(const onnx::Node& node) {
   for (const FindNative& find : finders) {
     OperatorRegistry::Make make = find(node);
     if (!make) continue;
-    // Another thread may have found it, too.
+    // Another thread may have added it already.
     add_custom_operator(node.op_type, {.domain = node.domain}, std::move(make), IfTaken::replace);
     return true;
   }

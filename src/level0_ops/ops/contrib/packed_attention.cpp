@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's Attention and QAttention: projections of one input, and attention among them, as
-// onnxruntime.transformers and onnxruntime.quantization write them.
+// com.microsoft's Attention and QAttention: projections of one input, followed by attention, as
+// written by onnxruntime.transformers and onnxruntime.quantization.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -32,7 +32,7 @@ detail::AttentionAttributes attributes_of(const View& view) {
           .hidden = view.mask_filter_value().value_or(-10000)};
 }
 
-/// Widths of Q, K and V, which lie side by side in `projected`.
+/// Widths of Q, K and V, which are concatenated in `projected`.
 std::vector<std::int64_t> widths(const Composition& c, Term projected,
                                  const std::optional<std::vector<std::int64_t>>& given) {
   const Shape& x = c.shape(projected);
@@ -101,8 +101,8 @@ class PackedAttention final : public detail::ComposedOperator {
   std::optional<std::vector<std::int64_t>> sizes_;
 };
 
-/// The same of a quantized input and quantized weights. Scales and zero points are one number,
-/// those of weights one or one for each column.
+/// PackedAttention with quantized input and weights. Scales and zero points are one number; those
+/// of weights are one or one per column.
 class QuantizedAttention final : public detail::ComposedOperator {
   using View = nodes::QAttention;
   using In = View::In;

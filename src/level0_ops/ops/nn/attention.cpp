@@ -19,7 +19,7 @@ using AttentionView = onnx::nodes::Attention;
 using In = AttentionView::In;
 using detail::AttentionSizes;
 
-/// Its kernel is AttentionKernel, its shapes are AttentionSizes'.
+/// Kernel: AttentionKernel. Shapes: AttentionSizes.
 class Attention final : public Operator {
  public:
   explicit Attention(const AttentionView& view)
@@ -62,8 +62,8 @@ class Attention final : public Operator {
     return {In::Q, In::K, In::V, In::attn_mask, In::past_key, In::past_value};
   }
 
-  /// The two products; of each score its scaling, the softmax's five operations, the mask's sum and
-  /// the cap's three.
+  /// The two products; per score its scaling, the softmax's five operations, the mask's sum and the
+  /// cap's three operations.
   Cost cost(const InferContext& context) const override {
     const AttentionSizes s = sizes(context);
     const double elementwise =
@@ -115,7 +115,7 @@ class Attention final : public Operator {
       }
       detail::expect_shape(context, In::nonpad_kv_seqlen, "nonpad_kv_seqlen", {s.batch});
     }
-    (void)s.scores_shape().elements();  // refuses what cannot be counted
+    (void)s.scores_shape().elements();  // throws if the number of elements overflows
     if (context.has_input(In::attn_mask)) {
       (void)detail::MaskLayout::of(context, In::attn_mask, s, opset_ >= 24);
     }
@@ -127,7 +127,7 @@ class Attention final : public Operator {
                                  .softcap = softcap_,
                                  .shown = shown_,
                                  .softmax = softmax_.value_or(arithmetic)};
-    // Farther away than all keys there is nothing; so no sum with a position can overflow.
+    // Clamped to the number of keys, so that sums with a position do not overflow.
     if (left_ >= 0) rules.window.left = std::min(left_, s.total() + s.queries);
     if (right_ >= 0) rules.window.right = std::min(right_, s.total() + s.queries);
     if (causal_) rules.window.right = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SwiGLU: one half of a layer opens and closes the other.
+// SwiGLU: gated linear unit with Swish.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -30,7 +30,7 @@ struct Gate {
   float alpha;
 };
 
-/// Shapes: A, B and Y are alike; nothing is broadcast.
+/// Shapes: A, B and Y are equal, without broadcasting.
 /// Source: Shazeer, "GLU Variants Improve Transformer" (2020).
 class SwiGlu final : public ElementwiseOperator {
  public:

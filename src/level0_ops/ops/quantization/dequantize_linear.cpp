@@ -56,7 +56,7 @@ class DequantizeKernel final : public Kernel {
         });
   }
 
-  /// A scale's gradient is the sum of (x - zero point) dy over the elements that it scales.
+  /// A scale's gradient is the sum of (x - zero point) dy over its elements.
   void backward(GradContext& context) override {
     double* sums = context.scratch_as<double>();
     std::fill_n(sums, scales_, 0.0);
