@@ -14,7 +14,7 @@
 namespace d5::detail {
 namespace {
 
-// Of addresses alone: pages that may not be touched take no memory.
+// Address space only: inaccessible pages take no memory.
 constexpr std::size_t kForbidden = std::size_t{4} << 20;
 
 }  // namespace

@@ -15,7 +15,8 @@
 namespace d5::detail {
 namespace {
 
-// Bytes, a multiple of every alignment: who writes into them is named, who goes farther crashes.
+// Size in bytes, a multiple of every alignment. Writes to the margin are reported, accesses beyond
+// crash.
 constexpr std::size_t kMargin = 256;
 constexpr std::byte kPattern{0xA5};
 

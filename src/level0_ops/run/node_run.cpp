@@ -10,10 +10,10 @@
 namespace d5 {
 namespace {
 
-/// From here on all are in `Places` or none is.
+/// The last individual index of `Places`.
 constexpr std::size_t kLastPlace = 63;
 
-/// `values`, with null in place of those that `reads` does not name.
+/// `values`, with null for those that are not in `reads`.
 template <class V>
 std::vector<const Value*> visible(const std::vector<V*>& values, Places reads) {
   std::vector<const Value*> result(values.begin(), values.end());
@@ -112,7 +112,7 @@ void NodeRun::take_inputs() {
 
 void NodeRun::renew_inputs() {
   if (target_.device == Device{}) return;
-  synchronise();  // the kernel may still read the old ones
+  synchronise();  // the kernel may still read the old values
   auto input = device_inputs_.begin();
   for (const Value* host : host_inputs_) {
     if (host) (input++)->tensor().copy_from(host->tensor());

@@ -101,9 +101,9 @@ class DequantizeKernel final : public Kernel {
   std::optional<detail::Conversion> read_zeros_, read_gradient_, write_gradient_;
 };
 
-/// Shapes: y as x; for those of scale and zero point see `ScaleLayout`.
+/// Shapes: y as x; scale and zero point as in `ScaleLayout`.
 ///
-/// x has no gradient: quantized types hold none.
+/// x has no gradient, because its type is quantized.
 class DequantizeLinear final : public ElementwiseOperator {
  public:
   explicit DequantizeLinear(const DequantizeLinearView& view)

@@ -46,7 +46,7 @@ class QuantizeKernel final : public Kernel {
   std::optional<detail::Conversion> read_zeros_;
 };
 
-/// Shapes: y as x; for those of scale and zero point see `ScaleLayout`.
+/// Shapes: y as x; scale and zero point as in `ScaleLayout`.
 ///
 /// There is no gradient, because it is zero wherever it is defined.
 class QuantizeLinear final : public ElementwiseOperator {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RegexFullMatch: whether a pattern matches each text as a whole.
+// RegexFullMatch: whether a pattern matches the whole of each text.
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using RegexFullMatchView = onnx::nodes::RegexFullMatch;
 
-/// The pattern is in RE2's syntax, and so is matched in time that is linear in the text.
+/// The pattern has RE2's syntax, so matching takes time linear in the text.
 class RegexFullMatch final : public MovingOperator {
  public:
   explicit RegexFullMatch(const RegexFullMatchView& view)

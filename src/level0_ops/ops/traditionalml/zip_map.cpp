@@ -33,7 +33,7 @@ Map make_map(const detail::ClassLabels& labels, std::vector<Value> values) {
   return result;
 }
 
-/// A map has one value for a key. Throws: ValueError for a label that comes twice.
+/// Checks that labels are unique. Throws: ValueError for a repeated label.
 template <class T>
 void expect_different(std::vector<T> labels, const std::string& who) {
   std::ranges::sort(labels);
