@@ -21,8 +21,8 @@ namespace {
 
 /// Upper and lower case of UTF-8 texts, by the system's tables.
 ///
-/// Each letter becomes one letter: "ß" stays itself in upper case, and a sigma at a word's end is
-/// like any other. Bytes that are not UTF-8 stay as they are.
+/// Each letter maps to one letter: the upper case of "ß" is "ß", and a final sigma is treated like
+/// any other. Bytes that are not UTF-8 are unchanged.
 class LetterCase {
  public:
   /// `locale` is a name such as "tr_TR"; "" means no language, and so does a locale that the system
