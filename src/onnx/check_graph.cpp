@@ -94,8 +94,7 @@ class GraphCheck {
     const auto add = [&](const std::string& name) {
       if (!initializers.insert(name).second) {
         source_.fail(
-            fmt::format("initializer '{}' is there twice, with other data; which one is meant?",
-                        printable(name)));
+            fmt::format("initializer '{}' is defined twice, with different data", printable(name)));
       }
       scope.add(name);
     };
@@ -145,7 +144,7 @@ class GraphCheck {
       for (const std::string& output : node.output()) {
         if (output.empty()) continue;
         if (scope.has(output)) {
-          source_.fail(fmt::format("{} writes '{}', which is there already: a name is given once",
+          source_.fail(fmt::format("{} writes '{}', which exists already: a name is assigned once",
                                    name_in(node), printable(output)));
         }
         scope.add(output);
@@ -179,7 +178,7 @@ class GraphCheck {
     std::set<std::string_view> names;
     for (const auto& attribute : node.attribute()) {
       if (!names.insert(attribute.name()).second) {
-        source_.fail(fmt::format("{}: attribute {} is there twice", name_in(node),
+        source_.fail(fmt::format("{}: attribute {} is given twice", name_in(node),
                                  printable(attribute.name())));
       }
       check(node, attribute, scope, opsets);
@@ -213,12 +212,12 @@ class GraphCheck {
         registry->GetSchema(node.op_type(), schema.since_version() - 1, node.domain());
     const auto* after = registry->GetSchema(node.op_type(), kNewestOpset, node.domain());
     if (before || !after || after->Deprecated()) {
-      source_.fail(fmt::format("{}: opset {} of {} has it no more", name_in(node), version,
+      source_.fail(fmt::format("{}: opset {} of {} no longer has it", name_in(node), version,
                                domain_words(node.domain())));
     }
     source_.note(
-        fmt::format("{} is of opset {}, whose definition ONNX took back for that of opset {}; it "
-                    "is run as opset {} had it",
+        fmt::format("{} is of opset {}, whose definition ONNX replaced by that of opset {}; it "
+                    "runs as in opset {}",
                     name_in(node), version, after->since_version(), version));
     return *after;
   }
@@ -253,7 +252,7 @@ class GraphCheck {
       if (!field.is_filled) continue;
       if (++filled > 1) fail("has several values");
       if (attribute.has_type() && attribute.type() != field.type) {
-        fail("has a value of another type than it says");
+        fail("has a value of another type than declared");
       }
     }
     if (attribute.has_t()) check(attribute.t());

@@ -77,8 +77,8 @@ class Counter {
   void count_argument(const ::onnx::AttributeProto& attribute, const std::string& who,
                       const std::string& function) {
     if (attribute.has_g() || attribute.graphs_size() > 0) {
-      source_.refuse(fmt::format("{} gives a graph to function '{}'; only values can be given", who,
-                                 printable(function)));
+      source_.refuse(fmt::format("{} passes a graph to function '{}'; only values can be passed",
+                                 who, printable(function)));
     }
     largest_argument = std::max<std::uint64_t>(largest_argument, attribute.ByteSizeLong());
   }

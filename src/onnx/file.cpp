@@ -71,9 +71,8 @@ void expect_types_of_outputs(const ::onnx::GraphProto& graph) {
   for (const auto& output : graph.output()) {
     if (output.type().value_case() != ::onnx::TypeProto::VALUE_NOT_SET) continue;
     throw Unsupported(fmt::format(
-        "model '{}': a file must declare the type of output '{}', and ONNX's rules do not tell it: "
-        "an "
-        "operator that ONNX does not have stands before it; give all inputs fixed sizes",
+        "model '{}': a file must declare the type of output '{}', and ONNX's rules cannot infer "
+        "it, because of an operator that ONNX does not have; give all inputs fixed sizes",
         printable(graph.name()), printable(output.name())));
   }
 }

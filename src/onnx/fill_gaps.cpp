@@ -170,7 +170,7 @@ class Gaps {
       graph.mutable_initializer()->DeleteSubrange(*i, 1);
     }
     if (!twice.empty()) {
-      source_.note(fmt::format("initializers there twice, with the same data: {}", shown(twice)));
+      source_.note(fmt::format("initializers defined twice, with the same data: {}", shown(twice)));
     }
     if (unnamed > 0) {
       source_.note(
@@ -257,7 +257,7 @@ class Gaps {
     for (const auto& entry : model_.metadata_props()) {
       if (keys.insert(entry.key()).second) continue;
       source_.note(
-          fmt::format("metadata '{}' is there twice; the last is kept", printable(entry.key())));
+          fmt::format("metadata '{}' is given twice; the last is kept", printable(entry.key())));
     }
   }
 

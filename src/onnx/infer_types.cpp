@@ -108,7 +108,7 @@ class GraphTypes final : public ::onnx::GraphInferencer {
       const std::vector<const TypeProto*>& inputs,
       const std::vector<const ::onnx::TensorProto*>& /*input_data*/) override {
     if (inputs.size() > std::size_t(graph_.input_size())) {
-      throw std::runtime_error("a subgraph has fewer inputs than its operator gives");
+      throw std::runtime_error("a subgraph has fewer inputs than its operator passes");
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i]) continue;

@@ -95,7 +95,7 @@ class GraphReader {
   Attribute read_attribute(const AttributeProto& proto, const std::string& node) {
     const std::string who = fmt::format("{}: attribute {}", node, printable(proto.name()));
     if (!proto.ref_attr_name().empty()) {
-      source_.fail(fmt::format("{} refers to an attribute of a function, but stands in none", who));
+      source_.fail(fmt::format("{} refers to an attribute of a function, but is not in one", who));
     }
     const auto list = [](const auto& field, auto&& read_one) {
       std::vector<decltype(read_one(field[0]))> result;
@@ -130,7 +130,7 @@ class GraphReader {
       case AttributeProto::TYPE_PROTOS:
         return list(proto.type_protos(), [&](const auto& t) { return read_type(t, source_, who); });
       case AttributeProto::SPARSE_TENSORS:
-        source_.refuse(who + " is a list of sparse tensors, which no operator of ONNX takes");
+        source_.refuse(who + " is a list of sparse tensors, which no ONNX operator supports");
       case AttributeProto::UNDEFINED:
         break;
     }

@@ -49,7 +49,7 @@ std::vector<std::string> files(const fs::path& folder, std::string_view prefix) 
   std::vector<std::string> result;
   for (const auto& [number, path] : numbered(folder, prefix, ".pb")) {
     if (number != result.size()) {
-      throw FormatError(fmt::format("'{}' has no {}{}.pb, but a later one",
+      throw FormatError(fmt::format("'{}' lacks {}{}.pb, but has a later one",
                                     printable(folder.string()), prefix, result.size()));
     }
     result.push_back(path);

@@ -37,7 +37,7 @@ const ::onnx::TrainingInfoProto& only_step(const ::onnx::ModelProto& proto,
   for (const auto& info : proto.training_info()) {
     if (info.algorithm().node().empty()) continue;
     if (found) {
-      source.refuse("it has several training algorithms, expected one; leave one of them in it");
+      source.refuse("it has several training algorithms, expected one");
     }
     found = &info;
   }

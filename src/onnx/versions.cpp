@@ -65,7 +65,7 @@ std::map<std::string, int> read_imports(Imports& imports, const Source& source,
 void refuse_experimental(const ::onnx::NodeProto& node, const Source& source) {
   if (!::onnx::checker::check_is_experimental_op(node)) return;
   source.refuse(
-      fmt::format("node '{}' is a {}, an experimental operator that ONNX took back; "
+      fmt::format("node '{}' is a {}, an experimental operator that ONNX removed; "
                   "export the model with a newer exporter",
                   printable(node.name()), printable(node.op_type())));
 }

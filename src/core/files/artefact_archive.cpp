@@ -61,7 +61,7 @@ class Unpacking {
     const fs::path name = given ? given : "";
     const auto kind = archive_entry_filetype(entry);
     if ((kind != AE_IFREG && kind != AE_IFDIR) || archive_entry_hardlink(entry)) {
-      fail(fmt::format("'{}' is a link or a device; files and folders alone are unpacked",
+      fail(fmt::format("'{}' is a link or a device; only files and folders are unpacked",
                        printable(name.string())));
     }
     bool leads_out = name.empty() || name.is_absolute();
@@ -116,7 +116,7 @@ std::string ArtefactStore::unpack(const std::string& sha256, std::uint64_t most_
                                   const Interrupt& interrupt) const {
   const detail::ArtefactPlaces places(folder_);
   const std::string file = path_of(sha256);
-  if (!has(sha256)) throw IoError(fmt::format("no artefact {} is there; fetch it first", sha256));
+  if (!has(sha256)) throw IoError(fmt::format("artefact {} is missing; fetch it first", sha256));
   const fs::path folder = places.unpacked(sha256);
   const detail::FileLock lock(places.lock(sha256), interrupt);
   std::error_code ignored;

@@ -48,10 +48,10 @@ void expect_space(const fs::path& folder, const Asset& asset) {
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
   if (error || space.available >= asset.bytes) return;
-  throw IoError(fmt::format(
-      "'{}' has {} bytes, and where artefacts are kept, in '{}', are {} free; 'd5 artefact gc' "
-      "removes some, D5_CACHE_DIR names another folder",
-      printable(asset.name), asset.bytes, printable(folder.string()), space.available));
+  throw IoError(
+      fmt::format("'{}' has {} bytes, but the folder of artefacts, '{}', has {} free; 'd5 artefact "
+                  "gc' removes some, D5_CACHE_DIR selects another folder",
+                  printable(asset.name), asset.bytes, printable(folder.string()), space.available));
 }
 
 /// Removes an abandoned partial transfer, unless another process resumes it.

@@ -69,10 +69,10 @@ std::size_t GzipReader::read(void* to, std::size_t count) {
     if (status == Z_STREAM_END) {
       stream_->ended = true;
     } else if (status == Z_BUF_ERROR || (status == Z_OK && z.avail_in == 0 && z.avail_out > 0)) {
-      throw FormatError(fmt::format("'{}' ends in the middle of its packed stream; fetch it again",
-                                    printable(file_)));
+      throw FormatError(fmt::format(
+          "'{}' ends in the middle of its compressed stream; fetch it again", printable(file_)));
     } else if (status != Z_OK) {
-      throw FormatError(fmt::format("'{}' holds a broken packed stream ({}); fetch it again",
+      throw FormatError(fmt::format("'{}' has a broken compressed stream ({}); fetch it again",
                                     printable(file_), z.msg ? z.msg : "no details"));
     }
   }

@@ -96,7 +96,7 @@ class BmpReader {
                                        (depth_ == 16 || depth_ == 32);
     if (known) return;
     throw Unsupported(fmt::format(
-        "image: a BMP image of {} bits a pixel and compression {} is not decoded; convert it",
+        "image: a BMP image of {} bits per pixel and compression {} is not decoded; convert it",
         depth_, compression_));
   }
 

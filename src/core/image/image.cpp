@@ -136,10 +136,10 @@ ImageSize ImageDecoder::open(std::span<const std::byte> bytes, std::int64_t most
 bool ImageDecoder::scales() const { return reader_ && reader_->scales(); }
 
 void ImageDecoder::check(const ImagePart& part) const {
-  if (!reader_) throw ValueError("image: no image is open that was not read yet; open one");
+  if (!reader_) throw ValueError("image: no unread image is open; open one");
   const auto& [top, left, height, width, eighths] = part;
   if (eighths < 1 || eighths > 8 || (eighths != 8 && !reader_->scales())) {
-    throw ValueError(fmt::format("image: {}/8 of its size was asked for, expected {}", eighths,
+    throw ValueError(fmt::format("image: {}/8 of its size was requested, expected {}", eighths,
                                  reader_->scales() ? "1/8 to 8/8" : "8/8 of this format"));
   }
   const ImageSize all = scaled(size_, eighths);
@@ -147,7 +147,7 @@ void ImageDecoder::check(const ImagePart& part) const {
                       top <= all.height - height && width <= all.width && left <= all.width - width;
   if (!inside) {
     throw ValueError(
-        fmt::format("image: {} x {} pixels from row {}, column {} of {} x {} were asked for",
+        fmt::format("image: {} x {} pixels from row {}, column {} of {} x {} were requested",
                     height, width, top, left, all.height, all.width));
   }
 }
@@ -155,7 +155,7 @@ void ImageDecoder::check(const ImagePart& part) const {
 void ImageDecoder::read(const ImagePart& part, std::span<std::uint8_t> rgb) {
   check(part);
   if (std::int64_t(rgb.size()) != 3 * part.height * part.width) {
-    throw ValueError(fmt::format("image: {} x {} pixels were asked for into {} values, expected {}",
+    throw ValueError(fmt::format("image: {} x {} pixels were requested into {} values, expected {}",
                                  part.height, part.width, rgb.size(),
                                  3 * part.height * part.width));
   }

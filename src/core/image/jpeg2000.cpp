@@ -110,7 +110,7 @@ void expect_plain(const opj_image_t& image) {
   if (plain) return;
   throw Unsupported(fmt::format(
       "image: a JPEG 2000 image of {} channels in color space {} is not decoded, only gray and RGB "
-      "of one sample a pixel; convert it",
+      "with one sample per pixel; convert it",
       image.numcomps, int(image.color_space)));
 }
 

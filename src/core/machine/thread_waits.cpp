@@ -119,16 +119,16 @@ std::string absence_of_waits(Tells tells) {
     case Tells::waits:
       return "";
     case Tells::pressure:
-      return "the system tells no thread's wait for a processor (/proc/self/schedstat); the "
-             "pressure on all processors (/proc/pressure/cpu) stands for it";
+      return "the system does not count threads' waits for a processor (/proc/self/schedstat); the "
+             "pressure on all processors (/proc/pressure/cpu) is used instead";
     case Tells::preemptions:
-      return "the system tells no thread's wait for a processor (/proc/self/schedstat) and no "
-             "pressure (/proc/pressure/cpu); involuntary switches stand for them";
+      return "the system does not count threads' waits for a processor (/proc/self/schedstat), nor "
+             "pressure (/proc/pressure/cpu); involuntary switches are used instead";
     case Tells::nothing:
       break;
   }
-  return "the system tells nothing of its scheduler (/proc/self/schedstat, /proc/pressure/cpu): "
-         "a wait for a processor is not seen";
+  return "the system has no scheduler statistics (/proc/self/schedstat, /proc/pressure/cpu): waits "
+         "for a processor are not detected";
 }
 
 ThreadWaits::Span::~Span() {

@@ -187,7 +187,7 @@ std::vector<Measurement> IsolatedWorker::run(std::size_t number,
     throw;
   }
   try {
-    return results_from_json(text, "answer of a process of its own").measurements;
+    return results_from_json(text, "answer of an isolated process").measurements;
   } catch (const FormatError& error) {
     failed.reason = error.what();
     return {failed};

@@ -64,7 +64,7 @@ std::string slowness(const MachineEvidence& seen) {
   }
   const double median = summarise(seen.speeds).median;
   if (seen.best_speed <= kMuchSlower * median) return "";
-  return fmt::format("the processor computed at {:.0f}% of the speed that it has shown before",
+  return fmt::format("the processor computed at {:.0f}% of its highest known speed",
                      100 * median / seen.best_speed);
 }
 
@@ -155,9 +155,10 @@ void judge_shared_moment(Measurement& ratio, const MachineEvidence& subject,
   const double one = subject.waited.share(), other = base.waited.share();
   const double less = std::min(one, other), more = std::max(one, other);
   if (more <= kAlike * less + kHardlyWaited) return;
-  mistrust(ratio, fmt::format("other work met one side alone: its threads waited for a processor "
-                              "{:.0f}% of the time, the other's {:.0f}%",
-                              100 * more, 100 * less));
+  mistrust(ratio,
+           fmt::format("other work affected only one side: its threads waited for a processor "
+                       "{:.0f}% of the time, the other's {:.0f}%",
+                       100 * more, 100 * less));
 }
 
 }  // namespace d5::detail

@@ -241,7 +241,7 @@ std::vector<WorkPiece> matching(const std::vector<WorkPiece>& pieces,
                                  printable(expression), error.what()));
   }
   if (chosen.empty()) {
-    throw ValueError(fmt::format("{} '{}' fits none of {}; {} names them", option_word("filter"),
+    throw ValueError(fmt::format("{} '{}' matches none of {}; {} lists them", option_word("filter"),
                                  printable(expression), pieces.size(), option_word("list")));
   }
   return chosen;
@@ -249,8 +249,8 @@ std::vector<WorkPiece> matching(const std::vector<WorkPiece>& pieces,
 
 WorkDone run_work(const std::vector<WorkPiece>& pieces, const WorkOptions& options) {
   if (options.resume && options.out.empty()) {
-    throw ValueError(fmt::format("{} needs {}, the results that it goes on with",
-                                 option_word("resume"), option_word("out", "FILE.json")));
+    throw ValueError(fmt::format("{} needs {}, the results to resume", option_word("resume"),
+                                 option_word("out", "FILE.json")));
   }
   detail::WorkRun run(pieces, options.interrupt, options.on_records);
   using enum ResultJournal::Begin;

@@ -35,7 +35,7 @@ OwnedProcess::OwnedProcess(pid_t process, std::function<int()> wait)
   const int reason = errno;
   kill();
   take_end();
-  throw IoError(fmt::format("a process of its own cannot be watched: {}", std::strerror(reason)));
+  throw IoError(fmt::format("a child process cannot be watched: {}", std::strerror(reason)));
 }
 
 OwnedProcess::~OwnedProcess() {

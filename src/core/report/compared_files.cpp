@@ -116,8 +116,8 @@ ComparedFiles compare_files(const std::string& a, const std::string& b,
   if (match.pairs.empty()) {
     throw ValueError(
         fmt::format("compare: no measurement is in both '{}' and '{}'; they must agree "
-                    "in subject and metric, and where one holds several frameworks, ranks, "
-                    "threads, batches or caches, in these",
+                    "in subject and metric, and if one has several frameworks, ranks, threads, "
+                    "batches or caches, also in these",
                     printable(a), printable(b)));
   }
   ComparedFiles both{.report = {.title = fmt::format("{} and {}", a, b), .pairs = {}},

@@ -164,8 +164,8 @@ std::vector<std::string> warnings(const Environment& environment) {
   }
   if (environment.processor_limit > 0 &&
       environment.processor_limit < environment.hardware_threads) {
-    result.push_back(
-        fmt::format("a quota of {:.2g} processors stops longer runs", environment.processor_limit));
+    result.push_back(fmt::format("a quota of {:.2g} processors throttles longer runs",
+                                 environment.processor_limit));
   }
   if (environment.pinning.starts_with("none")) result.push_back("threads are not pinned to cores");
   const std::string unseen = detail::absence_of_waits(detail::read_scheduler().tells);
@@ -173,7 +173,7 @@ std::vector<std::string> warnings(const Environment& environment) {
   if (Trace::on()) result.push_back("a trace was recorded: times contain what that costs");
   if (environment.build_type == "Debug" || environment.build_type.empty() ||
       environment.flags.find("-fsanitize") != std::string::npos) {
-    result.push_back("d5 was not built for speed: use the release preset");
+    result.push_back("d5 is not an optimized build: use the release preset");
   }
   return result;
 }

@@ -35,9 +35,8 @@ void judge_interval(GateFinding& finding, const Interval& worse, double limit,
   if (!(worse.low <= worse.high)) {
     finding.answer = Answer::undecided;
     finding.reason = fmt::format(
-        "too few samples for an interval: {}; take 30 or more, or of a run that is timed once "
-        "judge "
-        "what it measured often ({})",
+        "too few samples for an interval: {}; take 30 or more, or for a run that is timed once, "
+        "judge a metric with many samples ({})",
         samples, option_word("only", "batch_time"));
   } else if (worse.low > limit) {
     finding.answer = Answer::broken;

@@ -116,9 +116,8 @@ void ResultJournal::replace() const {
   std::int64_t bytes = 0;
   const auto lines = lines_in(read_file(journal_), journal_, bytes);
   if (lines.size() <= 1 || lines.back().contains("ended")) return;
-  throw ValueError(
-      fmt::format("'{}' holds {} pieces of a run that was killed; {} goes on from it, or remove it",
-                  printable(journal_), lines.size() - 1, option_word("resume")));
+  throw ValueError(fmt::format("'{}' has {} pieces of a killed run; {} resumes it, or remove it",
+                               printable(journal_), lines.size() - 1, option_word("resume")));
 }
 
 void ResultJournal::resume(const std::string& how) {
@@ -186,8 +185,8 @@ void ResultJournal::finish(Results results, End end) {
     write_results(results, path_);
   } catch (const IoError& error) {
     if (file_ < 0 || size_ == 0) throw;  // no earlier pieces to keep
-    throw IoError(fmt::format("{}; what was measured is in '{}', and {} goes on from it",
-                              error.what(), printable(journal_), option_word("resume")));
+    throw IoError(fmt::format("{}; the measurements are in '{}', and {} resumes them", error.what(),
+                              printable(journal_), option_word("resume")));
   }
   if (file_ < 0) return;
   if (end == End::whole) {

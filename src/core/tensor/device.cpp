@@ -75,7 +75,7 @@ std::vector<DeviceInfo> devices() {
   if (!detail::device_table().memory(DeviceKind::cuda)) {
     result.push_back({.device = {DeviceKind::cuda, 0},
                       .present = false,
-                      .reason = "no plug-in brings it (D5_PLUGIN_PATH)"});
+                      .reason = "no plug-in provides it (D5_PLUGIN_PATH)"});
   }
   for (auto& info : detail::device_table().devices()) result.push_back(std::move(info));
   return result;

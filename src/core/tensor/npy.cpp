@@ -153,7 +153,7 @@ class Reader {
       if (rest.empty()) return shape;
       std::int64_t size = 0;
       const auto [next, error] = std::from_chars(rest.data(), rest.data() + rest.size(), size);
-      if (error != std::errc() || size < 0) refuse("its shape holds something else than sizes");
+      if (error != std::errc() || size < 0) refuse("its shape contains something other than sizes");
       shape.push_back(size);
       rest.remove_prefix(std::size_t(next - rest.data()));
     }

@@ -27,8 +27,7 @@ std::int64_t Shape::elements(std::size_t begin, std::size_t end) const {
       zero = true;
     } else if (__builtin_mul_overflow(product, size, &product)) {
       throw ShapeError(
-          fmt::format("shape {} is too large: its sizes, but for zeros, multiply to more than "
-                      "2^63 - 1",
+          fmt::format("shape {} is too large: the product of its nonzero sizes exceeds 2^63 - 1",
                       to_string(*this)));
     }
   }

@@ -142,8 +142,8 @@ std::size_t Tensor::bytes() const {
 
 void Tensor::throw_wrong_type(DType asked) const {
   if (desc_.device != Device{}) {
-    throw Unsupported(fmt::format(
-        "tensor is {}: the host cannot read it there; copy({{}}) brings it", to_string(desc_)));
+    throw Unsupported(fmt::format("tensor is {}: the host cannot read it there; use copy({{}})",
+                                  to_string(desc_)));
   }
   if (desc_.layout != Layout::row_major) {
     throw Unsupported(fmt::format(

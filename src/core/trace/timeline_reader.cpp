@@ -44,7 +44,7 @@ class Reader {
     try {
       add_metadata(TraceJson::parse(text, each));
     } catch (const TraceJson::parse_error& error) {
-      throw FormatError(fmt::format("{}: no JSON at byte {}; the file is cut short or damaged",
+      throw FormatError(fmt::format("{}: invalid JSON at byte {}; the file is truncated or damaged",
                                     who_, error.byte));
     } catch (const TraceJson::out_of_range&) {
       throw FormatError(fmt::format("{}: a number is too large for any type", who_));

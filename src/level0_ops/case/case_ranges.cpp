@@ -147,7 +147,7 @@ std::vector<ExpandedLine> without_ranges(const std::string& line) {
     if (cases > kMostCases) refuse_number(*word);
     names.push_back(std::move(name));
   }
-  if (names.empty()) refuse(*keyword, "names behind it, as m=64,128");
+  if (names.empty()) refuse(*keyword, "names after it, as m=64,128");
   std::string_view text = std::string_view(line).substr(0, keyword->column);
   text = text.substr(0, text.find_last_not_of(' ') + 1);
   const Template problem(text, names);

@@ -84,7 +84,7 @@ void expect_inputs(const CaseLine& one) {
   }
   const std::string example = example_of(one.node);
   throw ValueError(fmt::format(
-      "case '{}' lacks {}; the shapes of inputs stand behind the operator, in the same quotes{}",
+      "case '{}' lacks {}; the shapes of inputs follow the operator, within the same quotes{}",
       printable(one.line), fmt::join(names, ", "),
       example.empty() ? "" : fmt::format(": \"{}\"", example)));
 }
@@ -97,8 +97,8 @@ void check_name(const CaseLine& one) {
   onnx::Node newest = one.node;
   newest.opset = onnx::newest_opset(newest.domain);
   if (onnx::schema_of(newest)) {
-    throw NotFound(fmt::format("operator {} is not in opset {}, but in opset {}: leave '@{}' out",
-                               name, one.node.opset, newest.opset, one.node.opset));
+    throw NotFound(fmt::format("operator {} is not in opset {}, but in opset {}: omit '@{}'", name,
+                               one.node.opset, newest.opset, one.node.opset));
   }
   if (is_shape(name)) {
     throw ValueError(fmt::format(

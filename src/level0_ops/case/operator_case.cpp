@@ -194,7 +194,7 @@ OperatorCase parse(const std::string& line, std::uint64_t seed, Inputs inputs) {
   int outputs = schema ? std::max(1, schema->least_outputs) : 1;
   const auto arrow = std::ranges::find(words, "->", &Word::text);
   const std::vector<Word> expected(arrow == words.end() ? arrow : arrow + 1, words.end());
-  if (arrow != words.end() && expected.empty()) refuse(*arrow, "outputs behind it, as {1,2}");
+  if (arrow != words.end() && expected.empty()) refuse(*arrow, "outputs after it, as {1,2}");
   words.erase(arrow, words.end());
   outputs = std::max(outputs, int(expected.size()));
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -294,7 +294,7 @@ std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed,
     }
   }
   if (cases.empty()) {
-    throw FormatError(fmt::format("'{}' holds no case, expected one a line", printable(path)));
+    throw FormatError(fmt::format("'{}' has no case, expected one per line", printable(path)));
   }
   const auto is_refused = [](const CaseLine& one) { return !one.refusal.empty(); };
   if (std::ranges::all_of(cases, is_refused)) throw FormatError(cases.front().refusal);

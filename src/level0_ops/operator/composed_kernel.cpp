@@ -133,10 +133,10 @@ class ComposedKernel final : public Kernel {
     const bool is_written = entry.output >= 0 && context.wants_output(std::size_t(entry.output));
     if (entry.input >= 0 || entry.own || is_written) return term;
     if (!entry.desc.is_static()) {
-      throw Unsupported(fmt::format(
-          "{}: the size of a value that it computes on the way is known only while it runs; give "
-          "as constants what decides it",
-          context.who()));
+      throw Unsupported(
+          fmt::format("{}: the size of an intermediate value is known only at run time; make the "
+                      "inputs that determine it constant",
+                      context.who()));
     }
     if (context.wants_backward()) {
       term.room = Room{.saved = context.save(entry.desc.tensor)};

@@ -200,7 +200,7 @@ Conversion::Conversion(DType from, DType to, ConversionRules rules) : rules_(rul
       convert_ = convert_numbers<T>;
       dispatch(PlainTypes{}, to, "Cast", [&]<class U>() { write_ = write_numbers<Wide<T>, U>; });
     } else if constexpr (is_complex<T>) {
-      throw Unsupported("Cast: complex numbers have no text in ONNX; take their parts apart first");
+      throw Unsupported("Cast: complex numbers have no text in ONNX; split them into parts first");
     } else {
       convert_ = write_texts<T>;
     }

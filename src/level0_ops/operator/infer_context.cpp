@@ -44,8 +44,8 @@ IntegersInput InferContext::integers(
 
 const std::vector<std::int64_t>& IntegersInput::values() const {
   if (values_) return *values_;
-  throw ContractError(given_ ? "an operator reads integers that only running tells"
-                             : "an operator reads integers that were left out");
+  throw ContractError(given_ ? "an operator reads integers that are known only at run time"
+                             : "an operator reads omitted integers");
 }
 
 }  // namespace d5

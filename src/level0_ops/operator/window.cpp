@@ -176,10 +176,9 @@ Window WindowAttributes::resolve_transposed(const Shape& input,
       axis.input = full - axis.pad_begin - axis.pad_end;
     }
     if (axis.input < 1) {
-      throw ShapeError(
-          fmt::format("{}: the output would have {} elements along spatial dimension {}; lessen "
-                      "the pads",
-                      who, axis.input, i));
+      throw ShapeError(fmt::format(
+          "{}: the output would have {} elements along spatial dimension {}; reduce the pads", who,
+          axis.input, i));
     }
   }
   return window;

@@ -157,10 +157,9 @@ void NodeRun::check_outputs() const {
     if (!planned_outputs_[k]) continue;
     const Value& value = *outputs_[k];
     if (value.is_tensor() && value.tensor().raw() == planned_outputs_[k]) continue;
-    throw ContractError(
-        fmt::format("{}: the kernel of {} replaced output {}, which was planned for it; it has to "
-                    "write into it",
-                    onnx::describe(node_), framework(), k));
+    throw ContractError(fmt::format(
+        "{}: the kernel of {} replaced output {}, which was planned for it; it must write to it",
+        onnx::describe(node_), framework(), k));
   }
 }
 

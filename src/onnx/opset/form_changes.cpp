@@ -51,7 +51,7 @@ void convert_paddings(OpsetStep& step, Node node) {
 void convert_norm(OpsetStep& step, Node node) {
   if (const auto p = taken<float>(node, "p")) {
     if (*p != std::floor(*p)) {
-      refuse_conversion(node, fmt::format("p is {}, and from opset 2 on it is a whole number", *p));
+      refuse_conversion(node, fmt::format("p is {}, and from opset 2 on it is an integer", *p));
     }
     node.attributes["p"] = std::int64_t(*p);
   }

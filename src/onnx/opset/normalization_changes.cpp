@@ -82,9 +82,11 @@ void convert_spatial(OpsetStep& step, Node node) {
 void convert_training(OpsetStep& step, Node node) {
   for (std::size_t i = 3; i < node.outputs.size(); ++i) {
     if (!node.has_output(i) || !step.is_read(node.outputs[i])) continue;
-    refuse_conversion(node, fmt::format("its output '{}' is the batch's own statistic, which no "
-                                        "opset from 14 on gives out",
-                                        printable(node.outputs[i])));
+    refuse_conversion(
+        node,
+        fmt::format(
+            "its output '{}' is the batch's statistic, which is not an output from opset 14 on",
+            printable(node.outputs[i])));
   }
   if (node.outputs.size() > 3) node.outputs.resize(3);
   if (node.has_output(1) || node.has_output(2)) {
@@ -104,8 +106,8 @@ void convert_groups(OpsetStep& step, Node node) {
                              : nullptr;
   if (!groups || *groups < 1 || !channels) {
     refuse_conversion(node,
-                      "how many channels it has is not known, and from opset 21 on each has "
-                      "a scale; declare the shapes of all inputs");
+                      "the number of channels is unknown, and from opset 21 on each has a scale; "
+                      "declare the shapes of all inputs");
   }
   using Integers = std::vector<std::int64_t>;
   const std::string& y = node.outputs.front();

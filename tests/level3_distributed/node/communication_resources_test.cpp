@@ -195,7 +195,7 @@ TEST_CASE("resources that cannot be are refused") {
       {"threads=many", "no whole number"},
       {"cores=100000", "core 100000 does not exist; the process may use"},
       {"waiting=doze", "expected one of usual, spin, yield, sleep"},
-      {"poll=soon", "no time"},
+      {"poll=soon", "not a duration"},
       {"speed=1", "there is no 'speed'"},
   }));
   CHECK_THROWS_AS(resources_of(words), ValueError);

@@ -75,8 +75,8 @@ std::vector<Term> split(Composition& c, Term x, std::int64_t axis,
 void refuse_shared_cache(const InferContext& context, std::size_t input) {
   if (!context.has_input(input)) return;
   throw Unsupported(
-      fmt::format("{}: {} is given, which is for a cache that past and present share; "
-                  "leave it out, and give the past as it is",
+      fmt::format("{}: {} is given, for a cache that past and present share; omit it, and give the "
+                  "past as it is",
                   context.who(), onnx::describe_input(context.node(), input)));
 }
 

@@ -35,7 +35,7 @@ inline constexpr bool kSlopesOfOthers = requires { F::kSlopesOfOthers; };
 template <std::integral T>
 void expect_no_zeros(std::span<const T> divisors, const onnx::Node& node) {
   if (std::find(divisors.begin(), divisors.end(), T(0)) == divisors.end()) return;
-  throw ValueError(onnx::describe(node) + ": integers are divided by zero");
+  throw ValueError(onnx::describe(node) + ": integer division by zero");
 }
 
 template <class F, class T>

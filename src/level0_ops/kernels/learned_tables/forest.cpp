@@ -39,7 +39,7 @@ class Forest::Layout {
       if (child.is_leaf) continue;
       const Visit& visit = visits_[std::size_t(child.place)];
       if (visit.is_open) {
-        throw ValueError(fmt::format("{}: node {} leads back to node {}; a tree has no circles",
+        throw ValueError(fmt::format("{}: node {} leads back to node {}; a tree has no cycles",
                                      who_, step.node, child.place));
       }
       if (visit.place < 0) enter(child.place);

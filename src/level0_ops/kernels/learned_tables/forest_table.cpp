@@ -86,7 +86,7 @@ class TableReader {
     const Name name{table_.tree_ids[i], id};
     const auto found = places_.find(name);
     if (found == places_.end()) {
-      throw ValueError(fmt::format("{}: node {} of tree {} leads to node {}, which is not there",
+      throw ValueError(fmt::format("{}: node {} of tree {} leads to node {}, which does not exist",
                                    who_, table_.node_ids[i], name.first, id));
     }
     has_parent_.insert(name);
@@ -124,7 +124,7 @@ class TableReader {
     for (std::size_t i = 0; i < table_.vote_nodes.size(); ++i) {
       const auto found = places_.find({table_.vote_trees[i], table_.vote_nodes[i]});
       if (found == places_.end()) {
-        throw ValueError(fmt::format("{}: a vote is of node {} of tree {}, which is not there",
+        throw ValueError(fmt::format("{}: a vote is of node {} of tree {}, which does not exist",
                                      who_, table_.vote_nodes[i], table_.vote_trees[i]));
       }
       if (!found->second.is_leaf) continue;

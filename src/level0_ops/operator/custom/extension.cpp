@@ -84,8 +84,8 @@ std::string load_extension(const std::string& path) {
   if (!is_plugin && !dlsym(library, "d5_custom_operators")) {
     dlclose(library);
     throw Unsupported(
-        fmt::format("library '{}' holds nothing for d5: neither D5_FRAMEWORK_PLUGIN nor "
-                    "d5_custom_operators (d5/abi.h) stands in it",
+        fmt::format("library '{}' has nothing for d5: it defines neither D5_FRAMEWORK_PLUGIN nor "
+                    "d5_custom_operators (d5/abi.h)",
                     printable(path)));
   }
   if (is_plugin) {

@@ -40,7 +40,7 @@ Term weights(Composition& c, std::size_t weights, std::size_t scale, std::size_t
     const Shape& given = c.context().shape(i);
     if (w.rank() == 3 && (given == Shape{w[0]} || given == Shape{w[0], w[2]})) return;
     throw ShapeError(fmt::format(
-        "{}: {} is {} beside {} of {}; expected one number a direction, or one a column of it",
+        "{}: {} is {} beside {} of {}; expected one number per direction, or one per column",
         c.context().who(), onnx::describe_input(c.context().node(), i), to_string(given),
         onnx::describe_input(c.context().node(), weights), to_string(w)));
   };

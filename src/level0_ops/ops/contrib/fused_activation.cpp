@@ -40,8 +40,7 @@ onnx::Node plain(const onnx::Node& node, const std::string& op_type) {
   const std::size_t most = op_type == "Conv" ? kZ + 1 : kZ;
   if (node.inputs.size() > most) {
     throw Unsupported(
-        fmt::format("{}: it has {} inputs, expected at most {}; add others by a "
-                    "Sum of their own",
+        fmt::format("{}: it has {} inputs, expected at most {}; add others by a separate Sum",
                     onnx::describe(node), node.inputs.size(), most));
   }
   onnx::Node result = node;
@@ -135,7 +134,7 @@ std::unique_ptr<Kernel> planned_in_place(const PlanContext& context, const Meani
   std::unique_ptr<Kernel> kernel = function.op->plan(own);
   if (kernel->traits().in_place_output != 0 || !own.saved().empty()) {
     throw Unsupported(
-        fmt::format("{}: {} cannot write where it reads", context.who(), function.node.op_type));
+        fmt::format("{}: {} cannot work in place", context.who(), function.node.op_type));
   }
   scratch_bytes = std::max(scratch_bytes, own.scratch_bytes());
   return kernel;
@@ -273,8 +272,8 @@ class FusedActivation final : public Operator {
     }
     if (z.shape != y.shape) {
       throw ShapeError(
-          fmt::format("{}: Z is {}, expected {}, the shape of the output; what is "
-                      "broadcast, an Add of its own adds",
+          fmt::format("{}: Z is {}, expected {}, the shape of the output; add broadcast tensors by "
+                      "a separate Add",
                       context.who(), to_string(z.shape), to_string(y.shape)));
     }
   }

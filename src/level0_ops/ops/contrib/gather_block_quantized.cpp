@@ -45,8 +45,8 @@ class GatherBlockQuantized final : public detail::ComposedOperator {
     const bool is_packed = c.context().dtype(In::data) == DType::uint8;
     if (is_packed && bits_ != 8 && from + 1 == rank) {
       throw Unsupported(
-          fmt::format("{}: gather_axis is {}, along which several elements lie in a "
-                      "byte; expected another dimension",
+          fmt::format("{}: gather_axis is {}, along which elements are packed in bytes; expected "
+                      "another dimension",
                       who, gather_axis_));
     }
     const auto gathered = [&](Term term) {

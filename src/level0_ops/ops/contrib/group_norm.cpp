@@ -79,10 +79,9 @@ class SkipGroupNorm final : public ChannelsLastNormalization {
   using In = View::In;
   explicit SkipGroupNorm(const View& view) : ChannelsLastNormalization(view) {
     if (channels_last()) return;
-    throw Unsupported(
-        fmt::format("{}: channels_last is 0, expected 1; before it others are added "
-                    "by an Add of their own",
-                    onnx::describe(view.node())));
+    throw Unsupported(fmt::format(
+        "{}: channels_last is 0, expected 1; add other tensors by a separate Add before it",
+        onnx::describe(view.node())));
   }
 
  protected:

@@ -32,7 +32,7 @@ Term number(Composition& c, float value, Term like) {
 Term layer(Composition& c, Term x, std::size_t weights, std::size_t bias) {
   const Term w = c.input(weights);
   if (!w) {
-    throw ShapeError(fmt::format("{}: {} is left out, expected weights of each expert",
+    throw ShapeError(fmt::format("{}: {} is missing, expected the weights of each expert",
                                  c.context().who(),
                                  onnx::describe_input(c.context().node(), weights)));
   }
@@ -91,7 +91,7 @@ class ExpertActivation {
     const std::int64_t size = shape[2];
     if (size % 2 != 0) {
       throw ShapeError(
-          fmt::format("{}: fc1_experts_weights give {} numbers a token, expected two halves",
+          fmt::format("{}: fc1_experts_weights give {} numbers per token, expected two halves",
                       c.context().who(), size));
     }
     const auto halves = [&](Term of) {

@@ -43,7 +43,7 @@ class MultiHeadAttention final : public detail::ComposedOperator {
     detail::refuse_shared_cache(context, In::past_sequence_length);
     detail::refuse_shared_cache(context, In::cache_indirection);
     if (context.wants_output(Out::qk)) {
-      throw Unsupported(fmt::format("{}: it does not tell its scores; leave output {} out",
+      throw Unsupported(fmt::format("{}: its scores are not supported; omit output {}",
                                     context.who(), int(Out::qk)));
     }
     AttentionTerms terms = unpacked(c);

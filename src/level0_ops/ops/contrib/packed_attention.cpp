@@ -21,10 +21,10 @@ using detail::Term;
 template <class View>
 detail::AttentionAttributes attributes_of(const View& view) {
   if (view.do_rotary().value_or(0) != 0 || view.past_present_share_buffer().value_or(0) != 0) {
-    throw Unsupported(fmt::format(
-        "{}: expected do_rotary 0 and past_present_share_buffer 0; a RotaryEmbedding of "
-        "its own turns queries and keys",
-        onnx::describe(view.node())));
+    throw Unsupported(
+        fmt::format("{}: expected do_rotary 0 and past_present_share_buffer 0; use a separate "
+                    "RotaryEmbedding for queries and keys",
+                    onnx::describe(view.node())));
   }
   return {.heads = view.num_heads(),
           .scale = view.scale(),
@@ -45,7 +45,7 @@ std::vector<std::int64_t> widths(const Composition& c, Term projected,
   if (result.size() != 3 ||
       std::accumulate(result.begin(), result.end(), std::int64_t{0}) != x[2]) {
     throw ShapeError(
-        fmt::format("{}: queries, keys and values are to be cut from {}; expected three widths "
+        fmt::format("{}: queries, keys and values cannot be split from {}; expected three widths "
                     "that add up to its last dimension",
                     c.context().who(), to_string(x)));
   }

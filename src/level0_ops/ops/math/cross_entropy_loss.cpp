@@ -194,7 +194,7 @@ class CrossEntropyLoss final : public Operator {
                                    to_string(scores)));
     }
     if (context.has_input(2) && context.shape(2) != Shape{scores[1]}) {
-      throw ShapeError(fmt::format("{}: weights are {}, expected {}, one a class", context.who(),
+      throw ShapeError(fmt::format("{}: weights are {}, expected {}, one per class", context.who(),
                                    to_string(context.shape(2)), scores[1]));
     }
     if (context.has_input(2) && context.dtype(2) != context.dtype(0)) {

@@ -126,7 +126,7 @@ class QLinearConv final : public IntegerConvolution {
     (void)along_filters(context, In::w_zero_point, In::w, 0);
     const Shape bias{context.shape(In::w)[0]};
     if (context.has_input(In::B) && context.shape(In::B) != bias) {
-      throw ShapeError(fmt::format("{}: B is {}, expected {}, one a filter", context.who(),
+      throw ShapeError(fmt::format("{}: B is {}, expected {}, one per filter", context.who(),
                                    to_string(context.shape(In::B)), to_string(bias)));
     }
     return {TensorDesc{context.dtype(In::y_zero_point), output_shape(s)}};
