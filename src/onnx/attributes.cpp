@@ -72,7 +72,7 @@ constexpr Range kRanges[] = {
     {"", "layout", 0, 1},
 };
 
-/// One node's attributes, checked in the name of the node.
+/// Checks the attributes of a node.
 class NodeCheck {
  public:
   NodeCheck(const ::onnx::NodeProto& node, const Source& source) : node_(node), source_(source) {}

@@ -28,7 +28,7 @@ using ImageBytes = std::span<const std::uint8_t>;
 }
 
 /// Reads images of one format, one after another, for `ImageDecoder`. Parts passed to `read` must
-/// lie in the image.
+/// be inside the image.
 class ImageReader {
  public:
   virtual ~ImageReader() = default;

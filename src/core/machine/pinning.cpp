@@ -25,8 +25,8 @@ PinningState& pinning_state() {
   return s;
 }
 
-thread_local int own_core =
-    -1;  ///< first core of the thread that called `pin_threads`; -1: another thread
+/// First core of the thread that called `pin_threads`; -1: another thread.
+thread_local int own_core = -1;
 
 /// Pins the calling thread. False if the system refuses.
 bool bind(const std::vector<int>& hardware_threads) {

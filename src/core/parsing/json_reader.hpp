@@ -30,8 +30,8 @@ class JsonReader {
   /// For integers beyond `int`.
   [[nodiscard]] std::int64_t whole(const char* name, double least, double most,
                                    std::optional<double> fallback = {}) const;
-  static constexpr double kMostWhole =
-      9007199254740992;  ///< 2^53: integers up to here are exact in a double
+  /// 2^53: integers up to here are exact in a double.
+  static constexpr double kMostWhole = 9007199254740992;
   [[nodiscard]] double number(const char* name, std::optional<double> fallback = {}) const;
   /// The index of the field's value in `words`.
   [[nodiscard]] std::size_t choice(const char* name, std::span<const std::string_view> words) const;

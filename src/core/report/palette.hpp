@@ -11,8 +11,8 @@ inline constexpr std::size_t kSeriesColours = 6;
 enum class Theme { light, dark };
 
 /// CSS rules for the colours of plot classes: "ink", "soft" and "grid" for text and lines, "halo"
-/// around text that crosses shapes, "back" for what is behind all, "s0" ... "s5" for series. Shapes
-/// are drawn in `currentColor`.
+/// around text that crosses shapes, "back" for the background, "s0" ... "s5" for series. Shapes are
+/// drawn in `currentColor`.
 [[nodiscard]] std::string colour_rules(Theme theme);
 
 /// Rules for a standalone picture: follows the reader's light or dark theme.

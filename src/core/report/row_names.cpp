@@ -64,8 +64,8 @@ std::map<std::string, std::string> told_conditions(const Measurement& measuremen
 }
 
 std::vector<std::string> telling_conditions(const std::vector<Measurement>& measurements) {
-  std::map<std::string, std::map<std::string, std::set<std::string>>>
-      values;  // of equally named rows
+  // Values of equally named rows, by column.
+  std::map<std::string, std::map<std::string, std::set<std::string>>> values;
   for (const auto& m : measurements) {
     const std::string key =
         m.subject + '\n' + m.metric + '\n' + m.framework + '\n' + m.device + '\n';

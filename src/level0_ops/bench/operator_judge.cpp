@@ -75,8 +75,8 @@ std::string exactly_if_it_can(F&& compute) {
 }  // namespace
 
 bool OperatorJudge::is_in_time(const Cost& cost, const std::function<void()>& compute) const {
-  constexpr double kLeastRate =
-      1e8;  // minimal rate of the reference, in operations and bytes per second
+  // Minimal rate of the reference, in operations and bytes per second.
+  constexpr double kLeastRate = 1e8;
   const double work = cost.flop + cost.bytes_read + cost.bytes_written;
   if (work <= most_seconds_ * kLeastRate) return true;
   const auto records =

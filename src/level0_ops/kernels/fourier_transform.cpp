@@ -36,8 +36,8 @@ Complex root(std::int64_t k, std::int64_t n) {
 
 /// Throws: MemoryError if the roots, the filter and a run's memory would exceed the budget.
 std::int64_t affordable(std::int64_t length) {
-  constexpr std::int64_t kMostPerElement =
-      17;  // Bluestein's, padded to less than four times the length
+  // Bluestein's, padded to less than four times the length.
+  constexpr std::int64_t kMostPerElement = 17;
   const std::size_t bytes = TensorDesc{DType::complex128, {length, kMostPerElement}}.bytes();
   if (bytes <= memory_budget()) return length;
   throw MemoryError(fmt::format(

@@ -102,8 +102,8 @@ class ComposedKernel final : public Kernel {
     Value value = {};               ///< wraps `room`
     const Value* shown = nullptr;   ///< the value in this run
     bool needs = false;             ///< its gradient is required
-    std::optional<std::size_t> gradient_at =
-        {};  ///< offset in scratch; an input's gradient has memory of its own
+    /// Offset in scratch; an input's gradient has memory of its own.
+    std::optional<std::size_t> gradient_at = {};
     Tensor gradient = {};
     bool arrived = false;  ///< the gradient has been written in this run
   };

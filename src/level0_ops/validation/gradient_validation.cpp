@@ -58,8 +58,8 @@ void check_full(DifferentiableCase& function, std::size_t i, const GradientOptio
     }
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const double slope = rows[row][column];
-      if (slopes.shape(row) == Shape1d::undefined && slope == 0)
-        continue;  // not caused by this element
+      // Not caused by this element.
+      if (slopes.shape(row) == Shape1d::undefined && slope == 0) continue;
       if (spoils && std::isnan(slope)) {
         verdict.count(Shape1d::undefined, column);
         continue;

@@ -117,8 +117,8 @@ struct MeasureOptions {
                                          const std::function<Subject()>& make);
 
 namespace detail {
-/// Whether `error` reports bad input, such as a misspelt name or a damaged file, and thus says
-/// nothing about the framework.
+/// Whether `error` reports bad input, such as a misspelt name or a damaged file, rather than a
+/// failure of the framework.
 [[nodiscard]] bool is_bad_input(const std::exception& error);
 /// Turns `record` into a planned time without a measurement: skipped, or failed with the error of
 /// `plan`. Throws: errors of bad input directly.

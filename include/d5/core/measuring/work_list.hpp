@@ -35,8 +35,8 @@ struct WorkOptions {
   std::string how = {};   ///< options that all pieces share; a resumed run must have the same
   std::string out = {};   ///< results file, with a journal beside it (`ResultJournal`); empty: none
   bool resume = false;    ///< skips pieces that `out` or its journal already holds
-  Interrupt interrupt =
-      {};  ///< ends the list between pieces; within one, if the piece polls it too
+  /// Ends the list between pieces; within one, if the piece polls it too.
+  Interrupt interrupt = {};
   /// Called after each piece, with its records, once they are on the disk; also for an interrupted
   /// piece.
   std::function<void(const std::vector<Measurement>&)> on_records = {};
@@ -49,8 +49,8 @@ struct WorkDone {
   bool bad_input = false;  ///< a piece of several could not be read or was misspelt
   bool written = false;    ///< `out` was written
   bool was_done = false;   ///< nothing was left to run: `out` holds all pieces
-  std::exception_ptr unwritten =
-      {};  ///< why some of `results` are neither in `out` nor in a journal
+  /// Why some of `results` are neither in `out` nor in a journal.
+  std::exception_ptr unwritten = {};
 };
 
 /// Runs all pieces in order and appends their records to a journal. If there are several pieces,

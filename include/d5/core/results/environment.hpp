@@ -14,8 +14,8 @@ struct Environment {
   std::string os;            ///< kernel and distribution
   std::string architecture;  ///< "x86_64", "aarch64"
   std::string cpu;
-  std::vector<std::string>
-      instruction_sets;  ///< vector and half-precision extensions: "avx2", "fma", "asimd"
+  /// Vector and half-precision extensions: "avx2", "fma", "asimd".
+  std::vector<std::string> instruction_sets;
   int sockets = 0, cores = 0, hardware_threads = 0, numa_nodes = 0;
   double processor_limit = 0;  ///< CPU limit of the control group (a container's); 0: none
   double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< size of one cache; 0: none
@@ -26,14 +26,14 @@ struct Environment {
   std::string governor;        ///< governor of the CPU frequency; "unknown" if the system hides it
   std::string compiler, flags, build_type;
   std::string d5_version;
-  std::string
-      source_commit;  ///< d5's commit, with "-dirty" if changed; "unknown" if built without one
+  /// The commit of d5, with "-dirty" if changed; "unknown" if built without one.
+  std::string source_commit;
   std::map<std::string, std::string> libraries;  ///< name to version
   int threads = 0;
   std::string pinning;  ///< "cores 0-1", "none"
   std::string waiting;  ///< how long threads without work spin
-  std::map<std::string, std::string>
-      variables;  ///< environment variables that are set and affect results
+  /// Environment variables that are set and affect results.
+  std::map<std::string, std::string> variables;
   double clock_seconds_per_read = 0;
   /// `machine_peak` for `threads`; 0: never measured.
   double peak_float32_flop_rate = 0, peak_float64_flop_rate = 0, peak_byte_rate = 0;

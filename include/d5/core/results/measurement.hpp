@@ -20,15 +20,15 @@ enum class Status { passed, failed, mistrusted, skipped, unsupported };
 struct Artefact {
   std::string name = {};     ///< "resnet50.onnx", "recipe mnist-lenet"
   std::string version = {};  ///< empty: none
-  std::string sha256 =
-      {};  ///< digest of the file, 64 hexadecimal digits; empty if it is not a file
+  /// Digest of the file, 64 hexadecimal digits; empty if it is not a file.
+  std::string sha256 = {};
   bool operator==(const Artefact&) const = default;
 };
 
 /// Record of a measurement or check, at any level.
 struct Measurement {
-  std::string subject =
-      {};  ///< the measured case: "Conv n=16 c=3 ...", "lenet", "mnist-lenet.yaml"
+  /// The measured case: "Conv n=16 c=3 ...", "lenet", "mnist-lenet.yaml".
+  std::string subject = {};
   std::string command = {};    ///< command line that reproduces it
   std::string level = {};      ///< "operator", "network", "training", "distributed"
   std::string framework = {};  ///< "reference", "torch"

@@ -30,8 +30,7 @@ namespace d5 {
 class ResultJournal {
  public:
   enum class Begin {
-    anew,  ///< starts from the beginning; refuses to replace the journal of a killed run, its only
-           ///< record
+    anew,     ///< starts a new run; refuses to replace the journal of a killed one
     resumed,  ///< continues an existing journal; drops a truncated last line
   };
   enum class End { whole, cut_short };

@@ -11,8 +11,8 @@ namespace d5 {
 
 /// Supported operators of the frameworks `words` ("all" as in `operator_words`), which are loaded;
 /// without words, known support of all frameworks found here, and of the loaded ones. Includes
-/// custom operators, which run in every framework. `frameworks` tells afterwards which could not be
-/// loaded. Throws: NotFound, Unsupported.
+/// custom operators, which run in every framework. Afterwards, `frameworks` lists those that could
+/// not be loaded. Throws: NotFound, Unsupported.
 ///
 ///     std::cout << operator_matrix(supported_operators({"torch"})).to_text(Format::table);
 [[nodiscard]] std::vector<OperatorSupport> supported_operators(

@@ -36,7 +36,7 @@ struct CaseSweep {
 struct OperatorCase {
   onnx::Node node;
   std::vector<Value> inputs;  ///< random ones are filled from `seed`
-  std::string line;           ///< what it was parsed from
+  std::string line;           ///< the parsed line
   std::uint64_t seed = 0;
   std::vector<Value> expected = {};  ///< expected outputs; kind none: not judged; empty: none given
   CaseSweep sweep = {};
@@ -55,8 +55,8 @@ struct CaseLine {
   onnx::Node node;
   std::string line;
   std::uint64_t seed = 0;
-  std::string refusal =
-      {};  ///< why a line of a file is malformed, with its position; `node` is empty
+  /// Why a line of a file is malformed, with its position; `node` is empty.
+  std::string refusal = {};
   CaseSweep sweep = {};
 
   /// The case with its inputs. Throws: MemoryError for inputs above `memory_budget()`; FormatError

@@ -19,8 +19,8 @@ struct ErrorNorms {
   /// The largest distance in units in the last place: the number of steps between neighbouring
   /// floats.
   double ulp = 0;
-  std::vector<std::int64_t> place =
-      {};  ///< index of the largest difference; empty if there is none
+  /// Index of the largest difference; empty if there is none.
+  std::vector<std::int64_t> place = {};
 };
 
 /// Shapes: equal. Throws: ShapeError; TypeError if the types differ or are not floating-point.

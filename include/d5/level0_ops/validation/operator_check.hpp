@@ -18,8 +18,8 @@ struct OperatorCheckOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< checked one after another
   bool gradient = true;                                 ///< also run `test_gradient`, on the host
   int repeats = 0;                                      ///< runs of `test_repeatability`; 0: none
-  ForwardOptions forward =
-      {};                  ///< its device, pictures, interrupt and isolation apply to all tests
+  /// Its device, pictures, interrupt and isolation apply to all tests.
+  ForwardOptions forward = {};
   std::uint64_t seed = 0;  ///< seed of the directions of gradients
   bool reduce = false;     ///< instead find the smallest case with the same failure (`reduce_case`)
   double reduce_seconds = 600;  ///< time limit of the reduction, per framework

@@ -26,8 +26,8 @@ struct CaseReductionOptions {
 /// The smallest case found.
 struct ReducedCase {
   CaseLine line;
-  std::string difference =
-      {};                  ///< description of its failure; empty: no failure, nothing was reduced
+  /// Description of its failure; empty: no failure, nothing was reduced.
+  std::string difference = {};
   std::string test = {};   ///< the test that fails: "forward", "gradient", "repeatability"
   int differing_runs = 0;  ///< number of `runs` of the original case that differ
   int runs = 0;

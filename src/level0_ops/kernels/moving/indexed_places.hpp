@@ -51,8 +51,8 @@ class IndexedPlaces {
   }
 
  private:
-  static constexpr std::int64_t kGrain =
-      16384;  // elements; below, a thread costs more than it saves
+  // Elements; below, a thread costs more than it saves.
+  static constexpr std::int64_t kGrain = 16384;
   struct Coordinate {
     std::int64_t size, stride;
   };

@@ -126,8 +126,8 @@ class Cutter {
 
   std::int64_t least_;
   std::shared_ptr<const RE2> token_;  ///< pattern of tokens, or
-  std::vector<std::shared_ptr<const RE2>>
-      separators_;  ///< patterns between tokens; none: each character is a token
+  /// Patterns between tokens; none: each character is a token.
+  std::vector<std::shared_ptr<const RE2>> separators_;
 };
 
 /// Shapes: X is C or N x C; Y has an additional dimension, the largest number of tokens of a text,

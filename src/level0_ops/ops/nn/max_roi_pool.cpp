@@ -127,8 +127,8 @@ class MaxRoiPoolKernel final : public Kernel {
 
   Shape x_, y_;
   double scale_;
-  std::optional<std::size_t>
-      winners_;  // saved for backward: index of each bin's maximum, -1 if empty
+  // Saved for backward: index of each bin's maximum, -1 if empty.
+  std::optional<std::size_t> winners_;
 };
 
 /// Shapes: X is N x C x H x W, a row of rois is a sample and the corners x1, y1, x2, y2; y is

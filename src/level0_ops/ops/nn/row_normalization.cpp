@@ -298,8 +298,8 @@ class RowNormalization final : public Operator {
 
   Places gradients() const override { return {0, 1, 2}; }
 
-  /// The statistics: a sum, a difference, a square and its sum; a square and its sum where there is
-  /// no mean. Then [a difference,] two products [and a bias].
+  /// The statistics: a sum, a difference, a square and its sum; without a mean, a square and its
+  /// sum. Then [a difference,] two products [and a bias].
   Cost cost(const InferContext& context) const override {
     const double flop = (Kind::kCenters ? 4 + 3 : 2 + 2) + (context.has_input(2) ? 1 : 0);
     return with_flop(context, flop * double(context.input(0).elements()));

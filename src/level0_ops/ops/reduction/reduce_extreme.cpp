@@ -30,8 +30,9 @@ struct Extreme {
     return state.best;
   }
 
+  // Number of elements with the extreme value.
   template <class T>
-  using Tally = T;  // number of elements with the extreme value
+  using Tally = T;
   template <class T>
   static void tally(T& holders, T x, T y) {
     holders += T(x == y);
