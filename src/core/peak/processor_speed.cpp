@@ -45,7 +45,7 @@ std::uint64_t compute(std::uint64_t seed) {
 /// The median, in operations per second.
 double speed_of_thread() {
   constexpr std::size_t kTries = 5;
-  // Static, so that the compiler does not remove the computation.
+  // Volatile, so that the compiler does not remove the computation.
   static thread_local volatile std::uint64_t kept = 1;
   std::array<double, kTries> seconds{};
   for (double& one : seconds) {

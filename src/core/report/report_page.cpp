@@ -36,7 +36,7 @@ std::string commands(const Sources& sources) {
   for (const auto& m : measurements_of(sources)) {
     if (!m.command.empty() && seen.insert(m.command).second) lines += escaped(m.command) + "\n";
   }
-  return lines.empty() ? "" : "<h2>To measure it again</h2>\n<pre>" + lines + "</pre>\n";
+  return lines.empty() ? "" : "<h2>Commands to reproduce</h2>\n<pre>" + lines + "</pre>\n";
 }
 
 /// Extracts the common legend of a page's plots; plots keep only additional entries. Empty if fewer

@@ -64,7 +64,7 @@ std::map<std::string, std::string> told_conditions(const Measurement& measuremen
 }
 
 std::vector<std::string> telling_conditions(const std::vector<Measurement>& measurements) {
-  // Values of equally named rows, by column.
+  // Values of each condition, by subject, metric, framework and device.
   std::map<std::string, std::map<std::string, std::set<std::string>>> values;
   for (const auto& m : measurements) {
     const std::string key =
