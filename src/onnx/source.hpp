@@ -17,7 +17,7 @@ struct Source {
   /// The folder of external data; none if the bytes came from memory.
   std::optional<std::string> folder = {};
   Interrupt interrupt = {};
-  std::size_t tensor_bytes = 0;  ///< of all tensors read so far
+  std::size_t tensor_bytes = 0;  ///< bytes of all tensors read so far
 
   /// Throws: Interrupted, if loading shall end.
   void go_on() const;

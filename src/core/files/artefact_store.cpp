@@ -56,7 +56,8 @@ void expect_space(const fs::path& folder, const Asset& asset) {
 
 /// Removes an abandoned partial transfer, unless another process resumes it.
 void remove_partial(const ArtefactPlaces& places, const fs::path& path) {
-  const std::string sha256 = path.stem().stem().string();  // of "<digest>.<12 digits>.part"
+  // The name is "<digest>.<12 digits>.part".
+  const std::string sha256 = path.stem().stem().string();
   if (!is_digest(sha256) || !FileLock::if_free(places.lock(sha256))) return;
   std::error_code ignored;
   fs::remove(path, ignored);
@@ -198,7 +199,7 @@ void ArtefactStore::place(const std::string& sha256, const std::string& path) co
   ::unlink(beside.c_str());
   if (::link(file.c_str(), beside.c_str()) == 0) {
     if (::rename(beside.c_str(), path.c_str()) == 0) {
-      ::unlink(beside.c_str());  // where both were the same file already, it is left
+      ::unlink(beside.c_str());  // rename keeps it if both are links to one file
       return;
     }
     ::unlink(beside.c_str());

@@ -32,7 +32,7 @@ std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
         "'{}', byte {} of its values: {}; it is damaged, or not a zip archive", printable(file),
         archive_filter_bytes(reader.get(), 0), printable(reason ? reason : "no details")));
   };
-  archive_read_support_format_zip_seekable(reader.get());  // by its directory, at its end
+  archive_read_support_format_zip_seekable(reader.get());  // reads the central directory
   if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK) fail();
   std::vector<ZipMember> members;
   std::size_t total = 0;

@@ -11,8 +11,8 @@ namespace d5::detail {
 /// A scalar, or a map or list of such nodes in the order of the file.
 struct YamlNode {
   enum class Kind { scalar, map, list };
-  int line = 0;    ///< of its key, from 1
-  int column = 0;  ///< of its key, from 1
+  int line = 0;    ///< line of its key, from 1
+  int column = 0;  ///< column of its key, from 1
   Kind kind = Kind::scalar;
   std::string text;
   std::vector<std::pair<std::string, YamlNode>> entries;  ///< a list's keys are "0", "1", ...

@@ -120,7 +120,7 @@ class NarrowSlopes {
   [[nodiscard]] Slope central(const Stride& stride, const Factors& v) const {
     Slope result{0, 0};
     for (const auto& [k, factor] : v) {
-      if (!moves(stride, k)) {  // by less than its type can represent
+      if (!moves(stride, k)) {  // change below the type's resolution
         result.uncertain += std::fabs(factor * middle_[k]) * spacing_ / stride.step;
         continue;
       }

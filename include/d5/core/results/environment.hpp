@@ -31,7 +31,7 @@ struct Environment {
   std::map<std::string, std::string> libraries;  ///< name to version
   int threads = 0;
   std::string pinning;  ///< "cores 0-1", "none"
-  std::string waiting;  ///< how long threads without work spin
+  std::string waiting;  ///< spinning of idle threads, in words
   /// Environment variables that are set and affect results.
   std::map<std::string, std::string> variables;
   double clock_seconds_per_read = 0;

@@ -38,7 +38,8 @@ class DeviceMemory {
     void* address = nullptr;
   };
   /// Queues a copy between host and device, or within a device, on `stream`, which is of this kind.
-  /// Both memory blocks must stay valid until it is done. Throws: DeviceError, here or at a wait.
+  /// Both memory blocks must stay valid, and `from` unchanged, until it is done. Throws:
+  /// DeviceError, here or at a wait.
   virtual void copy(Place to, Place from, std::size_t bytes, Stream& stream) = 0;
   /// Queues a fill with zeros.
   virtual void zero(Place to, std::size_t bytes, Stream& stream) = 0;

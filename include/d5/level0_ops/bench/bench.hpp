@@ -26,7 +26,7 @@ struct BenchOptions {
   /// Compared frameworks, the first is the base; "all" as in `operator_words`.
   std::vector<std::string> frameworks = {"reference"};
   Device device = {};
-  Passes passes = Passes::both;  ///< of several, those that the operator has
+  Passes passes = Passes::both;  ///< limited to those that the operator has
   std::vector<MetricChoice> metrics = {"time"};
   MeasureOptions measuring = {};
   ErrorDetail errors = ErrorDetail::largest;

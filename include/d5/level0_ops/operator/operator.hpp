@@ -53,7 +53,7 @@ class Operator {
   }
 
   /// The reference's kernel. Dispatches on element types here (`kernel_for`), not at run time.
-  /// Throws: Unsupported for unsupported cases.
+  /// Throws: Unsupported, with the reason, if it cannot compute the case.
   [[nodiscard]] virtual std::unique_ptr<Kernel> plan(PlanContext& context) const = 0;
 
  protected:

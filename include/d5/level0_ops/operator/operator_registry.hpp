@@ -129,7 +129,7 @@ class OperatorRegistry {
   [[nodiscard]] static OperatorVersions versions_of() {
     return {.since = View::kSinceVersions.front(), .domain = std::string(View::kDomain)};
   }
-  template <class T>  // in a deque, where entries stay while others are added
+  template <class T>  // a deque, so that entries do not move when others are added
   using Ranges =
       std::map<std::pair<std::string, std::string>, std::deque<std::pair<OperatorVersions, T>>>;
   struct KernelEntry {

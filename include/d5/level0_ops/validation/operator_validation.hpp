@@ -65,7 +65,7 @@ struct RepeatabilityOptions {
   Passes passes = Passes::both;  ///< an operator without gradients runs forward only
   Device device = {};
   std::string heatmaps = {};  ///< folder for pictures; empty: none
-  Interrupt interrupt = {};   ///< asked before each run
+  Interrupt interrupt = {};   ///< polled before each run
   Isolation isolation = {};
 };
 
@@ -91,7 +91,7 @@ struct GradientOptions {
   double tolerance = 1e-5;  ///< relative to max(1, |numerical|); float64, truncation is O(step^2)
   int projections = 4;
   std::uint64_t seed = 0;
-  Interrupt interrupt = {};  ///< asked before each run
+  Interrupt interrupt = {};  ///< polled before each run
   Isolation isolation = {};
 };
 

@@ -15,7 +15,7 @@ struct Span {
 };
 
 Span inside(const WindowAxis& axis, std::int64_t k) {
-  const std::int64_t first = axis.at(0, k);  // of output position 0
+  const std::int64_t first = axis.at(0, k);  // input position of output position 0
   const std::int64_t begin = first >= 0 ? 0 : (-first + axis.stride - 1) / axis.stride;
   const std::int64_t end = first >= axis.input ? 0 : (axis.input - 1 - first) / axis.stride + 1;
   return {std::min(begin, axis.output), std::clamp(end, std::int64_t{0}, axis.output)};
