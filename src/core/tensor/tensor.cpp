@@ -228,7 +228,7 @@ void Tensor::copy_from(const Tensor& other) {
   if (other.dtype() != dtype()) throw TypeError(message());
   if (other.shape() != shape()) throw ShapeError(message());
   if (other.desc_.layout != Layout::row_major || desc_.layout != Layout::row_major) {
-    throw Unsupported(message() + ": the framework that arranged the elements has to reorder them");
+    throw Unsupported(message() + ": the framework that arranged the elements must reorder them");
   }
   if (device() == Device{} && other.device() == Device{}) {
     copy_elements_from(other.data_, std::size_t(other.elements_));

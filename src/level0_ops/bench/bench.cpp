@@ -64,7 +64,7 @@ std::string idle_result(const OperatorCase& one, const std::string& framework, D
     if (!drawn) return "";
     const auto results = real_results(one, registry, device);
     if (results.empty()) return "";
-    if (std::ranges::all_of(results, is_zero)) return "the result is zeros alone";
+    if (std::ranges::all_of(results, is_zero)) return "the result is all zeros";
     if (std::ranges::equal(results, real_results(other, registry, device), same)) {
       return "the result is the same for other inputs";
     }

@@ -153,7 +153,8 @@ std::vector<ExpandedLine> without_ranges(const std::string& line) {
   const Template problem(text, names);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (problem.has(i)) continue;
-    refuse(names[i].word, fmt::format("a name that stands before 'for', as {{{}}}", names[i].name));
+    refuse(names[i].word,
+           fmt::format("a name that is used before 'for', as {{{}}}", names[i].name));
   }
   std::vector<ExpandedLine> lines;
   std::vector<std::size_t> chosen(names.size());

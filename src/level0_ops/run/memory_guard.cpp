@@ -53,10 +53,10 @@ void MemoryGuard::check(const std::string& who) {
         untouched(planned + block.planned.bytes(), begin + block.whole.bytes())) {
       continue;
     }
-    throw ContractError(fmt::format(
-        "{} wrote past {}, which was planned with {} bytes; a kernel writes what it was planned "
-        "for, or asks for more while planning",
-        who, block.what, block.planned.bytes()));
+    throw ContractError(
+        fmt::format("{} wrote past {}, which was planned with {} bytes; a kernel must request all "
+                    "memory while planning",
+                    who, block.what, block.planned.bytes()));
   }
   for (const Watched& watched : std::exchange(watched_, {})) {
     if (checksum(watched.tensor) == watched.checksum) continue;

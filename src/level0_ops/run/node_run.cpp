@@ -41,7 +41,7 @@ NodeRun::NodeRun(const onnx::Node& node, const Operator& op,
       services_(services) {
   if (target_.device != Device{}) {
     if (guard == Guard::on) {
-      throw Unsupported(fmt::format("{}: a guard watches the host's memory alone, not {}",
+      throw Unsupported(fmt::format("{}: a guard checks only host memory, not {}",
                                     onnx::describe(node_), to_string(target_.device)));
     }
     stream_ = make_stream(target_.device);
@@ -75,7 +75,7 @@ void NodeRun::plan(std::span<const Value* const> inputs, std::span<Value* const>
 
   std::vector<ValueDesc> inferred = op_.infer(InferContext(node_, descs, inputs_));
   if (inferred.size() < outputs_.size()) {
-    throw ShapeError(fmt::format("{}: {} outputs were asked for, but there are {}",
+    throw ShapeError(fmt::format("{}: {} outputs were requested, but there are {}",
                                  onnx::describe(node_), outputs_.size(), inferred.size()));
   }
   host_inputs_ = inputs_;
@@ -185,7 +185,7 @@ void NodeRun::backward(std::span<const Tensor* const> grad_outputs,
                        std::span<Tensor* const> grad_inputs) {
   if (target_.grad_inputs.empty()) {
     throw Unsupported(
-        fmt::format("{}: no input has a gradient that was planned for", onnx::describe(node_)));
+        fmt::format("{}: no gradient of an input was planned", onnx::describe(node_)));
   }
   GradContext context;
   context.inputs = backward_inputs_;

@@ -10,8 +10,8 @@ namespace d5::detail {
 
 /// Reason for a gradient without a verdict.
 inline constexpr const char* kNothingCompared =
-    "nothing was compared: wherever a gradient was asked for, the output is no number, or has no "
-    "slope beside the place; give other inputs";
+    "nothing was compared: at every requested gradient, the output is not a number, or has no "
+    "slope nearby; give other inputs";
 
 /// Checks the gradients of a custom operator without float64 against differences of its own
 /// forward, in the case's own types. One record per input with a gradient, made from `base`; the

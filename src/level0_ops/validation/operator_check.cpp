@@ -21,7 +21,7 @@ std::string no_judge(const OperatorCase& one, const std::string& subject,
                      const ForwardOptions& options) {
   if (!one.expected.empty() || options.device != Device{}) return {};
   if (!onnx::schema_of(one.node) && custom_operators().has_operator(one.node)) {
-    return "it ran, and nothing says what is right: give the values that are expected, as -> {1,2}";
+    return "it ran, but there are no expected values: give them, as -> {1,2}";
   }
   if (subject != "reference" || options.exact) return {};
   return "it ran, but the reference cannot judge itself; the ONNX tests do";
@@ -121,10 +121,10 @@ Measurement reduced_record(const CaseLine& whole, const std::string& subject,
   record.status = Status::failed;
   record.reason = fmt::format("{}: {}", printable(small.line.line), small.difference);
   if (small.differing_runs < small.runs) {
-    record.reason += fmt::format("; it comes and goes: in {} of {} runs of the whole",
+    record.reason += fmt::format("; it is intermittent: in {} of {} runs of the original case",
                                  small.differing_runs, small.runs);
   }
-  if (!small.is_smallest) record.reason += "; it was cut short, there may be a smaller one";
+  if (!small.is_smallest) record.reason += "; interrupted: there may be a smaller case";
   return record;
 }
 

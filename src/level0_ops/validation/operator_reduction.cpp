@@ -108,7 +108,7 @@ class CaseReduction {
     result_.difference = whole_.words;
     result_.test = whole_.test;
     if (is_of_the_case(result_.line, whole_)) {
-      throw ValueError(fmt::format("case '{}' is at fault, for the reference complains alike: {}",
+      throw ValueError(fmt::format("case '{}' is at fault, because the reference fails alike: {}",
                                    printable(result_.line.line), whole_.words));
     }
   }

@@ -79,9 +79,8 @@ class Attention final : public Operator {
     if (context.wants_backward() &&
         (type != arithmetic || context.dtype(In::V) != type ||
          (context.wants_grad(In::attn_mask) && context.dtype(In::attn_mask) != type))) {
-      throw Unsupported(
-          fmt::format("{} has a gradient only where all its inputs are float32, or all float64",
-                      context.who()));
+      throw Unsupported(fmt::format(
+          "{} has a gradient only if all its inputs are float32, or all float64", context.who()));
     }
     return detail::attention_kernel(s, rules(s, arithmetic), arithmetic, context);
   }
@@ -109,8 +108,8 @@ class Attention final : public Operator {
     if (context.has_input(In::nonpad_kv_seqlen)) {
       if (context.has_input(In::past_key)) {
         throw ShapeError(
-            fmt::format("{}: nonpad_kv_seqlen tells of a cache that K and V hold; expected no "
-                        "past_key and past_value beside it",
+            fmt::format("{}: nonpad_kv_seqlen describes a cache in K and V; expected no past_key "
+                        "and past_value with it",
                         context.who()));
       }
       detail::expect_shape(context, In::nonpad_kv_seqlen, "nonpad_kv_seqlen", {s.batch});

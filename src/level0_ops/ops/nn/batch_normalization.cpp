@@ -178,7 +178,7 @@ class BatchNormalization final : public Operator {
     attributes_.trains = node.opset >= 14 ? view.training_mode() != 0
                                           : several && (node.opset >= 7 || view.is_test() == 0);
     if (several && !attributes_.trains) {
-      throw ValueError(fmt::format("{}: running statistics are asked for, but {}",
+      throw ValueError(fmt::format("{}: running statistics are requested, but {}",
                                    onnx::describe(node),
                                    node.opset >= 14 ? "training_mode is 0" : "is_test is set"));
     }
@@ -191,7 +191,7 @@ class BatchNormalization final : public Operator {
       // Without `spatial`, parameters have one element per element of a sample, in any shape.
       const Shape& given = context.shape(i);
       if (given.elements() != s.channels || (attributes_.spatial && given.rank() != 1)) {
-        throw ShapeError(fmt::format("{}: {} is {}, expected {}, one a channel of {}",
+        throw ShapeError(fmt::format("{}: {} is {}, expected {}, one per channel of {}",
                                      context.who(), names.begin()[i], to_string(given), s.channels,
                                      to_string(context.shape(0))));
       }

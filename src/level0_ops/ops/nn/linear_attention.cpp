@@ -70,8 +70,8 @@ class LinearAttention final : public Operator {
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     if (context.wants_backward() && context.has_input(In::past_state) &&
         context.dtype(In::past_state) != context.dtype(In::query)) {
-      throw Unsupported(fmt::format("{} has a gradient only where its state is of the query's type",
-                                    context.who()));
+      throw Unsupported(
+          fmt::format("{} has a gradient only if its state has the query's type", context.who()));
     }
     const LinearAttentionSizes s = sizes(context);
     const double scale = scale_ != 0 ? double(scale_) : 1 / std::sqrt(double(s.size));

@@ -110,7 +110,7 @@ class MaxUnpool final : public MovingOperator {
   [[nodiscard]] Shape shape_before(const InferContext& context) const {
     const Shape& x = context.shape(MaxUnpoolView::In::X);
     if (context.shape(MaxUnpoolView::In::I) != x) {
-      throw ShapeError(fmt::format("{}: X is {} and I is {}, expected one shape", context.who(),
+      throw ShapeError(fmt::format("{}: X is {} and I is {}, expected equal shapes", context.who(),
                                    to_string(x), to_string(context.shape(MaxUnpoolView::In::I))));
     }
     const Window window = attributes_.resolve_transposed(x, attributes_.kernel(), context.who());

@@ -191,7 +191,7 @@ class RotaryEmbedding final : public Operator {
     const std::int64_t turned = turned_ == 0 ? r.size : turned_;
     if (turned < 0 || turned > r.size || turned % 2 != 0) {
       throw ValueError(fmt::format(
-          "{}: {} elements of each row are to be turned, expected an even number of 0 to {}",
+          "{}: {} elements of each row are to be rotated, expected an even number of 0 to {}",
           context.who(), turned, r.size));
     }
     r.pairs = turned / 2;

@@ -39,8 +39,7 @@ class SwiGlu final : public ElementwiseOperator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     if (context.shape(0) != context.shape(1)) {
       throw ShapeError(
-          fmt::format("{}: A is {} but B is {}; they must have one shape, an Expand "
-                      "before gives it",
+          fmt::format("{}: A is {} but B is {}; they must have the same shape; add an Expand",
                       context.who(), to_string(context.shape(0)), to_string(context.shape(1))));
     }
     return {context.input(0)};

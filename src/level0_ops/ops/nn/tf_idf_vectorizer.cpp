@@ -112,7 +112,7 @@ std::vector<std::size_t> bounds(const TfIdfVectorizerView& view, std::size_t poo
     if (start < 0 || std::size_t(start) > pool ||
         (!result.empty() && std::size_t(start) < result.back())) {
       throw ValueError(
-          fmt::format("{}: ngram_counts has {}, expected rising starts in a pool of {}",
+          fmt::format("{}: ngram_counts has {}, expected ascending starts in a pool of {}",
                       onnx::describe(view.node()), start, pool));
     }
     result.push_back(std::size_t(start));
@@ -217,7 +217,7 @@ std::shared_ptr<const TfIdfVectorizer::Tree<Token>> TfIdfVectorizer::make_tree(
     for (std::size_t at = starts[n - 1]; at < starts[n]; at += n, ++column) {
       if (*column < 0 || *column == std::numeric_limits<std::int64_t>::max()) {
         throw ValueError(
-            fmt::format("{}: ngram_indexes has {}, expected places of columns", who, *column));
+            fmt::format("{}: ngram_indexes has {}, expected column indices", who, *column));
       }
       columns_ = std::max(columns_, *column + 1);
       if (!tree->add(std::span(pool).subspan(at, n), *column)) {

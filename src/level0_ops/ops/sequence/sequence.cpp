@@ -86,7 +86,7 @@ class SequenceInsert final : public MovingOperator {
     const ValueDesc& value = context.value(1);
     const bool typed = sequence.element && sequence.element->is_tensor() && value.is_tensor();
     if (typed && sequence.element->tensor.dtype != value.tensor.dtype) {
-      throw TypeError(fmt::format("{}: {} is to be inserted into a {}", context.who(),
+      throw TypeError(fmt::format("{}: {} cannot be inserted into a {}", context.who(),
                                   to_string(value), to_string(sequence)));
     }
     return {sequence};

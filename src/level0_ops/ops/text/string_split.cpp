@@ -67,8 +67,7 @@ class StringSplit final : public MovingOperator {
                 view.maxsplit().value_or(std::numeric_limits<std::int64_t>::max())} {
     if (cutter_.most < 0) {
       throw ValueError(
-          fmt::format("{}: maxsplit is {}, expected 0 or more; leave it out to split "
-                      "without limit",
+          fmt::format("{}: maxsplit is {}, expected 0 or more; omit it to split without limit",
                       onnx::describe(view.node()), cutter_.most));
     }
   }

@@ -39,8 +39,8 @@ void expect_different(std::vector<T> labels, const std::string& who) {
   std::ranges::sort(labels);
   const auto twice = std::ranges::adjacent_find(labels);
   if (twice == labels.end()) return;
-  throw ValueError(fmt::format("{}: class label '{}' comes twice, expected each once", who,
-                               printable(fmt::format("{}", *twice))));
+  throw ValueError(
+      fmt::format("{}: class label '{}' is repeated", who, printable(fmt::format("{}", *twice))));
 }
 
 /// Shapes: X is N x labels, or one row; Z is a sequence of N maps.

@@ -183,7 +183,7 @@ class OptimizerUpdate final : public Operator {
     constexpr std::size_t kGroups = 2 + Rule::kStates;  // parameter, gradient, states
     if (context.input_count() < kFirst + kGroups ||
         (context.input_count() - kFirst) % kGroups != 0) {
-      throw ShapeError(fmt::format("{}: {} inputs after rate and count, expected {} a parameter",
+      throw ShapeError(fmt::format("{}: {} inputs after rate and count, expected {} per parameter",
                                    context.who(), context.input_count() - kFirst, kGroups));
     }
     for (const std::size_t i : {0, 1}) {
