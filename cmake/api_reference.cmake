@@ -1,4 +1,4 @@
-# The API's reference, from the public headers: target api_reference, docs in <build>/api_reference/html.
+# Reference of the C++ API, from the public headers: target api_reference, output in <build>/api_reference/html.
 find_package(Doxygen QUIET)
 if(DOXYGEN_FOUND)
   set(DOXYGEN_PROJECT_NAME d5)

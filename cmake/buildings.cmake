@@ -1,10 +1,10 @@
-# What stands on the levels, each of which can be left out. A folder of a building's name (src/serving, apps/serving,
-# python/tests/serving ...) holds what is its own; a folder no_<building> holds what stands in for it.
-option(D5_BUILD_PREDICTION "Build src/prediction: scaling curves of machines that are not there" ON)
-option(D5_BUILD_EVALUATION "Build src/evaluation: models under scenarios, kept in a database" ON)
-option(D5_BUILD_SERVING "Build src/serving: evaluations and models over HTTP and gRPC" ON)
+# Optional components on top of the levels ("buildings"). A folder with a building's name (src/serving, apps/serving,
+# python/tests/serving ...) belongs to it; a folder no_<building> has the replacement for a build without it.
+option(D5_BUILD_PREDICTION "Build src/prediction: simulation of training on larger machines" ON)
+option(D5_BUILD_EVALUATION "Build src/evaluation: evaluation of models in load scenarios, with a database" ON)
+option(D5_BUILD_SERVING "Build src/serving: serving of evaluations and models over HTTP and gRPC" ON)
 if(D5_BUILD_SERVING AND NOT D5_BUILD_EVALUATION)
-  message(STATUS "Serving is left out: it serves evaluations, and D5_BUILD_EVALUATION is OFF")
+  message(STATUS "Serving is left out: it needs evaluation, and D5_BUILD_EVALUATION is OFF")
   set(D5_BUILD_SERVING OFF)
 endif()
 
@@ -25,9 +25,10 @@ endforeach()
 list(JOIN d5_other_folders "|" d5_other_folders)
 list(JOIN d5_all_buildings "|" d5_building_folders)
 
-# d5_glob(<variable> <pattern>...)   files and folders below the calling folder, but for those of a building that is
-#                                    left out, or of its absence where it is built. A building's come last: the files
-#                                    before them are compiled together as they were when another choice is made.
+# d5_glob(<variable> <pattern>...)
+#
+# Files and folders below the calling folder, except those of a disabled building, and the replacement of an enabled
+# one. A building's files are last, so that the others form the same unity sources for any choice of buildings.
 function(d5_glob variable)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
   list(FILTER files EXCLUDE REGEX "(^|/)(${d5_other_folders})(/|$)")
@@ -39,7 +40,7 @@ function(d5_glob variable)
   set(${variable} ${files} PARENT_SCOPE)
 endfunction()
 
-# d5/buildings.hpp: the umbrella header of each building that is built.
+# d5/buildings.hpp: the umbrella headers of all enabled buildings.
 set(includes "")
 foreach(building IN LISTS d5_buildings)
   string(APPEND includes "#include \"d5/${building}/${building}.hpp\"\n")

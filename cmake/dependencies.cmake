@@ -1,6 +1,6 @@
-# Every library that d5's own code uses. Frameworks find theirs in their folders.
+# All libraries that d5's own code uses. Frameworks find theirs in their folders.
 
-# Where scripts/setup put what Debian does not have; users with their own installation set
+# The prefix of scripts/setup, with libraries that Debian lacks. Users with their own installation set
 # CMAKE_PREFIX_PATH instead.
 if(PROJECT_IS_TOP_LEVEL AND NOT D5_DEPS)
   execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/setup --print
@@ -15,8 +15,9 @@ if(D5_DEPS AND EXISTS ${D5_DEPS})
   endif()
 endif()
 
-# d5_require(<package> <Debian's package> <arguments of find_package>...)   all that is missing is
-# told at once. A macro, for what a package sets is the caller's.
+# d5_require(<package> <Debian's package> <arguments of find_package>...)
+#
+# Finds a package. All missing ones are reported at once. A macro, because a package sets variables of the caller.
 macro(d5_require package debian)
   find_package(${package} ${ARGN} QUIET)
   if(NOT ${package}_FOUND)
@@ -56,7 +57,7 @@ find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
 if(NOT RANDOM123_INCLUDE_DIR)
   list(APPEND d5_missing "Random123 (librandom123-dev)")
 endif()
-# Before ONNX: its own configuration asks for protobuf's targets.
+# Before ONNX, whose configuration needs protobuf's targets.
 d5_require(Protobuf "libprotobuf-dev protobuf-compiler")
 d5_require(ONNX "none: scripts/setup builds it" 1.23)
 if(d5_missing)
@@ -65,7 +66,7 @@ if(d5_missing)
     "scripts/setup installs all of it on Debian, where d5 then finds it by itself; elsewhere install it "
     "and name its places in CMAKE_PREFIX_PATH.")
 endif()
-# Formats of images: each is optional, core refuses those without.
+# Image formats: each library is optional; core refuses formats without theirs.
 pkg_check_modules(jpeg QUIET libjpeg>=2.1)
 if(jpeg_FOUND)  # other libraries of that name cannot decode a part of an image
   include(CheckSymbolExists)

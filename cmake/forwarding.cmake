@@ -1,5 +1,5 @@
-# Headers at the paths that they had before rooms: d5/core/condition.hpp includes d5/core/results/condition.hpp. For
-# one release, for programs of others; d5's own includes the new ones (house/arrow).
+# Forwarding headers at the former paths: d5/core/condition.hpp includes d5/core/results/condition.hpp. For one
+# release, for external programs; d5 itself includes the new paths (house/arrow).
 set(d5_forwarding ${PROJECT_BINARY_DIR}/forwarding)
 file(REMOVE_RECURSE ${d5_forwarding})  # none of a header that is gone
 d5_glob(headers include/d5/*/*/*.hpp)

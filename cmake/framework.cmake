@@ -1,8 +1,8 @@
 # d5_add_framework(<name> [NEEDS <what>] SOURCES <files> LIBRARIES <targets>)
 #
 # The plug-in d5_framework_<name>.so from the calling folder, inside d5's tree or outside it (then
-# after find_package(d5)). Its symbols stay its own. <what> it needs where it is loaded, and how to
-# get that, one line: d5 says it where the plug-in cannot be loaded.
+# after find_package(d5)). Its symbols are hidden. <what> is one line: what it needs at run time, and how to get it;
+# d5 prints it if the plug-in cannot be loaded.
 function(d5_add_framework name)
   cmake_parse_arguments(arg "" "NEEDS" "SOURCES;LIBRARIES" ${ARGN})
   add_library(d5_framework_${name} MODULE ${arg_SOURCES})
@@ -29,7 +29,7 @@ endfunction()
 
 # d5_leave_out_framework(<name> <reason>)
 #
-# The build goes on without it; `d5 env`, and who asks for it by name, are told the reason, one line.
+# Continues the build without the framework. `d5 env`, and uses of its name, report the reason, one line.
 function(d5_leave_out_framework name reason)
   message(STATUS "Framework ${name} is left out: ${reason}")
   if(D5_IN_TREE)

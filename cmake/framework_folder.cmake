@@ -1,13 +1,13 @@
-# What a folder of frameworks/ says besides d5_add_framework. In d5's tree alone.
+# Functions for a folder of frameworks/, besides d5_add_framework. Only in d5's own tree.
 
-# The interpreter whose packages frameworks are: pip compiles in an environment that has none of them.
+# The interpreter with the frameworks' packages: pip builds in an environment without them.
 if(NOT D5_FRAMEWORKS_PYTHON)
   set(D5_FRAMEWORKS_PYTHON ${Python3_EXECUTABLE})
 endif()
 
 # d5_find_python_package(<variable> <package>)
 #
-# Where the package is, without importing it (that takes seconds); empty where it is not.
+# The package's folder, found without importing it, which would take seconds; empty if it is missing.
 function(d5_find_python_package variable package)
   set(folder "")
   if(D5_FRAMEWORKS_PYTHON)
@@ -21,8 +21,8 @@ endfunction()
 
 # d5_framework_finds_libraries(<name> <place>)
 #
-# For a library that is no package of the system: the installed plug-in finds it where it was linked,
-# that of a wheel in <place>, told from the folder of packages in which d5 lies.
+# For a library outside the system's packages: the installed plug-in finds it at its link-time path, a wheel's plug-in
+# in <place>, relative to the folder of packages that contains d5.
 function(d5_framework_finds_libraries name place)
   if(SKBUILD)
     set_property(TARGET d5_framework_${name} APPEND PROPERTY INSTALL_RPATH "$ORIGIN/../../../${place}")
@@ -33,7 +33,7 @@ endfunction()
 
 # d5_add_framework_tests(<name> [<libraries>...])
 #
-# Every tests/*_test.cpp of the calling folder; each is told its folder as D5_<NAME>_TEST_DIR.
+# Builds every tests/*_test.cpp of the calling folder, with D5_<NAME>_TEST_DIR defined as its folder.
 function(d5_add_framework_tests name)
   if(NOT D5_BUILD_TESTS)
     return()
@@ -45,8 +45,8 @@ endfunction()
 
 # d5_add_framework_benchmarks(<name> LIBRARIES <targets>)
 #
-# Every benchmarks/*.cpp of the calling folder as bench_<name>_<file>: beside the plug-in, it calls the
-# library by hand.
+# Builds every benchmarks/*.cpp of the calling folder as bench_<name>_<file>, which calls the library directly, for
+# comparison with the plug-in.
 function(d5_add_framework_benchmarks name)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   if(NOT D5_BUILD_BENCHMARKS)

@@ -1,4 +1,4 @@
-# What gRPC needs: optional, who would use it says so without.
+# gRPC and its code generator. Optional: functions that need it report its absence.
 find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin)
 find_path(GRPC_INCLUDE_DIR grpcpp/grpcpp.h)
 foreach(name IN ITEMS grpc++ grpc gpr)
@@ -10,8 +10,9 @@ if(GRPC_CPP_PLUGIN AND GRPC_INCLUDE_DIR AND NOT "${GRPC_LIBRARIES}" MATCHES "NOT
   set(GRPC_FOUND TRUE)
 endif()
 
-# d5_add_grpc(<target> <path of a .proto below src/>...)   messages and services, which the target's
-# files include by that path: "serving/agent/agent.grpc.pb.h".
+# d5_add_grpc(<target> <path of a .proto below src/>...)
+#
+# Generates messages and services, which the target's files include by that path: "serving/agent/agent.grpc.pb.h".
 function(d5_add_grpc target)
   set(folder ${PROJECT_BINARY_DIR}/generated/grpc)
   file(MAKE_DIRECTORY ${folder})

@@ -1,5 +1,5 @@
-# d5/core/entries/interface.hpp: a checksum of the public headers, so that a plug-in that was built against
-# others is refused. Written at build time, and anew only where a header changed.
+# d5/core/entries/interface.hpp: a checksum of the public headers, so that plug-ins built against other headers are
+# refused. Written at build time, and only if a header has changed.
 if(CMAKE_SCRIPT_MODE_FILE)  # cmake -DINCLUDE=<folder> -DOUTPUT=<header> -P interface.cmake
   file(GLOB_RECURSE headers ${INCLUDE}/d5/*)
   list(SORT headers)

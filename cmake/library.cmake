@@ -1,7 +1,7 @@
 # d5_add_library(<name> PUBLIC <targets> PRIVATE <targets> [EXCEPT <files, globs>]
 #                [PRECOMPILE <headers that every file reads>])
 #
-# The library d5::<name> from the calling folder with all its rooms, and the headers in include/.
+# The library d5::<name> from the calling folder with all subfolders, and the headers in include/.
 function(d5_add_library name)
   cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE;EXCEPT;PRECOMPILE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
@@ -24,10 +24,11 @@ function(d5_add_library name)
   set_property(GLOBAL APPEND PROPERTY D5_LIBRARIES d5_${name})
 endfunction()
 
-# d5_load_when_asked(<target> <name> <libraries>)   d5_<name>.so beside the plug-ins: nothing but a link to
-#                                                  libraries that <target> loads as a `SystemLibrary`
+# d5_load_when_asked(<target> <name> <libraries>)
+#
+# Builds d5_<name>.so beside the plug-ins, which only links the libraries. <target> loads it as a `SystemLibrary`.
 function(d5_load_when_asked target name)
-  file(GENERATE OUTPUT d5_${name}.cpp CONTENT "// Its libraries alone.\n")
+  file(GENERATE OUTPUT d5_${name}.cpp CONTENT "// Only links its libraries.\n")
   add_library(d5_${name} MODULE ${CMAKE_CURRENT_BINARY_DIR}/d5_${name}.cpp)
   target_link_libraries(d5_${name} PRIVATE ${ARGN})
   target_link_options(d5_${name} PRIVATE LINKER:--no-as-needed)
@@ -37,16 +38,16 @@ function(d5_load_when_asked target name)
   add_dependencies(${target} d5_${name})
 endfunction()
 
-# d5_compile_alone(<file> <property> <value>)   a file with flags of its own, which no other shares
+# d5_compile_alone(<file> <property> <value>)   a file with its own flags, outside unity sources
 function(d5_compile_alone file property value)
   set_source_files_properties(${file} PROPERTIES ${property} "${value}" SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # d5_note_left_out(<file> <what> <target>)
 #
-# Installing says that <what> is left out where <file> was not built: it is no part of target `program`.
+# Makes installation report that <what> is omitted if <file> was not built, because target `program` excludes it.
 function(d5_note_left_out file what target)
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/note_${target}.cmake CONTENT
-    "if(NOT EXISTS \"${file}\")\n  message(STATUS \"Left out, for it was not built: ${what}; cmake --build ${PROJECT_BINARY_DIR} --target ${target} builds it\")\nendif()\n")
+    "if(NOT EXISTS \"${file}\")\n  message(STATUS \"Left out, because it was not built: ${what}; cmake --build ${PROJECT_BINARY_DIR} --target ${target} builds it\")\nendif()\n")
   install(SCRIPT ${CMAKE_CURRENT_BINARY_DIR}/note_${target}.cmake)
 endfunction()

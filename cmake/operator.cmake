@@ -1,7 +1,6 @@
 # d5_add_operator(<name> SOURCES <files> LIBRARIES <targets>)
 #
-# <name>.so, a library of operators against d5/abi.h, which `--load` takes. It needs d5's header, and
-# no library of d5.
+# <name>.so, a library of operators against d5/abi.h, for `--load`. It needs d5's header, but no library of d5.
 function(d5_add_operator name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_library(${name} MODULE ${arg_SOURCES})

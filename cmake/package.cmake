@@ -1,8 +1,8 @@
-# Installation, and find_package(d5) for others.
+# Installation, and find_package(d5) for external projects.
 include(CMakePackageConfigHelpers)
 
 get_property(libraries GLOBAL PROPERTY D5_LIBRARIES)
-# A wheel holds no links: what would be one is left out of it.
+# Wheels cannot contain links, so links are omitted.
 set(namelink "")
 if(SKBUILD)
   set(namelink NAMELINK_SKIP)

@@ -1,16 +1,13 @@
-# Headers that hardly change and that nearly every file reads (the standard library, a test's
-# framework) are parsed once a target instead of once a file; a build from nothing is much shorter.
-# Of d5's own headers only those are among them that every file of a target reads anyway: touching
-# another compiles those again that read it, no more.
-# Preset dev does without, so that a file that forgets an #include is found.
-option(D5_PRECOMPILE "Parse the standard headers once a target" ${PROJECT_IS_TOP_LEVEL})
+# Precompiled headers: stable headers that nearly every file includes (the standard library, the test framework) are
+# parsed once per target instead of once per file, which shortens a clean build considerably. Of d5's headers, only
+# those that every file of a target includes anyway are precompiled, so that a change of another header recompiles
+# only its includers. Preset dev has none, so that missing includes are found.
+option(D5_PRECOMPILE "Precompile the standard headers" ${PROJECT_IS_TOP_LEVEL})
 
-# ccache has to be told of precompiled headers, and of clocks in them. It keeps them by what their
-# files hold (depend mode), not by what the preprocessor leaves of them: GCC knows a header it has
-# read, for `#pragma once`, by every byte, so a kept one whose comments have changed since is of no
-# use to it ("redefinition of ..."). The namespace leaves behind what was kept the other way. Of
-# files that have not been touched it remembers what they hold (inode cache): it would read the
-# hundred megabytes of a precompiled header for each file, which takes as long as some files do.
+# ccache settings for precompiled headers. The key is the content of the files (depend mode), not the preprocessor's
+# output: for `#pragma once`, GCC identifies headers by all bytes, so a cached precompiled header whose sources have
+# new comments fails ("redefinition of ..."). The namespace separates entries with the other kind of key. The inode
+# cache avoids hashing the hundred megabytes of a precompiled header for each file.
 if(D5_PRECOMPILE AND CCACHE_PROGRAM)
   foreach(language C CXX)
     if(CMAKE_${language}_COMPILER_LAUNCHER STREQUAL CCACHE_PROGRAM)
@@ -21,13 +18,13 @@ if(D5_PRECOMPILE AND CCACHE_PROGRAM)
   endforeach()
 endif()
 
-# GCC 12 forgets that a precompiled header is the system's, and warns of overlaps and bounds in
-# std::string that are not there.
+# GCC 12 does not treat precompiled headers as system headers, and has false warnings about overlaps and bounds in
+# std::string.
 add_library(d5_precompiled INTERFACE)
 target_compile_options(d5_precompiled INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)
 
-# d5_precompile(<target> [<header>...])   the standard library and <header>..., in this order
+# d5_precompile(<target> [<header>...])   precompiles the standard library and <header>..., in this order
 function(d5_precompile target)
   if(D5_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/standard_headers.hpp ${ARGN})
@@ -35,7 +32,7 @@ function(d5_precompile target)
   endif()
 endfunction()
 
-# d5_precompiled_by(<target> <other>)   what was parsed for <other>, which compiles with equal flags
+# d5_precompiled_by(<target> <other>)   reuses the precompiled headers of <other>, which must have equal flags
 function(d5_precompiled_by target other)
   if(D5_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM ${other})

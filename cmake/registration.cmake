@@ -5,10 +5,9 @@
 #   void d5::<kind>::register_<name>(<C++ type>&);   (<kind> is a word in the singular)
 # inside one function, which the target's own code calls once:
 #   void d5::<kind>::register_all(<C++ type>&);
-# or with ACCESSOR the registry's own function does, which is generated too; <noun>: what messages call an entry.
+# With ACCESSOR, also generates the registry's function; <noun> is the word for an entry in messages:
 #   <C++ type>& d5::<function>();
-# Adds the generated file to <target>, and those that are not yet among its sources. Adding a file is
-# all that is needed.
+# Adds the generated file, and the registered files, to the sources of <target>, so that adding a file suffices.
 function(d5_register_files target kind)
   cmake_parse_arguments(arg "" "REGISTRY;HEADER" "ACCESSOR" ${ARGN})
   set(sources "")

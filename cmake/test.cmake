@@ -3,7 +3,7 @@ if(D5_BUILD_TESTS)
   add_library(d5_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/test_main.cpp)
   target_link_libraries(d5_test_main PUBLIC ZLIB::ZLIB Catch2::Catch2 PRIVATE d5_not_measured)
   target_compile_definitions(d5_test_main PUBLIC CATCH_CONFIG_EXTERNAL_INTERFACES)  # for listeners
-  # test_main.cpp asks for the body of Catch's main; what all others read is parsed here.
+  # test_main.cpp defines Catch's main; the other files share this precompiled header.
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "// See cmake/test.cmake.\n")
   add_library(d5_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
   target_link_libraries(d5_test_headers PRIVATE Catch2::Catch2 fmt::fmt d5_warnings d5_not_measured)
@@ -12,7 +12,7 @@ if(D5_BUILD_TESTS)
   d5_precompile(d5_test_headers <fmt/format.h> <catch2/catch.hpp>)
 endif()
 
-# d5_compile_as_test(<target>)   with the flags of tests, so that it reads what was parsed for them
+# d5_compile_as_test(<target>)   compiles with the flags of tests, to share their precompiled headers
 function(d5_compile_as_test target)
   target_link_libraries(${target} PRIVATE fmt::fmt d5_warnings d5_not_measured)
   target_compile_definitions(${target} PRIVATE CATCH_CONFIG_EXTERNAL_INTERFACES)
@@ -23,12 +23,11 @@ endfunction()
 # d5_add_tests(<folder> [RANKS <n>...] [SOURCES <files>] [LIBRARIES <targets>] [DEFINITIONS <words>]
 #              [DEPENDS <targets>] [LABEL <label>])
 #
-# One program test_<folder> of every <stem>_test.cpp of a folder, and what they share (SOURCES); one
-# ctest entry a file (and rank count), which runs the test cases of that file alone: a file that crashes
-# fails alone. Folder and entry are named without "tests": tests/core/tensor and frameworks/torch/tests
-# make core/tensor/<stem> and frameworks/torch/<stem>.
-# A test sees D5_DATA_DIR from the environment, and skips with a reason where it needs it and it is
-# not set: exit status 4 counts as skipped.
+# Builds one program test_<folder> from every <stem>_test.cpp of a folder and shared SOURCES. Each file (and rank
+# count) has a ctest entry, which runs only that file's test cases, so that a crash fails a single entry. Names omit
+# "tests": tests/core/tensor and frameworks/torch/tests become core/tensor/<stem> and frameworks/torch/<stem>. Tests
+# read D5_DATA_DIR from the environment. A test that needs it is skipped with a reason if it is not set: exit status 4
+# counts as skipped.
 function(d5_add_tests folder)
   cmake_parse_arguments(arg "" "LABEL" "RANKS;SOURCES;LIBRARIES;DEFINITIONS;DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*_test.cpp)
@@ -37,7 +36,7 @@ function(d5_add_tests folder)
   string(REPLACE "/" "_" name ${folder})
   set(target test_${name})
   add_executable(${target} ${sources} ${arg_SOURCES})
-  # Tests of a library link that library alone: they build without the levels above.
+  # Tests of a library link only that library, so that they build without the levels above.
   string(REGEX REPLACE "_.*" "" library ${name})
   if(NOT TARGET d5::${library})
     set(library d5)

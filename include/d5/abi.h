@@ -5,14 +5,13 @@
  * d5 loads it at run time (`d5::load_custom_operators`), and treats them like its own: they are
  * registered by domain, name and range of opset versions, run in the graphs of every framework,
  * checked by the same gradient test, measured by the same commands. No C++ type crosses this
- * border, and no exception should: one that does fails the run that it came from.
+ * interface, and no exception should: an exception that does fails the run.
  *
- *     examples/101_custom_operator/log_cosh.cpp is a complete one.
+ *     examples/101_custom_operator/log_cosh.cpp is a complete example.
  *
- * This header has a version of its own. A library of another version is refused. Within a version
- * nothing is moved, removed or given another meaning; fields are only appended, to the structs that
- * carry their size. A library that leaves new fields out, or has some that d5 does not know yet, is
- * loaded all the same.
+ * The header has its own version, and d5 refuses a library of another version. Within a version
+ * nothing is moved, removed or redefined; fields are only appended, to structs that contain their
+ * size. d5 also loads libraries with fewer fields, or with more fields than it knows.
  */
 #ifndef D5_ABI_H
 #define D5_ABI_H
@@ -28,13 +27,13 @@ extern "C" {
 #define D5_MOST_DIMS 16
 #define D5_EXPORT __attribute__((visibility("default")))
 
-/* Whether the d5 that calls has `field` of a struct that begins with its size: one that was built
- * before the field was appended has not. */
+/* Whether the calling d5 has `field` in a struct that begins with its size: false if d5 was built
+ * before the field was appended. */
 #define D5_HAS(pointer, field) \
   ((const char*)(&(pointer)->field + 1) <= (const char*)(pointer) + (pointer)->size)
 
-/* ONNX's numbers of element types (TensorProto.DataType); the common ones have names here. Types of
- * less than 8 bits take one byte an element. */
+/* ONNX's numbers of common element types (TensorProto.DataType). Types of less than 8 bits take one
+ * byte per element. */
 enum {
   D5_FLOAT32 = 1,
   D5_UINT8 = 2,
@@ -47,7 +46,7 @@ enum {
   D5_BFLOAT16 = 16
 };
 
-/* What went wrong. Each becomes the d5 exception of that name, with the message. */
+/* Result of a call. Each error becomes the d5 exception of that name, with the message. */
 typedef enum {
   D5_OK = 0,
   D5_SHAPE_ERROR = 1,
@@ -59,20 +58,20 @@ typedef enum {
   D5_NOT_FOUND = 7
 } d5_status;
 
-/* Filled by the operator before it returns something else than D5_OK; ends with a zero byte. */
+/* Error message, zero-terminated. The operator fills it before it returns an error. */
 typedef struct {
   char message[512];
 } d5_error;
 
-/* Where memory is and work runs. */
-enum { D5_CPU = 1, D5_CUDA = 2 }; /* DLPack's numbers of kinds */
+/* A device that holds memory and runs work. */
+enum { D5_CPU = 1, D5_CUDA = 2 }; /* DLPack's numbers of device kinds */
 typedef struct {
   int32_t kind;
   int32_t index;
 } d5_device;
 
 /* A dense row-major array. Borrowed: it is valid during the call only.
- * A left-out input or output has dtype 0 and no data. */
+ * An omitted input or output has dtype 0 and no data. */
 typedef struct {
   void* data;
   const int64_t* dims; /* `rank` of them, outermost first */
@@ -80,7 +79,7 @@ typedef struct {
   int32_t dtype;
 } d5_tensor;
 
-/* What `infer` says about an output. */
+/* Description of an output, from `infer`. */
 typedef struct {
   int64_t dims[D5_MOST_DIMS];
   int32_t rank;
@@ -96,7 +95,7 @@ typedef enum {
   D5_ATTRIBUTE_STRINGS = 6
 } d5_attribute_kind;
 
-/* One attribute of a node: `count` values, in the array that `kind` says; the others are null. */
+/* An attribute of a node: `count` values, in the array for `kind`; the other arrays are null. */
 typedef struct {
   const char* name;
   int32_t kind;
@@ -106,53 +105,53 @@ typedef struct {
   const char* const* strings;
 } d5_attribute;
 
-/* How elements of several ranks become one. */
+/* Reductions over ranks. */
 enum { D5_SUM = 0, D5_MAXIMUM = 1, D5_MINIMUM = 2 };
-/* Of `receive`: from whoever sends first. */
+/* Source for `receive`: the first message from any rank. */
 enum { D5_ANY_RANK = -1 };
 
-/* A call that is under way. */
+/* A pending call. */
 typedef struct d5_request d5_request;
 
-/* A group of ranks that talk to each other, as one of them sees it: `d5_node.communicator` gives
- * it, and it lives as long as the instance. `create` and `infer` may read `rank` and `ranks`; calls
- * are for `forward` and `backward`, which run in the order of the graph, and back in the reverse.
+/* A communicator: a group of ranks, as seen by one of them. Returned by `d5_node.communicator`, it
+ * lives as long as the operator's instance. `create` and `infer` may read `rank` and `ranks`. Only
+ * `forward` and `backward` may call its functions; they run in the graph's order and its reverse.
  *
- * All ranks make the same collectives in the same order, with tensors of one type and size. A call
- * that returns is done; d5 checks, counts and times it as those of its own operators. Tensors are
- * in the host's memory; of those with a part for each rank, rank r's is the r-th of equal ones, one
- * after the other. What a call answers other than D5_OK is best returned as it is. */
+ * All ranks must call the same collectives in the same order, with tensors of one type and size.
+ * Calls are blocking; d5 checks, counts and times them as those of its own operators. Tensors are
+ * in host memory. A tensor with a part for each rank holds equal parts in the order of ranks.
+ * Return errors of a call unchanged. */
 typedef struct d5_communicator d5_communicator;
 struct d5_communicator {
-  size_t size; /* of this struct in the d5 that calls: what lies beyond is not there */
+  size_t size; /* of this struct in the calling d5; fields beyond do not exist */
   int32_t rank;
   int32_t ranks;
 
-  /* In place: the same bits on every rank. */
+  /* Reduces in place, to the same bits on every rank. */
   d5_status (*all_reduce)(const d5_communicator* group, const d5_tensor* data, int32_t reduction,
                           d5_error* error);
-  /* Overwrites `data` with that of rank `root`. */
+  /* Overwrites `data` with the data of rank `root`. */
   d5_status (*broadcast)(const d5_communicator* group, const d5_tensor* data, int32_t root,
                          d5_error* error);
-  /* `all` gets every rank's `mine`. */
+  /* Gathers every rank's `mine` in `all`. */
   d5_status (*all_gather)(const d5_communicator* group, const d5_tensor* mine, const d5_tensor* all,
                           d5_error* error);
-  /* `mine` gets this rank's part of `all`, reduced. */
+  /* Reduces `all`, and writes this rank's part to `mine`. */
   d5_status (*reduce_scatter)(const d5_communicator* group, const d5_tensor* all,
                               const d5_tensor* mine, int32_t reduction, d5_error* error);
-  /* Part r of `to_each` goes to rank r, from whom part r of `from_each` comes. */
+  /* Sends part r of `to_each` to rank r, and receives part r of `from_each` from it. */
   d5_status (*all_to_all)(const d5_communicator* group, const d5_tensor* to_each,
                           const d5_tensor* from_each, d5_error* error);
   d5_status (*barrier)(const d5_communicator* group, d5_error* error);
 
-  /* To one rank, which receives as many elements with the same tag: 0 to 16383. */
+  /* Point to point: both sides use the same number of elements and the same tag, 0 to 16383. */
   d5_status (*send)(const d5_communicator* group, const d5_tensor* data, int32_t to, int32_t tag,
                     d5_error* error);
   d5_status (*receive)(const d5_communicator* group, const d5_tensor* data, int32_t from,
                        int32_t tag, d5_error* error);
 
-  /* The same, under way when they return: `data` is d5's until `wait`, which each is given to once,
-   * before `forward` or `backward` returns. Ranks that send to each other do it by these. */
+  /* Nonblocking versions. d5 owns `data` until `wait`, which must be called once for each request
+   * before `forward` or `backward` returns. Ranks that send to each other must use these. */
   d5_status (*start_all_reduce)(const d5_communicator* group, const d5_tensor* data,
                                 int32_t reduction, d5_request** request, d5_error* error);
   d5_status (*start_send)(const d5_communicator* group, const d5_tensor* data, int32_t to,
@@ -161,13 +160,13 @@ struct d5_communicator {
                              int32_t tag, d5_request** request, d5_error* error);
   d5_status (*wait)(const d5_communicator* group, d5_request* request, d5_error* error);
 
-  void* self; /* d5's own */
+  void* self; /* private to d5 */
 };
 
-/* The node that an operator is made from; valid during `create` only. Attributes that hold tensors
- * or graphs are not passed on. */
+/* The node of an operator; valid during `create` only. Attributes with tensors or graphs are not
+ * included. */
 typedef struct d5_node {
-  size_t size; /* of this struct in the d5 that calls: what lies beyond is not there */
+  size_t size; /* of this struct in the calling d5; fields beyond do not exist */
   const char* name;
   const char* op_type;
   int32_t opset;
@@ -176,49 +175,49 @@ typedef struct d5_node {
   const d5_attribute* attributes;
   size_t attribute_count;
 
-  /* The ranks of a group, by its name; a null name is that of the node's attribute `group`, or
-   * "world": all ranks of the job. D5_NOT_FOUND where no group has the name, D5_UNSUPPORTED where
-   * d5 was started without ranks. Who has asked runs each time, however constant its inputs are. */
+  /* The communicator of a group, by name. A null name means the node's attribute `group`, or
+   * "world": all ranks of the job. D5_NOT_FOUND for an unknown group, D5_UNSUPPORTED if d5 was
+   * started without ranks. A node with a communicator is never folded to a constant. */
   d5_status (*communicator)(const struct d5_node* node, const char* group,
                             const d5_communicator** result, d5_error* error);
 } d5_node;
 
-/* One run, forward or backward. All tensors lie on `device`. */
+/* A run, forward or backward. All tensors are on `device`. */
 typedef struct {
-  size_t size; /* of this struct in the d5 that calls: what lies beyond is not there */
+  size_t size; /* of this struct in the calling d5; fields beyond do not exist */
   const d5_tensor* inputs;
   size_t input_count;
   const d5_tensor* outputs;
   size_t output_count;
-  const d5_tensor* grad_outputs; /* backward: one an output, without data where it is zero */
-  const d5_tensor* grad_inputs;  /* backward: one an input, without data where nobody asks */
+  const d5_tensor* grad_outputs; /* backward: one per output, without data if zero */
+  const d5_tensor* grad_inputs;  /* backward: one per input, without data if not needed */
   d5_device device;
-  void* stream; /* the device's own handle (a cudaStream_t) to queue work on; null on the host,
-                   where all work is done when a call returns */
+  void* stream; /* native stream (a cudaStream_t) for the work; null on the host, where all work
+                   must be done when a call returns */
 } d5_call;
 
-/* One operator. Functions that may be null say so; so may all that are appended later.
+/* An operator. Functions may be null where noted; so may all functions appended later.
  *
- * An instance is what `create` makes of a node. d5 asks one (`infer`, `flop`), perhaps from several
- * threads, and makes another for each kernel that runs, by one thread at a time. */
+ * `create` makes an instance for a node. d5 calls `infer` and `flop` of one instance, possibly from
+ * several threads, and creates another instance for each kernel, used by one thread at a time. */
 typedef struct {
-  const char* domain; /* "" is ONNX's own; choose another */
+  const char* domain; /* not "", which is ONNX's */
   const char* name;
-  int32_t since_version; /* the first opset version of `domain` that means this operator */
-  int32_t until_version; /* the last one; 0: all later ones */
-  int32_t device_kind;   /* of the memory that `forward` and `backward` work on; 0: the host's */
+  int32_t since_version; /* first opset version of `domain` with this operator */
+  int32_t until_version; /* last opset version; 0: no limit */
+  int32_t device_kind;   /* device of `forward` and `backward`; 0: the host */
 
-  /* Makes an instance; `*self` is handed to the other functions. May be null: there is no state. */
+  /* Makes an instance; `*self` is passed to the other functions. May be null: no state. */
   d5_status (*create)(const d5_node* node, void** self, d5_error* error);
-  /* Ends its life. May be null. */
+  /* Destroys an instance. May be null. */
   void (*destroy)(void* self);
 
-  /* Writes one description an output. Inputs have data, on the host, where it is known before
+  /* Writes one description per output. Inputs have data, on the host, if it is known before
    * running. */
   d5_status (*infer)(const void* self, const d5_tensor* inputs, size_t input_count,
                      d5_tensor_desc* outputs, size_t output_count, d5_error* error);
 
-  /* Additions and multiplications of one forward run, counted apart; the inputs are those of
+  /* Additions and multiplications of one forward run, counted separately, for the inputs of
    * `infer`. May be null: the operator only moves elements. */
   d5_status (*flop)(const void* self, const d5_tensor* inputs, size_t input_count, double* flop,
                     d5_error* error);
@@ -230,20 +229,20 @@ typedef struct {
    * gradients. May be null: not differentiable. */
   d5_status (*backward)(void* self, const d5_call* call, d5_error* error);
 
-  /* The same on memory of a CUDA device, for an operator that has both: work is queued on the
-   * call's stream, and errors of launching it are answered. Both may be null. */
+  /* `forward` and `backward` on a CUDA device, for an operator that also has host versions. They
+   * queue work on the call's stream and return launch errors. Both may be null. */
   d5_status (*forward_cuda)(void* self, const d5_call* call, d5_error* error);
   d5_status (*backward_cuda)(void* self, const d5_call* call, d5_error* error);
 } d5_operator;
 
 typedef struct {
   int32_t abi_version;  /* D5_ABI_VERSION, first in all versions */
-  size_t operator_size; /* sizeof(d5_operator) where the library was built */
+  size_t operator_size; /* sizeof(d5_operator) when the library was built */
   size_t operator_count;
   const d5_operator* operators;
 } d5_operator_table;
 
-/* What a library exports. The table lives as long as the library. */
+/* The function that a library exports. The table lives as long as the library. */
 D5_EXPORT const d5_operator_table* d5_custom_operators(void);
 
 #ifdef __cplusplus

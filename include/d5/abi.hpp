@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Operators of one's own as C++ classes, over the C interface of d5/abi.h: what is compiled links
-// nothing of d5. C++20.
+// Custom operators as C++ classes, on top of the C interface of d5/abi.h. The compiled library does
+// not link d5. Requires C++20.
 //
 //     template <class T>
 //     struct Twice {
@@ -16,15 +16,15 @@
 //         const auto y = call.output<T>(0);
 //         for (std::int64_t i = 0; i < x.elements(); ++i) y[i] = 2 * x[i];
 //       }
-//       void backward(const d5::abi::Call& call) { ... }  // may be left out, as flop
+//       void backward(const d5::abi::Call& call) { ... }  // optional, as is flop
 //     };
 //     D5_OPERATOR(Twice<float>, Twice<double>)
 //
-// One class is enough, if one element type is; its gradient is then checked with that type's
+// A single class suffices for a single element type; the gradient check then uses that type's
 // precision.
 //
-// A class that needs its node's attributes has a constructor from `const d5::abi::Node&`. What it
-// refuses it throws as `d5::abi::Refusal`. `double flop(const d5::abi::Inputs&) const` tells the
+// A class that needs its node's attributes has a constructor from `const d5::abi::Node&`. It throws
+// `d5::abi::Refusal` for unsupported nodes. `double flop(const d5::abi::Inputs&) const` returns the
 // additions and multiplications of a forward run.
 
 #include <algorithm>
@@ -43,7 +43,7 @@
 
 namespace d5::abi {
 
-/// What an operator does not take; becomes d5's error of the status, with the message.
+/// Thrown by an operator to refuse its input; becomes d5's error for the status, with the message.
 class Refusal : public std::exception {
  public:
   Refusal(d5_status status, std::string message) : status_(status), message_(std::move(message)) {}
@@ -75,7 +75,7 @@ inline constexpr std::int32_t kNumber<bool> = D5_BOOL;
 
 using Dims = std::vector<std::int64_t>;
 
-/// A dense row-major array of d5's, for the time of a call.
+/// A view of a dense row-major array of d5, valid during a call.
 template <class T>
 class Array {
  public:
@@ -88,7 +88,7 @@ class Array {
                                      " (ONNX's numbers); compile the operator for that type");
   }
 
-  /// Whether it is there: an input may be left out, and a gradient not be asked for.
+  /// False for an omitted input, or a gradient that is not needed.
   explicit operator bool() const { return tensor_->data != nullptr; }
   [[nodiscard]] T* data() const { return static_cast<T*>(tensor_->data); }
   [[nodiscard]] T& operator[](std::int64_t i) const { return data()[i]; }
@@ -104,13 +104,12 @@ class Array {
   const d5_tensor* tensor_;
 };
 
-/// The node that an operator is made from.
+/// The node of an operator.
 class Node {
  public:
   explicit Node(const d5_node& node) : node_(&node) {}
 
-  /// Attributes by name, or what they are where the node has none.
-  /// Throws: Refusal for one of another type.
+  /// Attributes by name, with a default. Throws: Refusal for an attribute of another type.
   [[nodiscard]] std::int64_t integer(const char* name, std::int64_t otherwise) const {
     const auto* found = attribute(name, D5_ATTRIBUTE_INT);
     return found ? found->integers[0] : otherwise;
@@ -147,14 +146,14 @@ class Node {
   const d5_node* node_;
 };
 
-/// What `infer` and `flop` know of the inputs.
+/// The inputs, as known to `infer` and `flop`.
 class Inputs {
  public:
   Inputs(const d5_tensor* tensors, std::size_t count) : tensors_(tensors), count_(count) {}
 
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] bool has(std::size_t i) const { return i < count_ && tensors_[i].dtype != 0; }
-  /// Throws: Refusal for an input that is left out, or has other elements than T.
+  /// The shape of input `i`. Throws: Refusal if it is omitted or its elements are not T.
   template <class T>
   [[nodiscard]] Dims dims(std::size_t i) const {
     if (!has(i)) throw Refusal(D5_SHAPE_ERROR, "input " + std::to_string(i) + " is left out");
@@ -165,7 +164,7 @@ class Inputs {
     }
     return Dims(tensors_[i].dims, tensors_[i].dims + tensors_[i].rank);
   }
-  /// Elements of an input, where they are known before anything runs; else false.
+  /// Elements of an input, if they are known before running; otherwise false.
   template <class T>
   [[nodiscard]] Array<const T> constant(std::size_t i) const {
     return Array<const T>(tensors_[i], "input", i);
@@ -176,7 +175,7 @@ class Inputs {
   std::size_t count_;
 };
 
-/// What an output is.
+/// Description of an output.
 struct Desc {
   std::int32_t type;
   Dims dims;
@@ -186,7 +185,7 @@ template <class T>
   return {kNumber<T>, std::move(dims)};
 }
 
-/// One run, forward or backward.
+/// A run, forward or backward.
 class Call {
  public:
   explicit Call(const d5_call& call) : call_(&call) {}
@@ -199,12 +198,12 @@ class Call {
   [[nodiscard]] Array<T> output(std::size_t i) const {
     return Array<T>(call_->outputs[i], "output", i);
   }
-  /// Backward: false where it is zero.
+  /// Backward: false if the gradient is zero.
   template <class T>
   [[nodiscard]] Array<T> grad_output(std::size_t i) const {
     return Array<T>(call_->grad_outputs[i], "output gradient", i);
   }
-  /// Backward: to be overwritten; false where nobody asks for it.
+  /// Backward: to be overwritten; false if not needed.
   template <class T>
   [[nodiscard]] Array<T> grad_input(std::size_t i) const {
     return Array<T>(call_->grad_inputs[i], "input gradient", i);
@@ -222,7 +221,7 @@ inline d5_status refused(d5_error* error, d5_status status, const char* message)
   return status;
 }
 
-/// What a call throws, as the C interface says it.
+/// Converts exceptions of a call to the C interface's errors.
 template <class F>
 d5_status guarded(d5_error* error, const F& call) {
   try {
@@ -239,31 +238,31 @@ template <class A, class B>
 inline constexpr bool kSameName =
     std::string_view(A::kName) == B::kName && std::string_view(A::kDomain) == B::kDomain;
 
-/// Those of `Ops` that have the name of `Op`, each for element types of its own.
+/// The classes of `Ops` with the name of `Op`, for different element types.
 template <class Op, class... Ops>
 using Namesakes = decltype(std::tuple_cat(
     std::conditional_t<kSameName<Op, Ops>, std::tuple<std::unique_ptr<Ops>>, std::tuple<>>{}...));
 
-/// An operator of one name, for as many element types as there are classes: each node runs the
-/// first class whose `infer` does not refuse the types of its inputs.
+/// An operator implemented by one class per element type. Each node runs the first class whose
+/// `infer` accepts the types of its inputs.
 template <class Op, class... Ops>
 class Table {
   using Classes = Namesakes<Op, Ops...>;
   struct Self {
     Classes classes;
-    int chosen = -1;                   ///< by the last run; -1: none yet
-    std::vector<std::int32_t> dtypes;  ///< that it was chosen for
+    int chosen = -1;                   ///< index of the last run's class; -1: none yet
+    std::vector<std::int32_t> dtypes;  ///< input types of that choice
   };
 
-  /// Calls `f` with the class of place `chosen`.
+  /// Calls `f` with the class of index `chosen`.
   template <class F>
   static void with(const Classes& classes, int chosen, const F& f) {
     int place = 0;
     std::apply([&](const auto&... each) { ((place++ == chosen ? f(*each) : void()), ...); },
                classes);
   }
-  /// Calls `f` with each class in turn, until one does not refuse types; returns its place.
-  /// Throws: Refusal, what the first of them said; of several what each did.
+  /// Calls `f` with each class in turn, until one accepts the types; returns its index. Throws:
+  /// Refusal with the messages of all classes.
   template <class F>
   static int first(const Classes& classes, const F& f) {
     std::string refusals;
@@ -378,7 +377,7 @@ class Table {
   };
 };
 
-/// One of each name, in the order of the first class that has it.
+/// One operator per name, in the order of their first classes.
 template <class... Ops>
 std::vector<d5_operator> operators_of() {
   std::vector<d5_operator> result;
@@ -396,8 +395,8 @@ std::vector<d5_operator> operators_of() {
 }  // namespace detail
 }  // namespace d5::abi
 
-/// Makes the classes the library's operators. Classes of one name and domain are one operator, each
-/// for the element types that its `infer` does not refuse: D5_OPERATOR(Twice<float>,
+/// Exports the classes as the library's operators. Classes of the same name and domain form one
+/// operator, each for the element types that its `infer` accepts: D5_OPERATOR(Twice<float>,
 /// Twice<double>).
 #define D5_OPERATOR(...)                                                                           \
   const d5_operator_table* d5_custom_operators() {                                                 \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges of attributes that hold whatever the shapes are. They are checked before ONNX's shape
-// inference, which computes with them, and before any operator sees them.
+// Ranges of attributes that are valid for all shapes. They are checked before ONNX's shape
+// inference, which computes with the attributes, and before any operator reads them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace d5::onnx::detail {
 namespace {
 
-/// Sizes and distances along one dimension: products of two of them still fit.
+/// Limit of sizes and distances along one dimension: products of two still fit in 64 bits.
 constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
 
 struct Range {
@@ -72,7 +72,7 @@ constexpr Range kRanges[] = {
     {"", "layout", 0, 1},
 };
 
-/// One node's attributes, checked in the name of the node.
+/// Checks the attributes of a node.
 class NodeCheck {
  public:
   NodeCheck(const ::onnx::NodeProto& node, const Source& source) : node_(node), source_(source) {}
@@ -119,7 +119,7 @@ class NodeCheck {
   void check_dtype(const ::onnx::AttributeProto& attribute) const {
     if (attribute.type() != ::onnx::AttributeProto::INT) return;
     if (attribute.name() != "to" && attribute.name() != "dtype") return;
-    if (attribute.name() == "dtype" && attribute.i() == 0) return;  // left open
+    if (attribute.name() == "dtype" && attribute.i() == 0) return;  // unspecified
     if (attribute.i() != std::int32_t(attribute.i())) {
       fail(attribute.name(), std::to_string(attribute.i()), "an element type");
     }
@@ -148,7 +148,7 @@ class NodeCheck {
     }
   }
 
-  /// A shape that an operator fills out of nothing, such as RandomNormal's.
+  /// The shape attribute of a generator, such as RandomNormal.
   void check_filled_shape(const ::onnx::AttributeProto& attribute) const {
     if (attribute.name() != "shape" || attribute.type() != ::onnx::AttributeProto::INTS) return;
     const bool is_reshape = node_.op_type() == "Reshape";
@@ -168,7 +168,7 @@ class NodeCheck {
     if (elements > budget) fail("shape", to_string(shape), "one within the memory budget");
   }
 
-  /// Kernels, strides and dilations have one number a spatial dimension, pads two.
+  /// Kernels, strides and dilations have one number per spatial dimension, pads have two.
   void check_spatial_lengths() const {
     const ::onnx::AttributeProto* kernel = find("kernel_shape");
     if (kernel == nullptr) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph must be to mean one thing: a name is given once, and before it is read; a node is
-// of an operator whose schema has its inputs, outputs and attributes; a tensor has the data that
-// its dimensions ask for. ONNX's own checker asks for more (names of graphs, declared shapes, files
-// that are no links), without which a graph means the same; `fill_gaps` tells of those.
+// Requirements for an unambiguous graph: single assignment, before the first use; inputs, outputs
+// and attributes as in the node's schema; data that matches a tensor's dimensions. ONNX's checker
+// also requires parts that do not change the meaning (names of graphs, declared shapes, files that
+// are not links); `fill_gaps` notes those.
 #include <fmt/format.h>
 #include <onnx/checker.h>
 #include <onnx/common/proto_util.h>
@@ -26,11 +26,11 @@ using ::onnx::AttributeProto;
 using Nodes = google::protobuf::RepeatedPtrField<::onnx::NodeProto>;
 using Opsets = std::unordered_map<std::string, int>;
 
-/// The names that a graph has given so far, and those of the graphs around it.
+/// The names assigned so far in a graph and its enclosing graphs.
 class Scope {
  public:
   explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}
-  /// Whether it is new here.
+  /// Adds a name; false if it exists.
   bool add(std::string_view name) { return names_.insert(name).second; }
   [[nodiscard]] bool has_own(std::string_view name) const { return names_.contains(name); }
   [[nodiscard]] bool has(std::string_view name) const {
@@ -59,7 +59,7 @@ Opsets opsets_of(const Imports& imports) {
   return result;
 }
 
-/// ONNX defines all operators of these.
+/// Whether ONNX defines all operators of the domain.
 bool is_complete(const std::string& domain) {
   return domain.empty() || domain == "ai.onnx.ml" || domain == "ai.onnx.preview.training";
 }
@@ -94,8 +94,7 @@ class GraphCheck {
     const auto add = [&](const std::string& name) {
       if (!initializers.insert(name).second) {
         source_.fail(
-            fmt::format("initializer '{}' is there twice, with other data; which one is meant?",
-                        printable(name)));
+            fmt::format("initializer '{}' is defined twice, with different data", printable(name)));
       }
       scope.add(name);
     };
@@ -145,7 +144,7 @@ class GraphCheck {
       for (const std::string& output : node.output()) {
         if (output.empty()) continue;
         if (scope.has(output)) {
-          source_.fail(fmt::format("{} writes '{}', which is there already: a name is given once",
+          source_.fail(fmt::format("{} writes '{}', which exists already: a name is assigned once",
                                    name_in(node), printable(output)));
         }
         scope.add(output);
@@ -158,10 +157,10 @@ class GraphCheck {
     const bool is_written = std::ranges::any_of(nodes, [&](const auto& other) {
       return std::ranges::find(other.output(), input) != other.output().end();
     });
-    source_.fail(fmt::format("{} reads '{}', {}", name_in(node), printable(input),
-                             is_written
-                                 ? "which a node writes that waits for it: they form a cycle"
-                                 : "which is no input, no initializer, and what no node writes"));
+    source_.fail(
+        fmt::format("{} reads '{}', {}", name_in(node), printable(input),
+                    is_written ? "which a node writes that waits for it: they form a cycle"
+                               : "which is not an input, an initializer, or the output of a node"));
   }
 
   void check(const ::onnx::NodeProto& node, const Scope& scope, const Opsets& opsets) const {
@@ -179,7 +178,7 @@ class GraphCheck {
     std::set<std::string_view> names;
     for (const auto& attribute : node.attribute()) {
       if (!names.insert(attribute.name()).second) {
-        source_.fail(fmt::format("{}: attribute {} is there twice", name_in(node),
+        source_.fail(fmt::format("{}: attribute {} is given twice", name_in(node),
                                  printable(attribute.name())));
       }
       check(node, attribute, scope, opsets);
@@ -191,7 +190,7 @@ class GraphCheck {
     const auto* registry = ::onnx::OpSchemaRegistry::Instance();
     const auto* schema = registry->GetSchema(node.op_type(), version, node.domain());
     if (!schema) {
-      if (!is_complete(node.domain())) return;  // whoever runs it knows it, or says so
+      if (!is_complete(node.domain())) return;  // a framework may know it
       source_.fail(fmt::format("{}: opset {} of {} has no such operator", name_in(node), version,
                                domain_words(node.domain())));
     }
@@ -203,8 +202,9 @@ class GraphCheck {
     }
   }
 
-  /// The schema to hold a node against whose own ONNX took back. An operator that came faulty and
-  /// was mended later (GroupNormalization) has a meaning; one that had been there before ended.
+  /// The schema for a node whose own schema was deprecated. An operator that was published with a
+  /// defect and corrected later (GroupNormalization) has a replacement; an older deprecated one has
+  /// none.
   const ::onnx::OpSchema& mended(const ::onnx::NodeProto& node, const ::onnx::OpSchema& schema,
                                  int version) const {
     const auto* registry = ::onnx::OpSchemaRegistry::Instance();
@@ -212,12 +212,12 @@ class GraphCheck {
         registry->GetSchema(node.op_type(), schema.since_version() - 1, node.domain());
     const auto* after = registry->GetSchema(node.op_type(), kNewestOpset, node.domain());
     if (before || !after || after->Deprecated()) {
-      source_.fail(fmt::format("{}: opset {} of {} has it no more", name_in(node), version,
+      source_.fail(fmt::format("{}: opset {} of {} no longer has it", name_in(node), version,
                                domain_words(node.domain())));
     }
     source_.note(
-        fmt::format("{} is of opset {}, whose definition ONNX took back for that of opset {}; it "
-                    "is run as opset {} had it",
+        fmt::format("{} is of opset {}, whose definition ONNX replaced by that of opset {}; it "
+                    "runs as in opset {}",
                     name_in(node), version, after->since_version(), version));
     return *after;
   }
@@ -252,7 +252,7 @@ class GraphCheck {
       if (!field.is_filled) continue;
       if (++filled > 1) fail("has several values");
       if (attribute.has_type() && attribute.type() != field.type) {
-        fail("has a value of another type than it says");
+        fail("has a value of another type than declared");
       }
     }
     if (attribute.has_t()) check(attribute.t());
@@ -263,17 +263,17 @@ class GraphCheck {
     for (const auto& graph : attribute.graphs()) check(graph, &scope, opsets);
   }
 
-  /// ONNX's shape rules read tensors as they are: what lies of its size goes no further.
+  /// ONNX's shape rules trust a tensor's declared size, so a wrong one is refused here.
   template <class TensorProto>
   void check(const TensorProto& tensor) const {
     try {
       if constexpr (std::is_same_v<TensorProto, ::onnx::SparseTensorProto>) {
         ::onnx::checker::check_sparse_tensor(tensor, context_);
-      } else if (!is_external(tensor)) {  // `ExternalData` looks at those
+      } else if (!is_external(tensor)) {  // `ExternalData` checks those
         ::onnx::checker::check_tensor(tensor, context_);
       }
     } catch (const std::exception& error) {
-      source_.fail("its data are not what they are said to be", error);
+      source_.fail("its data do not match their declaration", error);
     }
   }
 

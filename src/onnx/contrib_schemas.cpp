@@ -21,19 +21,18 @@ using ::onnx::OpSchema;
 
 constexpr const char *kMicrosoft = "com.microsoft", *kOnnx = "";
 
-/// Each a list of words:
-/// - inputs and outputs as name:type, with ? behind what may be left out and * behind one that
-///   stands for many, each of its own type;
+/// Schema of an operator, in lists of words:
+/// - inputs and outputs as name:type, with suffix ? if optional and * if variadic, each value with
+///   its own type;
 /// - types as name=element type,...;
-/// - attributes as name:kind, with ! behind one that must be there or =default.
+/// - attributes as name:kind, with suffix ! if required or =default.
 struct Signature {
   const char *domain, *name, *inputs, *outputs, *types, *attributes;
 };
 
-/// ONNX Runtime's interfaces, with float64 where it has other floats: gradients are judged in it. A
-/// cache of GroupQueryAttention has the type of its queries.
-/// SimplifiedLayerNormalization is ONNX's by its domain alone, and LayerNormalization before
-/// opset 17.
+/// ONNX Runtime's interfaces, with float64 in addition to other floats, for gradient checks. A
+/// cache of GroupQueryAttention has the type of its queries. SimplifiedLayerNormalization, and
+/// LayerNormalization before opset 17, are in ONNX's domain, but not defined by ONNX.
 constexpr Signature kSignatures[] = {
     {kMicrosoft, "Attention",
      "input:T weights:T bias:T? mask_index:M? past:T? attention_bias:T? "
@@ -229,7 +228,7 @@ std::vector<std::string> words(const char* text, char separator = ' ') {
   return result;
 }
 
-/// Before and behind `separator`; npos gives all and nothing.
+/// The parts before and after `separator`; npos yields the whole word and nothing.
 std::pair<std::string, std::string> cut(const std::string& word, std::size_t separator) {
   if (separator == std::string::npos) return {word, ""};
   return {word.substr(0, separator), word.substr(separator + 1)};

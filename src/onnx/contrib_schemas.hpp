@@ -3,11 +3,11 @@
 
 namespace d5::onnx::detail {
 
-/// Tells ONNX's registry of operators that are none of ONNX's, but that converters and optimizers
-/// write: those of com.microsoft, ONNX Runtime's domain. From then on they are checked, and have
-/// typed views (`nodes::microsoft::`), as ONNX's own. Whoever asks the registry calls this first.
+/// Adds the operators of com.microsoft, ONNX Runtime's domain, which converters and optimizers
+/// write, to ONNX's registry. They are then checked, and have typed views (`nodes::microsoft::`),
+/// like ONNX's own. Must be called before using the registry.
 ///
-/// Thread safety: all; later calls do nothing.
+/// Thread safety: all threads; later calls do nothing.
 void add_contrib_schemas();
 
 }  // namespace d5::onnx::detail

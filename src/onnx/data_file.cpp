@@ -10,7 +10,7 @@
 namespace d5::onnx::detail {
 namespace {
 
-/// So that a page of memory holds no two tensors: a reader may map the file.
+/// Page-aligned, so that a reader may map tensors.
 constexpr std::uint64_t kAlignment = 4096;
 
 std::size_t bytes_of_initializers(const Graph& graph) {

@@ -11,23 +11,23 @@
 
 namespace d5::onnx::detail {
 
-/// Whether one is asked for, or the initializers, those of graphs within the graph too, are more
-/// than a message holds.
+/// Whether a data file is requested, or the initializers, including those of nested graphs, exceed
+/// a message.
 [[nodiscard]] bool needs_data_file(const Graph& graph, const SaveOptions& options);
 
-/// Initializers' bytes in a file beside the model, as `ExternalData` reads them.
+/// Writes initializers to a file beside the model, as read by `ExternalData`.
 class DataFile {
  public:
   /// Throws: IoError.
   DataFile(const std::string& path, std::size_t least_bytes);
-  /// Smaller tensors, and strings, go into the message. Throws: IoError.
+  /// Writes smaller tensors, and strings, to the message. Throws: IoError.
   void write(const Tensor& tensor, const std::string& name, ::onnx::TensorProto& proto);
-  /// The file takes its place. Throws: IoError.
+  /// Renames the file to its final name. Throws: IoError.
   void commit() { file_.commit(); }
 
  private:
   ReplacedFile file_;
-  std::string location_;  ///< as models in the same folder say it
+  std::string location_;  ///< path relative to the model's folder
   std::size_t least_bytes_;
   std::uint64_t end_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of a kilobyte can stand for 9^9 nodes: nine functions, each of which calls the next nine
-// times. What it expands to is counted from the bottom, once a function, before anything expands.
+// A file of a kilobyte can expand to 9^9 nodes: nine functions, each of which calls the next nine
+// times. The expanded size is computed bottom-up, once per function, before anything is expanded.
 #include <fmt/format.h>
 #include <onnx/common/proto_util.h>
 
@@ -17,12 +17,12 @@ namespace {
 
 constexpr int kMostCallDepth = 100;
 
-/// What a list of nodes becomes. Numbers stop at the largest instead of overflowing.
+/// Size of a list of nodes after expansion, in saturating arithmetic.
 struct Expansion {
   std::uint64_t nodes = 0;
-  std::uint64_t bytes = 0;       ///< of the nodes themselves, in the file
-  std::uint64_t names = 0;       ///< inputs and outputs, each of which may get a caller's name
-  std::uint64_t references = 0;  ///< to attributes of the caller
+  std::uint64_t bytes = 0;       ///< bytes of the nodes themselves in the file
+  std::uint64_t names = 0;       ///< number of inputs and outputs, each of which may be renamed
+  std::uint64_t references = 0;  ///< number of references to the caller's attributes
   int nesting = 0;
 };
 
@@ -77,8 +77,8 @@ class Counter {
   void count_argument(const ::onnx::AttributeProto& attribute, const std::string& who,
                       const std::string& function) {
     if (attribute.has_g() || attribute.graphs_size() > 0) {
-      source_.refuse(fmt::format("{} gives a graph to function '{}'; only values can be given", who,
-                                 printable(function)));
+      source_.refuse(fmt::format("{} passes a graph to function '{}'; only values can be passed",
+                                 who, printable(function)));
     }
     largest_argument = std::max<std::uint64_t>(largest_argument, attribute.ByteSizeLong());
   }

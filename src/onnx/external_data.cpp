@@ -56,10 +56,10 @@ bool lies_in(const fs::path& file, const fs::path& folder) {
          folder.end();
 }
 
-/// Where links may lead: the folder that the model was named in, and the one that its own file lies
-/// in where that is a link, too. Hugging Face's cache is so: `snapshots/REVISION/model.onnx` and
-/// the data beside it are links to files in `blobs`. A model that was written into a snapshot
-/// itself may have its data there as well. All are real paths.
+/// Folders that links may lead to, as real paths: the folder in the model's path, and the folder of
+/// its real file if the model is a link. In Hugging Face's cache, `snapshots/REVISION/model.onnx`
+/// and the data beside it are links to files in `blobs`. A model written into a snapshot may have
+/// its data there as well.
 std::vector<fs::path> allowed_folders(const Source& source) {
   std::error_code error;
   std::vector<fs::path> folders{fs::canonical(*source.folder, error)};
@@ -75,7 +75,7 @@ std::vector<fs::path> allowed_folders(const Source& source) {
   return folders;
 }
 
-/// The real path of the file. Throws unless it lies where the model's data may.
+/// The real path of the file. Throws if it is outside the allowed folders.
 std::string resolve(const ::onnx::TensorProto& tensor, const std::string& file,
                     const Source& source) {
   if (!source.folder) {
@@ -94,7 +94,7 @@ std::string resolve(const ::onnx::TensorProto& tensor, const std::string& file,
   const auto folders = allowed_folders(source);
   fs::path real;
   std::error_code error = std::make_error_code(std::errc::no_such_file_or_directory);
-  // A link to a model may stand without its data: they are beside the file that it leads to.
+  // The data of a linked model may be only beside the link's target.
   for (std::size_t i = 0; i < std::min<std::size_t>(folders.size(), 2) && error; ++i) {
     real = fs::canonical(folders[i] / name, error);
   }
@@ -138,7 +138,7 @@ void ExternalData::check(const ::onnx::TensorProto& tensor, const Source& source
   const Location location = location_of(tensor, source);
   path_ = resolve(tensor, location.file, source);
   offset_ = location.offset;
-  // Not blocking: a pipe with nobody at its other end would wait for ever.
+  // Nonblocking: opening a pipe without a writer would never return.
   fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   struct stat status{};
   if (fd_ < 0 || ::fstat(fd_, &status) != 0) fail(path_);
@@ -161,7 +161,7 @@ void ExternalData::read(std::span<std::uint8_t> into) const {
   while (!into.empty()) {
     const ssize_t n = ::pread(fd_, into.data(), into.size(), off_t(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n == 0) errno = EIO;  // the file shrank meanwhile
+    if (n == 0) errno = EIO;  // the file was truncated
     if (n <= 0) fail(path_);
     into = into.subspan(std::size_t(n));
     offset += std::uint64_t(n);

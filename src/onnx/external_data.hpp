@@ -15,18 +15,18 @@ namespace d5::onnx::detail {
 
 /// A tensor's bytes in a file beside the model.
 ///
-/// The file must be a regular one inside the model's folder, by its real path: no absolute name, no
-/// "..", no link that leads out.
+/// The file must be a regular file inside the model's folder, by its real path: no absolute path,
+/// no "..", no link that leads outside.
 class ExternalData {
  public:
-  /// Checks that there are `bytes` bytes where the tensor says; reads nothing.
-  /// Throws: FormatError, IoError.
+  /// Checks that the file contains `bytes` bytes at the tensor's offset, without reading. Throws:
+  /// FormatError, IoError.
   ExternalData(const ::onnx::TensorProto& tensor, const Source& source, std::size_t bytes);
   ~ExternalData();
   ExternalData(const ExternalData&) = delete;
   ExternalData& operator=(const ExternalData&) = delete;
 
-  /// Fills `into`, which has the size that was asked for. Throws: IoError.
+  /// Fills `into`, whose size is that given to the constructor. Throws: IoError.
   void read(std::span<std::uint8_t> into) const;
 
  private:

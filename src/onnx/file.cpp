@@ -19,7 +19,7 @@
 namespace d5::onnx {
 namespace {
 
-/// The first with imports of opsets, and the first in which an initializer need not be an input.
+/// The first IR version with opset imports, and the first in which initializers need not be inputs.
 constexpr std::int64_t kFirstWithImports = 3, kFirstWithoutInputs = 4;
 
 void read_header(const ::onnx::ModelProto& proto, Model& model) {
@@ -45,7 +45,7 @@ ModelFile detail::read_model(::onnx::ModelProto proto, Source& source, const Loa
   detail::check_attributes(proto, source);
   if (options.infer_shapes) detail::infer_types(proto, source);
   ModelFile file;
-  // Asked again: functions bring the imports that their bodies need.
+  // Checked again, because functions add the imports of their bodies.
   file.model.opset_imports = detail::check_versions(proto, source);
   read_header(proto, file.model);
   file.model.graph = detail::read_graph(*proto.mutable_graph(), file.model.opset_imports, source);
@@ -66,19 +66,18 @@ ModelFile read_model(std::span<const std::byte> bytes, detail::Source& source,
   return detail::read_model(std::move(proto), source, options);
 }
 
-/// What ONNX's rules cannot tell, whoever built the network must.
+/// Types that ONNX's rules cannot infer must be declared.
 void expect_types_of_outputs(const ::onnx::GraphProto& graph) {
   for (const auto& output : graph.output()) {
     if (output.type().value_case() != ::onnx::TypeProto::VALUE_NOT_SET) continue;
     throw Unsupported(fmt::format(
-        "model '{}': a file must declare the type of output '{}', and ONNX's rules do not tell it: "
-        "an "
-        "operator that ONNX does not have stands before it; give all inputs fixed sizes",
+        "model '{}': a file must declare the type of output '{}', and ONNX's rules cannot infer "
+        "it, because of an operator that ONNX does not have; give all inputs fixed sizes",
         printable(graph.name()), printable(output.name())));
   }
 }
 
-/// Whether each initializer is an input of its graph, here and in the graphs of nodes.
+/// Whether each initializer is an input of its graph, including nested graphs.
 bool all_are_inputs(const ::onnx::GraphProto& graph) {
   std::set<std::string_view> inputs;
   for (const auto& input : graph.input()) inputs.insert(input.name());
@@ -99,7 +98,7 @@ std::int64_t ir_version_of(const Model& model, const ::onnx::GraphProto& graph) 
 }
 
 void write_header(const Model& model, ::onnx::ModelProto& proto) {
-  const bool own = model.producer_name.empty();  // made here; of a file, who made it stays
+  const bool own = model.producer_name.empty();  // made by d5; a file keeps its producer
   proto.set_producer_name(own ? "d5" : model.producer_name);
   proto.set_producer_version(own ? D5_VERSION : model.producer_version);
   if (!model.domain.empty()) proto.set_domain(model.domain);
@@ -127,9 +126,9 @@ void write_header(const Model& model, ::onnx::ModelProto& proto) {
   const auto& outputs = model.graph.outputs;
   if (std::any_of(outputs.begin(), outputs.end(),
                   [](const ValueInfo& output) { return output.type.kind == ValueKind::none; })) {
-    detail::infer_types(
-        proto, {printable(model.graph.name),
-                std::nullopt});  // a file must declare them; a network built by code need not
+    detail::infer_types(proto,
+                        {printable(model.graph.name),
+                         std::nullopt});  // required in a file, optional in a network built by code
     expect_types_of_outputs(proto.graph());
   }
   return proto;

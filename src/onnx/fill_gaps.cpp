@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exporters leave out what ONNX asks for, and write some things twice. What can mean one thing only
-// is filled in, with a note; what can mean several, `check_graph` refuses.
+// Tolerates omissions and duplicates of exporters. Unambiguous gaps are filled in, with a note;
+// `check_graph` refuses the others.
 #include <fmt/format.h>
 #include <onnx/common/proto_util.h>
 #include <onnx/defs/schema.h>
@@ -64,9 +64,9 @@ class Gaps {
     if (version < 8 && model_.functions_size() > 0) tell("it has functions", 8);
   }
 
-  /// Domains that nodes are of, and the model does not import: the version of its own functions is
-  /// of no account; of what ONNX knows the newest is taken that has all the nodes, as ONNX Runtime
-  /// takes it. What ai.onnx means changed too often.
+  /// Adds missing imports of the nodes' domains. The version does not matter for the model's own
+  /// functions. For ONNX's domains it is the newest that has all the nodes, as in ONNX Runtime.
+  /// ai.onnx is not added, because its operators changed too often.
   void import_domains() {
     add_contrib_schemas();
     std::set<std::string> imported, functions;
@@ -91,7 +91,7 @@ class Gaps {
     }
   }
 
-  /// 0 where there is none.
+  /// 0 if there is none.
   static int newest_with(const std::string& domain,
                          const std::vector<const ::onnx::NodeProto*>& nodes) {
     const auto& known = ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
@@ -100,7 +100,7 @@ class Gaps {
     const auto is_known = [&](const ::onnx::NodeProto& node, int version) {
       const auto* schema =
           ::onnx::OpSchemaRegistry::Instance()->GetSchema(node.op_type(), version, domain);
-      // What is of no schema is known to a framework, maybe, and is refused later otherwise.
+      // A framework may know operators without a schema; otherwise they are refused later.
       if (!schema) return domain != "ai.onnx.ml";
       try {
         schema->Verify(node);
@@ -114,7 +114,7 @@ class Gaps {
         return version;
       }
     }
-    return range->second.second;  // `check_graph` says of which node it is not right
+    return range->second.second;  // `check_graph` reports the node that does not fit
   }
 
   void name_graphs(::onnx::GraphProto& graph) {
@@ -148,7 +148,7 @@ class Gaps {
                              shown(nodes)));
   }
 
-  /// Those without a name, which nothing can read, and those that say again what was said.
+  /// Removes initializers without a name, which nothing can read, and duplicates.
   void drop_initializers(::onnx::GraphProto& graph) {
     std::unordered_map<std::string, const ::onnx::TensorProto*> first;
     std::vector<std::string> twice;
@@ -170,7 +170,7 @@ class Gaps {
       graph.mutable_initializer()->DeleteSubrange(*i, 1);
     }
     if (!twice.empty()) {
-      source_.note(fmt::format("initializers there twice, with the same data: {}", shown(twice)));
+      source_.note(fmt::format("initializers defined twice, with the same data: {}", shown(twice)));
     }
     if (unnamed > 0) {
       source_.note(
@@ -197,7 +197,7 @@ class Gaps {
                     shown(unlisted), model_.ir_version(), kFirstWithoutInputs));
   }
 
-  /// An output that is listed again becomes one of its own, with the same values.
+  /// Copies a repeated output to a separate one with the same values.
   void split_outputs(::onnx::GraphProto& graph) {
     std::set<std::string> names;
     for_each_node(std::as_const(graph), [&](const ::onnx::NodeProto& node, int) {
@@ -235,7 +235,7 @@ class Gaps {
       } else if (type.has_tensor_type() && !type.tensor_type().has_shape()) {
         without_shape.push_back(value.name());
       }
-      // -1 is how many exporters write an open size.
+      // Many exporters write -1 for an open size.
       if (std::ranges::any_of(type.tensor_type().shape().dim(),
                               [](const auto& dim) { return dim.dim_value() < -1; })) {
         below_0.push_back(value.name());
@@ -257,7 +257,7 @@ class Gaps {
     for (const auto& entry : model_.metadata_props()) {
       if (keys.insert(entry.key()).second) continue;
       source_.note(
-          fmt::format("metadata '{}' is there twice; the last is kept", printable(entry.key())));
+          fmt::format("metadata '{}' is given twice; the last is kept", printable(entry.key())));
     }
   }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's shape rules, called one node at a time. Its own driver
-// (onnx::shape_inference::InferShapes) hands a rule whatever the one before it inferred: a negative
-// size crashes GatherND's, a vector of 2^40 elements is counted element by element. Here every type
-// is cleaned before a rule sees it, and a rule that gives up leaves the outputs of its own node
-// open, and no others.
+// Calls ONNX's shape rules node by node. ONNX's driver (onnx::shape_inference::InferShapes) passes
+// inferred types on unchecked: a negative size crashes GatherND's rule, a vector of 2^40 elements
+// is counted element by element. Here every type is sanitized first, and a failing rule leaves only
+// the outputs of its own node open.
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
@@ -26,12 +25,13 @@ namespace rules = ::onnx::shape_inference;
 using Opsets = std::unordered_map<std::string, int>;
 using Types = std::unordered_map<std::string, TypeProto*>;
 
-/// GatherND's rule counts from there, outside of its lists.
+/// Whether GatherND's rule would begin before its lists.
 bool begins_before_list(const ::onnx::AttributeProto& attribute) {
   return attribute.name() == "batch_dims" && attribute.i() < 0;
 }
 
-/// Einsum's rule waits for ever at what is no letter, comma, arrow or ellipsis.
+/// Whether Einsum's rule would loop forever: at characters other than letters, comma, arrow and
+/// ellipsis.
 bool is_no_equation(const ::onnx::AttributeProto& attribute) {
   if (attribute.name() != "equation") return false;
   std::string left = attribute.s().substr(0, attribute.s().find("->"));
@@ -47,15 +47,15 @@ bool is_no_equation(const ::onnx::AttributeProto& attribute) {
   return false;
 }
 
-/// Whether ONNX's own rule of the operator would do harm.
+/// Whether ONNX's rule for the operator would crash or hang.
 bool breaks_its_rule(const ::onnx::NodeProto& node) {
   return std::ranges::any_of(node.attribute(), [](const auto& attribute) {
     return begins_before_list(attribute) || is_no_equation(attribute);
   });
 }
 
-constexpr std::int64_t kMostSize = std::int64_t{1} << 40;  ///< along one dimension
-constexpr std::int64_t kMostPropagated = 1024;             ///< elements whose values are followed
+constexpr std::int64_t kMostSize = std::int64_t{1} << 40;  ///< limit along one dimension
+constexpr std::int64_t kMostPropagated = 1024;  ///< limit of elements for constant propagation
 
 void clean_dims(::onnx::TensorShapeProto& shape) {
   for (auto& dim : *shape.mutable_dim()) {
@@ -65,7 +65,7 @@ void clean_dims(::onnx::TensorShapeProto& shape) {
   }
 }
 
-/// Sizes that no tensor has become unknown.
+/// Makes impossible sizes unknown.
 void clean(TypeProto& type) {
   switch (type.value_case()) {
     case TypeProto::kTensorType:
@@ -87,8 +87,8 @@ void clean(TypeProto& type) {
   }
 }
 
-/// The types of one graph. A rule of If, Loop or Scan asks for those of a subgraph through ONNX's
-/// interface.
+/// The types of one graph. The rules of If, Loop and Scan request those of a subgraph through
+/// ONNX's interface.
 class GraphTypes final : public ::onnx::GraphInferencer {
  public:
   GraphTypes(::onnx::GraphProto& graph, const Types& outer, const Opsets& opsets,
@@ -108,7 +108,7 @@ class GraphTypes final : public ::onnx::GraphInferencer {
       const std::vector<const TypeProto*>& inputs,
       const std::vector<const ::onnx::TensorProto*>& /*input_data*/) override {
     if (inputs.size() > std::size_t(graph_.input_size())) {
-      throw std::runtime_error("a subgraph has fewer inputs than its operator gives");
+      throw std::runtime_error("a subgraph has fewer inputs than its operator passes");
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i]) continue;
@@ -125,7 +125,7 @@ class GraphTypes final : public ::onnx::GraphInferencer {
   }
 
  private:
-  /// What a rule is told of its node; subgraphs are inferred by this class again.
+  /// A node's context for its rule; subgraphs are inferred by this class recursively.
   class NodeContext final : public rules::InferenceContextImpl {
    public:
     NodeContext(::onnx::NodeProto& node, GraphTypes& graph)
@@ -158,7 +158,8 @@ class GraphTypes final : public ::onnx::GraphInferencer {
       undeclared_[value.name()] = &type;
       return;
     }
-    (void)read_type(type, source_, "value '" + printable(value.name()) + "'");  // refuses bad ones
+    (void)read_type(type, source_,
+                    "value '" + printable(value.name()) + "'");  // throws for invalid types
     clean(type);
     types_[value.name()] = &type;
   }
@@ -193,9 +194,9 @@ class GraphTypes final : public ::onnx::GraphInferencer {
       remember_constant(node);
       follow_values(node, *schema);
     } catch (const Error&) {
-      throw;  // ours: a subgraph declares what cannot be
+      throw;  // d5's own error: a subgraph declares an impossible type
     } catch (const std::exception&) {
-      // The operator's own shape rule judges later, when shapes are known.
+      // The operator's own shape rule checks later, when shapes are known.
     }
   }
 
@@ -203,7 +204,7 @@ class GraphTypes final : public ::onnx::GraphInferencer {
     if (name.empty() || inferred.value_case() == TypeProto::VALUE_NOT_SET) return;
     clean(inferred);
     if (const auto known = types_.find(name); known != types_.end()) {
-      // A declaration that the rule disputes stays, and so does the rest of the node's.
+      // A declaration that contradicts the rule stays, and so do the node's others.
       TypeProto merged = *known->second;
       try {
         rules::mergeShapesAndTypes(inferred, &merged);
@@ -224,7 +225,7 @@ class GraphTypes final : public ::onnx::GraphInferencer {
     types_[name] = place;
   }
 
-  /// Rules of operators such as Reshape look at the values of constant inputs.
+  /// Rules of operators such as Reshape read the values of constant inputs.
   void remember_constant(const ::onnx::NodeProto& node) {
     if (node.op_type() != "Constant" || !node.domain().empty() || node.output_size() != 1) return;
     for (const auto& attribute : node.attribute()) {
@@ -245,7 +246,7 @@ class GraphTypes final : public ::onnx::GraphInferencer {
     }
   }
 
-  /// Shapes that are computed (Shape, Gather, Concat, Reshape) are followed by their values.
+  /// Propagates the values of computed shapes (Shape, Gather, Concat, Reshape).
   void follow_values(::onnx::NodeProto& node, const ::onnx::OpSchema& schema) {
     if (!schema.has_data_propagation_function()) return;
     for (const std::string& name : node.input()) {
@@ -264,8 +265,8 @@ class GraphTypes final : public ::onnx::GraphInferencer {
   const Types& outer_;
   const Opsets& opsets_;
   const Source& source_;
-  Types types_;       ///< what is known so far, with what the graphs around know
-  Types undeclared_;  ///< values of this graph that are named without a type
+  Types types_;       ///< types known so far, including those of enclosing graphs
+  Types undeclared_;  ///< values of this graph that are listed without a type
   std::unordered_map<std::string, const ::onnx::TensorProto*> data_;
   rules::DataValueMap values_;
   std::deque<TypeProto> own_types_;

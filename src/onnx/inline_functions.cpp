@@ -15,8 +15,8 @@
 namespace d5::onnx::detail {
 namespace {
 
-/// The inliner takes functions that import the same versions as the model. A function that imports
-/// others may still mean the same: its operators may not have changed in between.
+/// ONNX's inliner requires that functions import the same versions as the model. A function with
+/// other imports is accepted if its operators did not change in between.
 void align_versions(::onnx::ModelProto& model, const Source& source) {
   std::unordered_map<std::string, int> versions;
   for (const auto& import : model.opset_import()) {
@@ -48,8 +48,8 @@ void align_versions(::onnx::ModelProto& model, const Source& source) {
   }
 }
 
-/// ONNX's inliner chooses functions by domain and name alone: what tells overloads apart becomes a
-/// part of the name, written as in the id by which a function that is defined twice was refused.
+/// ONNX's inliner selects functions by domain and name only, so the overload becomes a part of the
+/// name, in the form of the id that `check_expansion` uses.
 void name_overloads(::onnx::ModelProto& model) {
   const auto name_whole = [](std::string* name, std::string* overload) {
     if (!overload->empty()) *name += "::" + *overload;
@@ -65,7 +65,7 @@ void name_overloads(::onnx::ModelProto& model) {
   }
 }
 
-/// The functions that no other calls.
+/// The functions that no other function calls.
 ::onnx::inliner::FunctionIdVector outermost(const ::onnx::ModelProto& model) {
   std::set<std::string> called;
   for (const auto& function : model.functions()) {
@@ -86,8 +86,8 @@ bool has_attribute(const ::onnx::NodeProto& node, const std::string& name) {
                      [&](const auto& attribute) { return attribute.name() == name; });
 }
 
-/// Writes the defaults of functions into those of the graph's calls that leave them out: the
-/// inliner knows no defaults.
+/// Adds default attributes of functions to the calls that omit them, because the inliner does not
+/// support defaults.
 void give_defaults(::onnx::ModelProto& model) {
   std::unordered_map<std::string, const ::onnx::FunctionProto*> functions;
   for (const auto& function : model.functions()) {
@@ -109,8 +109,8 @@ void inline_functions(::onnx::ModelProto& model, const Source& source) {
   align_versions(model, source);
   name_overloads(model);
   try {
-    // The callers first: whether a call inside of a function gives an attribute or leaves it to the
-    // default is known once the function's own attributes are.
+    // Callers first: the attributes of a call inside a function depend on the function's own
+    // attributes.
     while (model.functions_size() > 0) {
       give_defaults(model);
       ::onnx::inliner::InlineSelectedLocalFunctions(
@@ -119,7 +119,7 @@ void inline_functions(::onnx::ModelProto& model, const Source& source) {
   } catch (const std::exception& error) {
     source.fail("its functions cannot be inlined", error);
   }
-  // What the functions' bodies became is checked as if it had been written so.
+  // Checks the inlined graph like a written one.
   check_graph(model, source);
 }
 

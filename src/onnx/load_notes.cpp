@@ -26,7 +26,7 @@ void listen_to_notes(NoteListener given) {
 }
 
 void detail::Source::note(const std::string& what) const {
-  std::shared_ptr<const NoteListener> heard;  // called outside of the lock: it may take long
+  std::shared_ptr<const NoteListener> heard;  // called outside the lock, because it may take long
   {
     const std::lock_guard lock(mutex);
     heard = listener();

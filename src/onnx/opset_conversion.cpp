@@ -21,7 +21,7 @@ using detail::OpsetChange;
 using detail::OpsetStep;
 using GraphPointer = std::shared_ptr<const Graph>;
 
-/// The first change of `op_type` that leads beyond opset `version`; null where none does.
+/// The first change of `op_type` after opset `version`; null if there is none.
 const OpsetChange* next_change(const std::string& op_type, int version) {
   static const auto changes = [] {
     std::map<std::string, detail::OpsetChanges, std::less<>> result;
@@ -42,7 +42,7 @@ const OpsetChange* next_change(const std::string& op_type, int version) {
   return change == place->second.end() ? nullptr : &*change;
 }
 
-/// Calls `change` with the graphs that a node holds.
+/// Calls `change` with each graph of a node.
 template <class Change>
 void for_each_held(Node& node, const Change& change) {
   for (auto& [name, attribute] : node.attributes) {
@@ -96,9 +96,9 @@ class GraphConversion {
   }
 
  private:
-  /// Takes a node as far as it goes; what stands in its place goes on from there.
+  /// Converts a node as far as possible, and its replacements recursively.
   void advance(Node node) {
-    constexpr int kWithoutConsumed = 6;  // Caffe2's note of what is overwritten
+    constexpr int kWithoutConsumed = 6;  // Caffe2's list of overwritten inputs
     if (node.domain.empty()) {
       if (node.opset < kWithoutConsumed && last_ >= kWithoutConsumed) {
         node.attributes.erase("consumed_inputs");
@@ -137,10 +137,10 @@ class GraphConversion {
   std::vector<Node> converted_;
 };
 
-/// The rules of a conversion look at the values of shapes and axes, never at those of weights.
+/// Conversions read the values of shapes and axes, never those of weights.
 constexpr std::int64_t kMostChecked = 1024;
 
-/// The model, with weights as inputs: what is written and read to be checked stays small.
+/// The model with weights as inputs, so that serializing it for the check is cheap.
 Model without_weights(const Model& model) {
   Model light = model;
   std::erase_if(light.graph.initializers, [&](const auto& item) {
@@ -152,7 +152,7 @@ Model without_weights(const Model& model) {
   return light;
 }
 
-/// As a file is read: with the types of all tensors, and refused where ONNX refuses it.
+/// Serializes and loads the model, which infers the types of all tensors and checks it.
 Model read_back(const Model& model) {
   const std::string bytes = serialize(model);
   return parse(std::as_bytes(std::span(bytes)), model.graph.name);
@@ -184,7 +184,7 @@ Model in_opset(const Model& model, int version) {
     result = read_back(light);
   } catch (const FormatError& error) {
     refuse(model, from, version,
-           fmt::format("what would come of it is no model: {}", error.what()));
+           fmt::format("the result would not be a valid model: {}", error.what()));
   } catch (const Unsupported& error) {
     refuse(model, from, version, error.what());
   }

@@ -15,7 +15,7 @@ namespace {
 using Nodes = google::protobuf::RepeatedPtrField<::onnx::NodeProto>;
 using Visit = std::function<void(std::string_view)>;
 
-/// Calls `visit` with each graph that the node holds.
+/// Calls `visit` with each graph of the node.
 template <class Node, class VisitGraph>
 void for_graphs(Node& node, const VisitGraph& visit) {
   for (int i = 0; i < node.attribute_size(); ++i) {
@@ -31,7 +31,7 @@ void for_graphs(Node& node, const VisitGraph& visit) {
   }
 }
 
-/// With what its graphs read, be it theirs or from outside.
+/// Calls `visit` with all names that the node and its graphs read.
 void for_reads(const ::onnx::NodeProto& node, const Visit& visit) {
   for (const std::string& name : node.input()) visit(name);
   for_graphs(node, [&](const ::onnx::GraphProto& graph) {
@@ -40,7 +40,7 @@ void for_reads(const ::onnx::NodeProto& node, const Visit& visit) {
   });
 }
 
-/// For each node those that read what it writes, once for each reading.
+/// For each node, the readers of its outputs, once per read.
 std::vector<std::vector<int>> readers_of(const Nodes& nodes) {
   std::unordered_map<std::string_view, int> writers;
   for (int i = 0; i < nodes.size(); ++i) {
@@ -68,7 +68,7 @@ bool is_ordered(const std::vector<std::vector<int>>& readers) {
   return true;
 }
 
-/// Nodes stay before those behind them where what they read allows it. Fewer than all: a cycle.
+/// A stable topological order. Has fewer nodes if there is a cycle.
 std::vector<int> order_of(const std::vector<std::vector<int>>& readers) {
   std::vector<int> missing(readers.size());
   for (const auto& list : readers) {
@@ -95,7 +95,7 @@ void order_graph(::onnx::GraphProto& graph) {
   const auto readers = readers_of(nodes);
   if (is_ordered(readers)) return;
   const auto order = order_of(readers);
-  if (order.size() != readers.size()) return;  // the checker says which node
+  if (order.size() != readers.size()) return;  // the checker reports the node
   Nodes ordered;
   for (const int i : order) ordered.Add()->Swap(&nodes[i]);
   nodes.Swap(&ordered);

@@ -27,7 +27,7 @@ void unpack(std::span<const std::uint8_t> bytes, Tensor& tensor) {
   const std::int64_t count = tensor.elements();
   auto* to = static_cast<std::uint8_t*>(tensor.raw());
   if (tensor.dtype() == DType::boolean) {
-    // Any byte may stand in a file, but a bool of another value than 0 or 1 is undefined.
+    // A file may contain any byte, but a bool other than 0 or 1 is undefined behaviour.
     for (std::int64_t i = 0; i < count; ++i) to[i] = bytes[std::size_t(i)] != 0;
     return;
   }
@@ -41,7 +41,7 @@ void unpack(std::span<const std::uint8_t> bytes, Tensor& tensor) {
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t bit = i * bits;
     const auto at = std::size_t(bit / 8);
-    unsigned two = bytes[at];  // an element of 6 bits may end in the next byte
+    unsigned two = bytes[at];  // a 6-bit element may extend to the next byte
     if (at + 1 < bytes.size()) two |= unsigned(bytes[at + 1]) << 8;
     const unsigned code = (two >> (bit % 8)) & mask;
     to[i] = std::uint8_t(is_signed && (code & sign) ? code | ~mask : code);

@@ -8,16 +8,16 @@
 
 #include "d5/core/tensor/tensor.hpp"
 
-/// Elements below a byte lie densely in files, the first in the lowest bits, and one a byte in
+/// Packing of sub-byte elements: dense in files, the first in the lowest bits, and one per byte in
 /// memory. Source: ONNX, comments on `TensorProto.raw_data`.
 namespace d5::onnx::detail {
 
-/// Bytes of `elements` in a file. Throws: ShapeError if they overflow.
+/// The size of `elements` in a file, in bytes. Throws: ShapeError if they overflow.
 [[nodiscard]] std::size_t file_bytes(DType dtype, std::int64_t elements);
 /// Whether an element in a file is narrower than in memory.
 [[nodiscard]] bool is_packed(DType dtype);
 
-/// Fills `tensor`, whose type is not string, from `bytes`, of which there are `file_bytes`.
+/// Fills `tensor`, of any type except string, from `bytes`, of the size `file_bytes`.
 void unpack(std::span<const std::uint8_t> bytes, Tensor& tensor);
 [[nodiscard]] std::string pack(const Tensor& tensor);
 

@@ -15,7 +15,7 @@ namespace {
 
 using ::onnx::AttributeProto;
 
-/// Before IR version 2 the field that is filled says the type.
+/// Before IR version 2, the filled field determines the type.
 AttributeProto::AttributeType type_of(const AttributeProto& proto) {
   if (proto.type() != AttributeProto::UNDEFINED) return proto.type();
   if (proto.has_f()) return AttributeProto::FLOAT;
@@ -36,7 +36,7 @@ class GraphReader {
   GraphReader(const std::map<std::string, int>& opsets, Source& source)
       : opsets_(opsets), source_(source) {}
 
-  /// Messages' own names say where an inner graph was.
+  /// Error messages contain the path of an inner graph.
   Graph read(const ::onnx::GraphProto& proto) {
     Graph result;
     result.name = proto.name();
@@ -95,7 +95,7 @@ class GraphReader {
   Attribute read_attribute(const AttributeProto& proto, const std::string& node) {
     const std::string who = fmt::format("{}: attribute {}", node, printable(proto.name()));
     if (!proto.ref_attr_name().empty()) {
-      source_.fail(fmt::format("{} refers to an attribute of a function, but stands in none", who));
+      source_.fail(fmt::format("{} refers to an attribute of a function, but is not in one", who));
     }
     const auto list = [](const auto& field, auto&& read_one) {
       std::vector<decltype(read_one(field[0]))> result;
@@ -130,7 +130,7 @@ class GraphReader {
       case AttributeProto::TYPE_PROTOS:
         return list(proto.type_protos(), [&](const auto& t) { return read_type(t, source_, who); });
       case AttributeProto::SPARSE_TENSORS:
-        source_.refuse(who + " is a list of sparse tensors, which no operator of ONNX takes");
+        source_.refuse(who + " is a list of sparse tensors, which no ONNX operator supports");
       case AttributeProto::UNDEFINED:
         break;
     }
@@ -146,7 +146,7 @@ class GraphReader {
 Graph read_graph(::onnx::GraphProto& proto, const std::map<std::string, int>& opsets,
                  Source& source) {
   GraphReader reader(opsets, source);
-  // Weights are most of a file: each is freed once it is read, so that they are not held twice.
+  // Frees each weight after reading, so that memory does not hold them twice.
   std::map<std::string, Tensor, std::less<>> initializers;
   google::protobuf::RepeatedPtrField<::onnx::TensorProto> read;
   read.Swap(proto.mutable_initializer());
@@ -157,7 +157,7 @@ Graph read_graph(::onnx::GraphProto& proto, const std::map<std::string, int>& op
   Graph result = reader.read(proto);
   result.initializers.merge(initializers);
   read.Swap(proto.mutable_initializer());
-  // A parameter is no input, though files before IR version 4 had to list it as one.
+  // Removes parameters from the inputs, where files before IR version 4 list them.
   std::erase_if(result.inputs,
                 [&](const ValueInfo& input) { return result.initializers.contains(input.name); });
   return result;

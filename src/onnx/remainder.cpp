@@ -18,7 +18,7 @@ void drop_if(RepeatedPtrField<T>& list, const auto& condition) {
   list.erase(kept, list.end());
 }
 
-/// Where nothing is left of any element, nothing is left of the list.
+/// Clears the list if nothing remains of any element.
 template <class T>
 void strip_list(RepeatedPtrField<T>& list, const auto& strip_one) {
   for (T& element : list) strip_one(element);
@@ -118,8 +118,8 @@ void strip(::onnx::NodeProto& node) {
   if (!is_empty(node)) node.MergeFrom(key);
 }
 
-/// Of inputs that have an initializer, which a `Graph` lists no more, everything is left, and of
-/// the others the name: it tells the order.
+/// Keeps inputs with an initializer, which `Graph` does not list, completely, and of the others the
+/// name, for their order.
 void strip_inputs(::onnx::GraphProto& graph) {
   std::set<std::string> initializers;
   for (const auto& tensor : graph.initializer()) initializers.insert(tensor.name());
@@ -165,7 +165,7 @@ void strip_data(::onnx::TensorProto& tensor) {
   tensor.clear_string_data();
   tensor.clear_data_location();
   tensor.clear_external_data();
-  // A message keeps the memory of fields that were cleared; a copy has none of it.
+  // A message keeps the memory of cleared fields; a copy does not.
   ::onnx::TensorProto(tensor).Swap(&tensor);
 }
 

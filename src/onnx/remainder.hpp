@@ -14,10 +14,10 @@ class Remainder::Content {
 
 namespace detail {
 
-/// Takes out of the message whatever a `Model` that was read from it holds. What is left of a node
-/// keeps the names of its outputs, what is left of a tensor its name: by these it is found again.
+/// Removes everything from the message that `Model` represents. The remainder of a node keeps the
+/// names of its outputs and that of a tensor its name, to find them again.
 void strip(::onnx::ModelProto& model);
-/// Takes out a tensor's data, type and dimensions, and frees their memory.
+/// Removes a tensor's data, type and dimensions, and frees their memory.
 void strip_data(::onnx::TensorProto& tensor);
 
 }  // namespace detail

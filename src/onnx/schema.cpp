@@ -72,7 +72,7 @@ Parameter read(const ::onnx::OpSchema::FormalParameter& from) {
     add_kind(result, ValueKind::tensor);
     result.element_types.push_back(DType(proto.tensor_type().elem_type()));
   }
-  std::ranges::sort(result.element_types);  // ONNX keeps them without an order
+  std::ranges::sort(result.element_types);  // unordered in ONNX
   return result;
 }
 

@@ -40,7 +40,7 @@ std::string one_line(std::string_view text) {
   constexpr std::size_t kMost = 1000;
   std::string result;
   while (!text.empty() && result.size() < kMost) {
-    // Quotes are the message's own; `printable` would escape them.
+    // Keeps the message's quotes, which `printable` would escape.
     const std::size_t end = std::min(text.find_first_of("'\\\n\t"), text.size());
     result += printable(text.substr(0, end));
     text.remove_prefix(end);

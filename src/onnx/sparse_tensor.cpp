@@ -9,7 +9,7 @@
 namespace d5::onnx::detail {
 namespace {
 
-/// The place of the `i`-th value in the dense tensor; indices are linear, or one a dimension.
+/// The index of the `i`-th value in the dense tensor; `indices` are linear, or one per dimension.
 std::int64_t place(const SparseTensor& sparse, std::int64_t i, std::string_view name,
                    const Source& source) {
   const std::int64_t* indices = sparse.indices.data<std::int64_t>();

@@ -12,49 +12,48 @@
 #include "d5/onnx/model.hpp"
 #include "onnx/source.hpp"
 
-/// The stages of loading, in their order. Each may rely on what those before it refused, and throws
+/// The stages of loading, in order. Each relies on the checks of earlier ones, and throws
 /// FormatError, Unsupported or MemoryError with the file's name.
 namespace d5::onnx::detail {
 
-/// Bytes to message; protobuf bounds the nesting of messages (100).
+/// Parses the protobuf message. protobuf limits the nesting of messages (100).
 void parse_message(std::span<const std::byte> bytes, const Source& source,
                    google::protobuf::Message& message);
 
-/// A graph, opset and IR versions that d5 knows; "ai.onnx" becomes "" everywhere.
+/// Checks for a graph and supported opset and IR versions. Replaces "ai.onnx" by "" everywhere.
 /// Returns the version of each domain.
 std::map<std::string, int> check_versions(::onnx::ModelProto& model, const Source& source);
 
-/// Counts what the model becomes when its functions are inlined, before they are: nodes, nesting
-/// and bytes. A function that calls itself is refused.
+/// Computes the size of the model after inlining, before inlining: nodes, nesting and bytes.
+/// Refuses recursive functions.
 void check_expansion(const ::onnx::ModelProto& model, const LoadOptions& options,
                      const Source& source);
 
-/// Puts nodes behind those whose values they read: converters append some at the end, and
-/// frameworks take them in any order.
+/// Sorts nodes topologically: converters append some at the end, and frameworks accept any order.
 void order_nodes(::onnx::ModelProto& model);
 
-/// Fills in what can mean one thing only where it is left out, or said twice, each with a note:
-/// names of graphs, imports, outputs that are listed again.
+/// Fills unambiguous gaps and removes duplicates, each with a note: names of graphs, imports,
+/// repeated outputs.
 void fill_gaps(::onnx::ModelProto& model, const Source& source);
 
-/// Schemas, single assignment, order of nodes, names, data of tensors.
+/// Checks schemas, single assignment, order of nodes, names, data of tensors.
 void check_graph(const ::onnx::ModelProto& model, const Source& source);
 
 /// Replaces every call of one of the model's functions by its body.
 void inline_functions(::onnx::ModelProto& model, const Source& source);
 
-/// Numbers in attributes that no operator can mean: group 0, kernels of 2^62, negative strides.
+/// Refuses invalid numbers in attributes: group 0, kernels of 2^62, negative strides.
 void check_attributes(const ::onnx::ModelProto& model, const Source& source);
 
-/// Adds the types of inner tensors to the graphs. What cannot be inferred stays open; declared
-/// types that cannot be are refused.
+/// Adds the types of inner tensors to the graphs. Types that cannot be inferred stay open;
+/// impossible declared types are refused.
 void infer_types(::onnx::ModelProto& model, const Source& source);
 
-/// The graph in d5's own types; frees the data of the message's initializers on the way.
+/// Converts the graph to d5's types, and frees the data of the message's initializers.
 [[nodiscard]] Graph read_graph(::onnx::GraphProto& proto, const std::map<std::string, int>& opsets,
                                Source& source);
 
-/// All of them but the first.
+/// Runs all stages except the first.
 [[nodiscard]] ModelFile read_model(::onnx::ModelProto proto, Source& source,
                                    const LoadOptions& options);
 

@@ -31,15 +31,15 @@ Metadata metadata_of(const Remainder& remainder) {
   return result;
 }
 
-/// Names that the exporter gives to numbers and to what it computes from them: "val_12".
+/// Whether the exporter generated the name, for numbers and values computed from them: "val_12".
 bool is_generated(std::string_view name) {
   constexpr std::string_view kPrefix = "val_";
   return name.starts_with(kPrefix) && name.size() > kPrefix.size() &&
          name.find_first_not_of("0123456789", kPrefix.size()) == std::string_view::npos;
 }
 
-/// Whether all names in "['conv.weight', 'val_3']" are, but for tensors that a run computes, of
-/// which a constant can only have the shape.
+/// Whether all names in "['conv.weight', 'val_3']" are generated. Ignores tensors computed in a
+/// run, of which a constant can only use the shape.
 bool are_generated(std::string_view list, const std::set<std::string, std::less<>>& computed) {
   for (std::size_t begin = list.find('\''); begin != std::string_view::npos;) {
     const std::size_t end = list.find('\'', begin + 1);

@@ -8,17 +8,16 @@
 
 namespace d5::onnx {
 
-/// What the program that wrote a file says an initializer was there.
+/// Origin of an initializer in the exporting program.
 enum class TensorOrigin {
   parameter,
-  buffer,  ///< of a module; also a tensor that its code holds
-  number   ///< was computed from numbers of the program alone
+  buffer,  ///< a module's buffer, or a tensor in its code
+  number   ///< computed from the program's constants only
 };
 using TensorOrigins = std::map<std::string, TensorOrigin, std::less<>>;
 
-/// By the metadata that PyTorch's exporter (torch.export) and ONNX Script's optimizer leave at
-/// values and tensors. A name is missing where they do not tell; all are where there is no such
-/// metadata.
+/// Origins from the metadata that PyTorch's exporter (torch.export) and ONNX Script's optimizer add
+/// to values and tensors. Names of unknown origin are missing; empty without such metadata.
 [[nodiscard]] TensorOrigins tensor_origins(const Model& model, const Remainder& remainder);
 
 }  // namespace d5::onnx

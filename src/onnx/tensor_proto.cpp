@@ -20,7 +20,7 @@ std::string who(const TensorProto& proto) {
   return fmt::format("tensor '{}'", printable(proto.name()));
 }
 
-/// The number of entries of a typed field must be that of the elements.
+/// Checks that a typed field has as many entries as there are elements.
 template <class Field>
 void check_count(const Field& field, std::int64_t expected, const TensorProto& proto,
                  const Tensor& tensor, const Source& source) {
@@ -29,9 +29,9 @@ void check_count(const Field& field, std::int64_t expected, const TensorProto& p
                           to_string(tensor.desc()), expected));
 }
 
-/// An entry of a field that is wider than an element, as `T`. One of `T`'s bits, but not in its
-/// range (200 of int8, -1 of uint8), is what its bits are, as ONNX Runtime and NumPy read it;
-/// `is_odd` tells of it. Throws: FormatError for one that has more bits.
+/// Converts an entry of a wider field to `T`. An entry within `T`'s bits, but outside its range
+/// (200 for int8, -1 for uint8), is reinterpreted, as in ONNX Runtime and NumPy, and sets `is_odd`.
+/// Throws: FormatError for an entry with more bits.
 template <class T, class Entry>
 T narrowed(Entry entry, int index, const TensorProto& proto, const Source& source, bool& is_odd) {
   using Signed = std::make_signed_t<T>;
@@ -51,7 +51,7 @@ void tell_odd(bool is_odd, const TensorProto& proto, const Source& source) {
                           who(proto), name_of(DType(proto.data_type()))));
 }
 
-/// Copies entries that are wider in the file than in memory.
+/// Copies entries of a wider field.
 template <class T, class Field>
 void narrow(const Field& field, Tensor& tensor, const TensorProto& proto, const Source& source) {
   check_count(field, tensor.elements(), proto, tensor, source);
@@ -61,7 +61,7 @@ void narrow(const Field& field, Tensor& tensor, const TensorProto& proto, const 
   tell_odd(is_odd, proto, source);
 }
 
-/// Interleaved numbers, `per_element` of them an element.
+/// Copies interleaved numbers, `per_element` for each element.
 template <class Field>
 void copy(const Field& field, int per_element, Tensor& tensor, const TensorProto& proto,
           const Source& source) {
@@ -70,7 +70,8 @@ void copy(const Field& field, int per_element, Tensor& tensor, const TensorProto
   std::copy(field.begin(), field.end(), static_cast<T*>(tensor.raw()));
 }
 
-/// Elements of less than two bytes: the bits of one element, or of one packed byte, an entry.
+/// Reads elements of less than two bytes: each entry has the bits of an element, or of a packed
+/// byte.
 void read_bytes(Tensor& tensor, const TensorProto& proto, const Source& source) {
   const auto& field = proto.int32_data();
   check_count(field, std::int64_t(file_bytes(tensor.dtype(), tensor.elements())), proto, tensor,
@@ -84,7 +85,7 @@ void read_bytes(Tensor& tensor, const TensorProto& proto, const Source& source) 
   unpack(bytes, tensor);
 }
 
-/// Elements of 6 bits are not packed here: an entry each.
+/// Reads 6-bit elements, which are not packed here: one per entry.
 void read_codes(Tensor& tensor, const TensorProto& proto, const Source& source) {
   narrow<std::uint8_t>(proto.int32_data(), tensor, proto, source);
   for (int i = 0; i < proto.int32_data_size(); ++i) {
@@ -135,8 +136,7 @@ void read_fields(Tensor& tensor, const TensorProto& proto, const Source& source)
   }
 }
 
-/// How many entries the typed fields have: as many elements there can be, before anything is
-/// allocated for them.
+/// Checks that the typed fields have enough entries, before allocating elements.
 void check_data_exists(std::size_t bytes_in_file, const TensorProto& proto, const TensorDesc& desc,
                        const Source& source) {
   if (proto.has_raw_data() && desc.dtype != DType::string) {

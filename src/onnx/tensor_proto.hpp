@@ -11,20 +11,21 @@
 
 namespace d5::onnx::detail {
 
-/// An element type of ONNX as ours. Throws: FormatError in the name of `who` if there is none.
+/// Converts ONNX's element type. Throws: FormatError, with `who` in the message, for an unknown
+/// one.
 [[nodiscard]] DType read_dtype(std::int32_t data_type, const Source& source, std::string_view who);
 
-/// A tensor in any of the ways in which a file may hold it: raw bytes, typed fields, external data.
-/// Throws: FormatError where dimensions and data do not fit; MemoryError above the budget.
+/// Reads a tensor from raw bytes, typed fields or external data. Throws: FormatError if dimensions
+/// and data do not match; MemoryError above the budget.
 [[nodiscard]] Tensor read_tensor(const ::onnx::TensorProto& proto, Source& source);
 [[nodiscard]] SparseTensor read_sparse_tensor(const ::onnx::SparseTensorProto& proto,
                                               Source& source);
-/// All elements, the zeros too. Throws: MemoryError above the budget; Unsupported for strings.
+/// Converts to a dense tensor. Throws: MemoryError above the budget; Unsupported for strings.
 [[nodiscard]] Tensor to_dense(const SparseTensor& sparse, std::string_view name, Source& source);
 
-/// Name, element type and dimensions alone.
+/// Writes only name, element type and dimensions.
 void write_desc(const Tensor& tensor, std::string_view name, ::onnx::TensorProto& proto);
-/// As raw data, sub-byte types packed; strings as strings.
+/// Writes raw data, sub-byte types packed; strings as strings.
 void write_tensor(const Tensor& tensor, std::string_view name, ::onnx::TensorProto& proto);
 void write_sparse_tensor(const SparseTensor& tensor, std::string_view name,
                          ::onnx::SparseTensorProto& proto);

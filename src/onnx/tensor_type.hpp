@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-/// What a graph declares of a tensor with these sizes.
+/// The declared type of a tensor with these sizes.
 [[nodiscard]] inline onnx::Type tensor_type(DType dtype, std::vector<onnx::Dim> dims) {
   onnx::Type type;
   type.kind = ValueKind::tensor;
@@ -18,7 +18,7 @@ namespace d5 {
   return type;
 }
 
-/// The same of a tensor whose sizes are known.
+/// The declared type of a tensor with known sizes.
 [[nodiscard]] inline onnx::Type tensor_type(const TensorDesc& desc) {
   return tensor_type(desc.dtype, {desc.shape.begin(), desc.shape.end()});
 }

@@ -44,12 +44,12 @@ std::map<std::size_t, std::string> numbered(const fs::path& folder, std::string_
   return result;
 }
 
-/// input_0.pb, input_1.pb, ...; a missing one would shift those behind it.
+/// input_0.pb, input_1.pb, ... without gaps, which would shift later ones.
 std::vector<std::string> files(const fs::path& folder, std::string_view prefix) {
   std::vector<std::string> result;
   for (const auto& [number, path] : numbered(folder, prefix, ".pb")) {
     if (number != result.size()) {
-      throw FormatError(fmt::format("'{}' has no {}{}.pb, but a later one",
+      throw FormatError(fmt::format("'{}' lacks {}{}.pb, but has a later one",
                                     printable(folder.string()), prefix, result.size()));
     }
     result.push_back(path);
@@ -57,7 +57,7 @@ std::vector<std::string> files(const fs::path& folder, std::string_view prefix) 
   return result;
 }
 
-/// Lines "rtol 0.001", "atol 1e-07"; a file that is not there changes nothing.
+/// Reads lines "rtol 0.001", "atol 1e-07"; a missing file changes nothing.
 void read_tolerance(const std::string& path, TestFolder& folder) {
   std::ifstream file(path);
   if (!file) return;
@@ -68,7 +68,7 @@ void read_tolerance(const std::string& path, TestFolder& folder) {
                                       : nullptr;
     if (!number || !(file >> *number) || !(*number >= 0)) {
       throw FormatError(
-          fmt::format("'{}': '{}' is no tolerance; expected rtol or atol and a number",
+          fmt::format("'{}': '{}' is not a tolerance; expected rtol or atol and a number",
                       printable(path), printable(word)));
     }
   }
@@ -85,7 +85,7 @@ TestFolder open_test_folder(const std::string& path) {
   }
   if (!fs::is_regular_file(result.model_path)) {
     throw IoError(
-        fmt::format("'{}' is no ONNX test folder: it has no model.onnx", printable(path)));
+        fmt::format("'{}' is not an ONNX test folder: it has no model.onnx", printable(path)));
   }
   read_tolerance((folder / "tolerance.txt").string(), result);
   for (const auto& [number, data_set] : numbered(folder, "test_data_set_", "")) {

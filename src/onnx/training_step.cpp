@@ -18,7 +18,7 @@ namespace {
 
 using Bindings = std::map<std::string, std::string>;
 
-/// The algorithm's graph behind the model's, list by list.
+/// Appends the algorithm's graph to the model's, list by list.
 void combine(::onnx::GraphProto& graph, ::onnx::GraphProto& algorithm) {
   const auto append = [](auto& to, auto& from) {
     for (auto& one : from) to.Add()->Swap(&one);
@@ -37,7 +37,7 @@ const ::onnx::TrainingInfoProto& only_step(const ::onnx::ModelProto& proto,
   for (const auto& info : proto.training_info()) {
     if (info.algorithm().node().empty()) continue;
     if (found) {
-      source.refuse("it has several training algorithms, expected one; leave one of them in it");
+      source.refuse("it has several training algorithms, expected one");
     }
     found = &info;
   }

@@ -9,7 +9,7 @@
 namespace d5::onnx::detail {
 namespace {
 
-/// Inner types may leave the element type open: 0.
+/// Inner types may omit the element type: 0.
 DType read_element_type(std::int32_t number, const Source& source, std::string_view who) {
   return number == 0 ? DType::undefined : read_dtype(number, source, who);
 }
@@ -22,7 +22,7 @@ void read_shape(const ::onnx::TensorShapeProto& shape, Type& type) {
     } else if (dim.has_dim_param() && !dim.dim_param().empty()) {
       type.dims.emplace_back(dim.dim_param());
     } else {
-      type.dims.emplace_back();  // exporters write -1, and others below 0, for "any size"
+      type.dims.emplace_back();  // exporters write -1 and other negative numbers for "any size"
     }
   }
 }

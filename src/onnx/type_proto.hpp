@@ -10,11 +10,11 @@
 
 namespace d5::onnx::detail {
 
-/// A declared type. Protobuf's own limit on nesting bounds how deep it goes.
-/// Throws: FormatError, Unsupported in the name of `who`.
+/// Reads a declared type. protobuf's limit on nesting bounds its depth. Throws: FormatError,
+/// Unsupported, with `who` in the message.
 [[nodiscard]] Type read_type(const ::onnx::TypeProto& proto, const Source& source,
                              std::string_view who);
-/// `proto` may hold denotations: they stay where kind and rank are the same.
+/// `proto` may have denotations, which stay if kind and rank are unchanged.
 void write_type(const Type& type, ::onnx::TypeProto& proto);
 
 }  // namespace d5::onnx::detail

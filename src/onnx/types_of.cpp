@@ -8,7 +8,7 @@
 namespace d5::onnx {
 namespace {
 
-/// Rules look at the values of shapes and axes, never at those of weights.
+/// Rules read the values of shapes and axes, never those of weights.
 constexpr std::int64_t kMostElements = 1024;
 
 void write_small(const Tensor& tensor, const std::string& name, ::onnx::TensorProto& proto) {

@@ -12,7 +12,7 @@
 namespace d5::onnx {
 namespace {
 
-/// ONNX's releases before 1.13 wrote the bits of bfloat16 as uint16, for want of a type in NumPy.
+/// ONNX's releases before 1.13 wrote bfloat16 as uint16, because NumPy lacks the type.
 Tensor mend_bfloat16(Tensor tensor, const Type& type) {
   if (type.dtype != DType::bfloat16 || tensor.dtype() != DType::uint16) return tensor;
   return Tensor::borrow({DType::bfloat16, tensor.shape()}, tensor.raw(), tensor.owner());

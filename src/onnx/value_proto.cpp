@@ -14,7 +14,7 @@ namespace {
 using ::onnx::OptionalProto;
 using ::onnx::SequenceProto;
 
-/// What a declared type says of a value; sizes that it leaves open are unknown.
+/// Converts a declared type to a description; open sizes are unknown.
 ValueDesc desc_of(const Type& type) {
   ValueDesc result;
   result.kind = type.kind;
@@ -66,7 +66,7 @@ Value read_sequence(const SequenceProto& proto, const Type* type, Source& source
              [&](const auto& item) { return read_optional(item, element, source); });
       break;
     default:
-      // An empty one may leave its type to the model.
+      // An empty sequence may omit its type, which the model declares.
       if (proto.elem_type() != SequenceProto::UNDEFINED || proto.tensor_values_size() > 0) {
         source.fail(fmt::format("sequence '{}': elements of kind {}, expected 1 to 5",
                                 printable(proto.name()), int(proto.elem_type())));
@@ -104,7 +104,7 @@ Value read_map(const ::onnx::MapProto& proto, const Type* type, Source& source) 
   } else {
     result.keys = std::vector<std::int64_t>(proto.keys().begin(), proto.keys().end());
   }
-  // A map's values lie in a sequence of the type that the map declares for one of them.
+  // A map's values are a sequence of the map's declared value type.
   Type values;
   values.kind = ValueKind::sequence;
   if (type) values.element = type->element;

@@ -12,7 +12,7 @@
 
 namespace d5::onnx::detail {
 
-/// `type` serves where the message is silent: what an empty sequence holds. It may be null.
+/// `type` is used if the message lacks it, as for an empty sequence. It may be null.
 [[nodiscard]] Value read_sequence(const ::onnx::SequenceProto& proto, const Type* type,
                                   Source& source);
 [[nodiscard]] Value read_optional(const ::onnx::OptionalProto& proto, const Type* type,

@@ -23,7 +23,7 @@ std::string shown(const std::string& domain) {
   return domain.empty() ? "ai.onnx" : printable(domain);
 }
 
-/// The newest version of a domain that ONNX defines; 0 for a domain of somebody else's.
+/// ONNX's newest version of a domain; 0 for other domains.
 int newest(const std::string& domain) {
   if (domain.empty()) return kNewestOpset;
   add_contrib_schemas();
@@ -40,7 +40,7 @@ std::map<std::string, int> read_imports(Imports& imports, const Source& source,
     const std::string domain = shown(import.domain());
     const std::int64_t version = import.version();
     const int most = newest(import.domain());
-    const int least = most > 0 ? 1 : 0;  // a foreign domain may count from 0
+    const int least = most > 0 ? 1 : 0;  // other domains may count from 0
     if (version < least || version > std::numeric_limits<int>::max()) {
       source.fail(fmt::format("{} imports version {} of {}, expected one of {} or more", who,
                               version, domain, least));
@@ -61,11 +61,11 @@ std::map<std::string, int> read_imports(Imports& imports, const Source& source,
   return result;
 }
 
-/// Operators of ONNX's first days without a schema; the checker would let them through.
+/// Refuses experimental operators of early ONNX, which have no schema and pass the checker.
 void refuse_experimental(const ::onnx::NodeProto& node, const Source& source) {
   if (!::onnx::checker::check_is_experimental_op(node)) return;
   source.refuse(
-      fmt::format("node '{}' is a {}, an experimental operator that ONNX took back; "
+      fmt::format("node '{}' is a {}, an experimental operator that ONNX removed; "
                   "export the model with a newer exporter",
                   printable(node.name()), printable(node.op_type())));
 }

@@ -11,12 +11,12 @@
 namespace d5::onnx {
 namespace {
 
-constexpr std::size_t kMostNamed = 20;  ///< nodes in one message
+constexpr std::size_t kMostNamed = 20;  ///< limit of nodes in one message
 
 using Names = std::set<std::string, std::less<>>;
 
-/// Adds to `captured`, in the order of reading, what `graph` reads and neither it nor `outer`
-/// defines.
+/// Appends names to `captured`, in the order of reading, that `graph` reads and neither it nor
+/// `outer` defines.
 void collect_captured(const Graph& graph, Names defined, Names& seen,
                       std::vector<std::string>& captured) {
   for (const auto& input : graph.inputs) defined.insert(input.name);

@@ -8,7 +8,7 @@
 namespace d5::onnx::detail {
 
 /// Calls `visit(node, nesting)` for every node of a graph or a function, subgraphs included; a node
-/// before the nodes of its subgraphs. Nesting is as deep as protobuf's own limit on messages.
+/// before the nodes of its subgraphs. protobuf's limit on messages bounds the nesting.
 template <class Holder, class F>
 void for_each_node(Holder& holder, F&& visit, int nesting = 0) {
   constexpr bool is_const = std::is_const_v<Holder>;

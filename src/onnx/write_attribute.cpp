@@ -10,13 +10,13 @@ namespace {
 using google::protobuf::RepeatedPtrField;
 using ::onnx::AttributeProto;
 
-/// The element of `list` at `i`, which may be the first behind its last.
+/// The element of `list` at `i`; appends one if `i` is its size.
 template <class T>
 T& element(RepeatedPtrField<T>& list, std::size_t i) {
   return int(i) < list.size() ? list[int(i)] : *list.Add();
 }
 
-/// One overload a type of attribute: `std::visit` chooses.
+/// One overload per attribute type, for `std::visit`.
 class AttributeWriter {
  public:
   AttributeWriter(AttributeProto& proto, const WriteInitializer& write)
@@ -82,7 +82,7 @@ class AttributeWriter {
   }
 
  private:
-  /// What is left of an attribute of another type is no part of this one.
+  /// Discards the remainder of an attribute of another type.
   void be(AttributeProto::AttributeType type) const {
     if (proto_.type() != type) proto_.Clear();
     proto_.set_type(type);

@@ -7,7 +7,7 @@
 
 namespace d5::onnx::detail {
 
-/// `proto` may hold what a file said besides; it stays if the attribute is of the same type.
+/// `proto` may have a remainder, which stays if the attribute has the same type.
 void write_attribute(const std::string& name, const Attribute& value, ::onnx::AttributeProto& proto,
                      const WriteInitializer& write);
 

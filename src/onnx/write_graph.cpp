@@ -14,7 +14,7 @@ namespace {
 
 using google::protobuf::RepeatedPtrField;
 
-/// What is written twice, by a file's message and by what it became, is found by its name.
+/// Finds the remainder of an element by its name.
 template <class T>
 class ByName {
  public:
@@ -25,7 +25,7 @@ class ByName {
       if (const std::string& key = name(message); !key.empty()) place_.emplace(key, &message);
     }
   }
-  /// What is left of it, or nothing; asked once.
+  /// Takes the remainder of an element, or nothing; once per name.
   [[nodiscard]] T take(const std::string& name) {
     const auto place = place_.find(name);
     return place == place_.end() ? T() : std::move(*place->second);
@@ -59,13 +59,13 @@ class GraphWriter {
         initializers_(*proto.mutable_initializer(), name_of) {}
 
   void run() {
-    proto_.set_name(graph_.name.empty() ? "graph" : graph_.name);  // ONNX asks for one
+    proto_.set_name(graph_.name.empty() ? "graph" : graph_.name);  // required by ONNX
     if (!graph_.doc.empty()) proto_.set_doc_string(graph_.doc);
     for (const Node& node : graph_.nodes) write_node(node);
     write_values(graph_.outputs, outputs_, *proto_.mutable_output());
     write_values(graph_.values, values_, *proto_.mutable_value_info());
     write_initializers();
-    write_inputs_with_initializers();  // before what they are has been taken
+    write_inputs_with_initializers();  // before their remainders are taken
     drop_annotations();
   }
 
@@ -113,9 +113,9 @@ class GraphWriter {
     }
   }
 
-  /// In the order of the file, then those that came since.
+  /// Writes initializers in the order of the file, then new ones.
   void write_initializers() {
-    std::set<std::string_view> written;  // names that the graph holds
+    std::set<std::string_view> written;  // names in the graph
     const auto write = [&](const std::string& name, const Tensor& value) {
       auto& proto = *proto_.add_initializer();
       proto = initializers_.take(name);
@@ -131,7 +131,7 @@ class GraphWriter {
     }
   }
 
-  /// The inputs, and between them, where they stood, those that have an initializer.
+  /// Writes the inputs, with those that have an initializer at their original positions.
   void write_inputs_with_initializers() {
     std::vector<::onnx::ValueInfoProto> with_initializer(std::size_t(inputs_.all().size()));
     for (int i = 0; i < inputs_.all().size(); ++i) {
@@ -148,7 +148,7 @@ class GraphWriter {
     }
   }
 
-  /// Whether it is still what it was when the file said that it is an input, too.
+  /// Whether the input still matches its initializer.
   bool declares_initializer(const ::onnx::ValueInfoProto& input) const {
     const auto place = graph_.initializers.find(input.name());
     if (place == graph_.initializers.end() || !input.type().has_tensor_type()) return false;
@@ -166,7 +166,7 @@ class GraphWriter {
                       });
   }
 
-  /// Of tensors that are no more.
+  /// Removes annotations of tensors that no longer exist.
   void drop_annotations() {
     if (proto_.quantization_annotation().empty()) return;
     std::set<std::string> known;

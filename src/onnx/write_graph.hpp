@@ -10,12 +10,12 @@
 
 namespace d5::onnx::detail {
 
-/// Writes an initializer: `write_tensor`, or one that keeps the data elsewhere.
+/// Writes an initializer: `write_tensor`, or a function that stores the data elsewhere.
 using WriteInitializer =
     std::function<void(const Tensor&, const std::string& name, ::onnx::TensorProto&)>;
 
-/// `proto` may hold what a file said besides (`strip`): it stays with those nodes, values and
-/// initializers that are still there.
+/// `proto` may have a remainder (`strip`), which stays with the nodes, values and initializers that
+/// still exist.
 void write_graph(const Graph& graph, ::onnx::GraphProto& proto, const WriteInitializer& write);
 
 }  // namespace d5::onnx::detail

@@ -137,7 +137,7 @@ TEST_CASE("a default that is a graph is refused") {
   attribute.clear_f();
   attribute.set_type(::onnx::AttributeProto::GRAPH);
   attribute.mutable_g()->set_name("g");
-  CHECK_THAT(refusal<Unsupported>(model), Catch::Contains("gives a graph to function 'F'"));
+  CHECK_THAT(refusal<Unsupported>(model), Catch::Contains("passes a graph to function 'F'"));
 }
 
 }  // namespace

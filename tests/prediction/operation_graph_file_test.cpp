@@ -56,7 +56,7 @@ TEST_CASE("what is wrong in a file of a graph is said with its place") {
        "after names operation 0"},
       {head + R"({"name": "a", "kind": "forward", "lane": 0, "seconds": 1, "after": [7]}]})",
        "after names operation 7"},
-      {head, "cut short"},
+      {head, "truncated"},
   }));
   INFO(text);
   CHECK_THROWS_AS(operation_graph_from_json(text, "g.json"), FormatError);

@@ -6,7 +6,7 @@
 
 namespace d5::onnx {
 
-/// What a file leaves out, or says otherwise than ONNX asks, and what it is read as:
+/// Receives notes on tolerated deviations of a file from the ONNX standard, and how they are read:
 /// "its graph has no name; it is called 'graph'". docs/file_formats.md lists them.
 ///
 ///     listen_to_notes([](const std::string& file, const std::string& note) {
@@ -14,9 +14,10 @@ namespace d5::onnx {
 ///     });
 using NoteListener = std::function<void(const std::string& file, const std::string& note)>;
 
-/// Has `listener` called for each note of each file that is loaded from then on, in the thread that
-/// loads it. It takes the place of the one before; an empty one, as at the start, hears nothing.
-/// What it throws ends the loading. Thread safety: any thread.
+/// Sets the listener for the notes of all files that are loaded from now on, called in the loading
+/// thread. Replaces the previous listener; an empty one, the default, receives nothing. An
+/// exception of the listener ends the loading.
+/// Thread safety: all threads.
 void listen_to_notes(NoteListener listener);
 
 }  // namespace d5::onnx

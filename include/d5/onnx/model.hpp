@@ -21,16 +21,16 @@ struct SparseTensor {
   Shape shape;
 };
 
-/// A dimension of a declared type: a number, a name that stands for one ("N"), or nothing.
+/// A dimension of a declared type: a number, a symbolic name ("N"), or nothing.
 using Dim = std::variant<std::monostate, std::int64_t, std::string>;
 
-/// A declared type, as a file states it; `ValueDesc` is what holds for one run.
+/// A type declared in a file. `ValueDesc` is the concrete type in a run.
 struct Type {
   ValueKind kind = ValueKind::none;
-  DType dtype = DType::undefined;  ///< of a tensor; of a map's keys
+  DType dtype = DType::undefined;  ///< a tensor's; for a map, its keys'
   bool has_shape = false;
   std::vector<Dim> dims;
-  std::shared_ptr<const Type> element;  ///< of a sequence, an optional, a map
+  std::shared_ptr<const Type> element;  ///< content of a sequence, an optional or a map
   bool sparse = false;
 };
 /// "float32 Nx3x224x224", "sequence of int64 ?", ...
@@ -41,18 +41,18 @@ using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std
                                std::vector<Tensor>, SparseTensor, std::shared_ptr<const Graph>,
                                std::vector<std::shared_ptr<const Graph>>, Type, std::vector<Type>>;
 
-/// One call of an operator. An input or output named "" is left out.
+/// A call of an operator. An input or output named "" is omitted.
 struct Node {
   std::string name;
   std::string op_type;
   std::string domain;  ///< "" is ai.onnx
-  int opset = 0;       ///< of `domain`, from the model's imports
+  int opset = 0;       ///< version of `domain`, from the model's imports
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::map<std::string, Attribute, std::less<>> attributes;
   std::string doc;
 
-  /// Null if the attribute was not given. Throws: TypeError if it is of another type.
+  /// Null if the attribute is absent. Throws: TypeError if it is of another type.
   template <class T>
   [[nodiscard]] const T* attribute(std::string_view name) const;
   [[nodiscard]] bool has_input(std::size_t i) const {
@@ -63,7 +63,7 @@ struct Node {
   }
 };
 
-/// "Conv 'conv1'": how messages name a node; safe to print.
+/// The node's name in messages: "Conv 'conv1'". Safe to print.
 [[nodiscard]] std::string describe(const Node& node);
 
 struct ValueInfo {
@@ -71,7 +71,7 @@ struct ValueInfo {
   Type type;
 };
 
-/// Nodes in an order in which they can run, and the names they read and write.
+/// Nodes in topological order, and the names they read and write.
 struct Graph {
   std::string name;
   std::vector<Node> nodes;
@@ -82,7 +82,7 @@ struct Graph {
   std::string doc;
 };
 
-/// A whole file, after validation; nothing in it points back to the file. Functions are inlined.
+/// A validated model, independent of its file. Functions are inlined.
 struct Model {
   Graph graph;
   std::map<std::string, int> opset_imports;  ///< domain to version

@@ -8,20 +8,20 @@
 
 namespace d5::onnx {
 
-/// A model as another library reads it: bytes in memory, or a file where one protobuf message does
-/// not hold it. The file lies in a temporary folder, and goes with this.
+/// A serialized model for another library: bytes in memory, or a file if it exceeds a protobuf
+/// message. The file is in a temporary folder, and removed with this object.
 class ModelImage {
  public:
-  /// A file is written where initializers take more than `most_bytes`, the default a message's
-  /// limit with a margin for the rest of a model. Throws: IoError; as `serialize` and `save`.
+  /// Writes a file if the initializers take more than `most_bytes`. The default is a message's
+  /// limit, less a margin for the rest of the model. Throws: IoError; as `serialize` and `save`.
   explicit ModelImage(const Model& model, std::size_t most_bytes = std::size_t{3} << 29);
   ~ModelImage();
   ModelImage(const ModelImage&) = delete;
   ModelImage& operator=(const ModelImage&) = delete;
 
-  /// Empty for one in a file.
+  /// Empty if the model is in a file.
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
-  /// Of the file, or empty.
+  /// The file's path; empty if the model is in memory.
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

@@ -16,17 +16,18 @@ namespace d5::onnx {
 ///
 /// A view has, for operator Conv: `nodes::Conv::kName`, `kDomain`, `kSinceVersions` (every version
 /// in which its schema changed); inputs and outputs by name as indices (`Conv::In::X`,
-/// `Conv::Out::Y`; of a variadic one, the first); one function an attribute over all versions:
-/// - `std::string auto_pad()` gives the value, or the default that the schema of the node's opset
-///   has; of an attribute that every version requires, the value (FormatError if it is missing);
-/// - `std::optional<...> kernel_shape()` where some version lets it be absent without a default;
-/// - where an attribute changed its type (`to` of Cast was a string), `to()` has the newest type
-/// and
-///   `to_v1()`, with the first version that had it, the older one.
-/// A C++ keyword gets an underscore. Domains: ai.onnx is `nodes::`, ai.onnx.ml `nodes::ml::`,
+/// `Conv::Out::Y`; for a variadic one, the first); one function per attribute, for all versions:
+/// - `std::string auto_pad()` returns the value, or the default in the schema of the node's opset;
+///   for an attribute that every version requires, the value (FormatError if it is missing);
+/// - `std::optional<...> kernel_shape()` if a version allows it to be absent without a default;
+/// - if an attribute changed its type (`to` of Cast was a string), `to()` has the newest type, and
+///   `to_v1()`, named after the first version that had it, the older one.
+///
+/// C++ keywords get an underscore. Domains: ai.onnx is `nodes::`, ai.onnx.ml `nodes::ml::`,
 /// ai.onnx.preview `nodes::preview::`, ai.onnx.preview.training `nodes::training::`, com.microsoft
-/// (what ONNX Runtime adds) `nodes::microsoft::`.
-/// A node is not owned: a view lives no longer than its node.
+/// (ONNX Runtime's operators) `nodes::microsoft::`.
+///
+/// A view does not own its node, and must not outlive it.
 class NodeView {
  public:
   explicit NodeView(const Node& node) : node_(&node) {}

@@ -24,37 +24,38 @@ enum class AttributeKind {
   other
 };
 
-/// What ONNX says of one input or output.
+/// ONNX's definition of an input or output.
 struct Parameter {
   std::string name;
-  bool optional = false;            ///< may be left out
-  bool variadic = false;            ///< the last one: it stands for all that follow, too
-  bool non_differentiable = false;  ///< said so explicitly
-  /// Parameters with the same word have the same type; "": each value has one of its own.
+  bool optional = false;            ///< may be omitted
+  bool variadic = false;            ///< the last one: also applies to all that follow
+  bool non_differentiable = false;  ///< marked so explicitly
+  /// Type variable: parameters with the same one have the same type. "": each value has its own
+  /// type.
   std::string type;
   std::vector<ValueKind> kinds;
-  std::vector<DType> element_types;  ///< of a tensor
+  std::vector<DType> element_types;  ///< allowed for tensors
 };
 
-/// What ONNX says of an operator in one opset version.
+/// ONNX's definition of an operator in one opset version.
 struct Schema {
   int least_inputs = 0, most_inputs = 0, least_outputs = 0, most_outputs = 0;
   std::vector<Parameter> inputs, outputs;
   std::map<std::string, AttributeKind, std::less<>> attributes;
-  int since = 1;  ///< the opset version that gave it this meaning
+  int since = 1;  ///< the opset version that introduced this definition
   bool deprecated = false;
 };
 
-/// Of `node`'s operator, domain and opset; nothing where ONNX does not know it.
+/// The schema for `node`'s operator, domain and opset; nothing if ONNX does not define it.
 [[nodiscard]] std::optional<Schema> schema_of(const Node& node);
 
-/// The parameter of value `i`: the last of `parameters` may stand for many. Null beyond them.
+/// The parameter for value `i`, where the last of `parameters` may be variadic. Null beyond them.
 [[nodiscard]] const Parameter* parameter(const std::vector<Parameter>& parameters, std::size_t i);
 
-/// "input 1 (condition)"; without the name where ONNX has none: how messages name an input.
+/// The input's name in messages: "input 1 (condition)", or without a name if ONNX has none.
 [[nodiscard]] std::string describe_input(const Node& node, std::size_t i);
 
-/// The newest opset version of `domain` that ONNX knows; 1 for a foreign domain.
+/// ONNX's newest opset version of `domain`; 1 for other domains.
 [[nodiscard]] int newest_opset(std::string_view domain);
 
 }  // namespace d5::onnx

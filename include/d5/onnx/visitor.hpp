@@ -11,8 +11,8 @@
 
 namespace d5::onnx {
 
-/// Walks a graph in its order, subgraphs where their node stands, and calls what is registered for
-/// each operator.
+/// Visits a graph's nodes in order, subgraphs at their node, and calls the handler of each
+/// operator.
 ///
 ///     int flops = 0;
 ///     Visitor visitor;
@@ -30,8 +30,8 @@ class Visitor {
   void on_enter(std::function<void(const Graph&)> f) { enter_ = std::move(f); }
   void on_leave(std::function<void(const Graph&)> f) { leave_ = std::move(f); }
   void visit(const Graph& graph) const;
-  /// The same for a translation to `framework`, which is whole or none at all: calls nothing where
-  /// a node has no handler. Throws: Unsupported with all such nodes, and the ways out.
+  /// `visit` for a translation to `framework`, which must be complete: calls no handler if one is
+  /// missing. Throws: Unsupported with all nodes without a handler, and the remedies.
   void translate(const Graph& graph, std::string_view framework) const;
 
  private:
@@ -42,14 +42,14 @@ class Visitor {
   std::function<void(const Graph&)> enter_, leave_;
 };
 
-/// The graphs that a node holds as attributes, by attribute name.
+/// A node's graph attributes, by name.
 [[nodiscard]] std::map<std::string, std::shared_ptr<const Graph>> subgraphs(const Node& node);
 
-/// Throws: Unsupported, in the name of a translation to `framework`, with all `nodes`, which it has
-/// none for, and the ways out. Returns where there are none.
+/// Checks that `nodes`, those without a translation to `framework`, is empty. Throws: Unsupported
+/// with all nodes and the remedies.
 void expect_none_untranslated(const std::vector<const Node*>& nodes, std::string_view framework);
 
-/// Names that `graph` and its subgraphs read but do not define: what they capture from outside.
+/// Names that `graph` and its subgraphs capture: read but do not define.
 [[nodiscard]] std::vector<std::string> captured_names(const Graph& graph);
 
 }  // namespace d5::onnx

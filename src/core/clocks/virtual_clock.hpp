@@ -3,8 +3,8 @@
 
 namespace d5::detail {
 
-/// Where a thread simulates, its time is another: asked for it, in seconds, by `now_seconds` and
-/// `Trace::now_ns` on this thread in place of the machine's clock, unless null.
+/// Virtual clock of a simulating thread, in seconds. Unless null, `now_seconds` and `Trace::now_ns`
+/// on this thread call it instead of reading the machine's clock.
 using VirtualClock = double (*)();
 [[nodiscard]] VirtualClock& virtual_clock_of_thread();
 

@@ -12,8 +12,8 @@
 namespace d5 {
 namespace {
 
-/// Characters that move the cursor, clear the screen, turn the direction of writing, or are not
-/// seen. Source: Unicode's categories Cc, Cf, Zl and Zp.
+/// Characters that move the cursor, clear the screen, change the direction of text, or are
+/// invisible. Source: Unicode's categories Cc, Cf, Zl and Zp.
 bool is_control(std::uint32_t code) {
   constexpr std::pair<std::uint32_t, std::uint32_t> kRanges[] = {
       {0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x600, 0x605},     {0x61c, 0x61c},
@@ -24,7 +24,7 @@ bool is_control(std::uint32_t code) {
       kRanges, [code](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
-/// With the characters of `special` escaped by a backslash, cut after about `most` bytes.
+/// Escapes the characters of `special` by a backslash, and truncates after about `most` bytes.
 std::string escaped(std::string_view text, std::u32string_view special, std::size_t most) {
   const auto is_plain = [special](char c) {
     return c >= ' ' && c <= '~' && special.find(char32_t(c)) == special.npos;

@@ -6,11 +6,11 @@
 
 namespace d5::detail {
 
-/// The program's exit status for bad usage or input: it did nothing, and said why.
+/// The program's exit status for bad usage or input.
 inline constexpr int kRefusedStatus = 2;
 
-/// What the program d5 says first in `output` after "d5: error: ", to the end of that line; empty
-/// where it says no error. Launchers may have put words of their own before it.
+/// The first error message in the output of the program d5: the rest of the line after "d5: error:
+/// "; empty if there is none. Launchers may prefix the line with text of their own.
 [[nodiscard]] inline std::string said_error(std::string_view output) {
   constexpr std::string_view kBefore = "d5: error: ";
   const std::size_t at = output.find(kBefore);

@@ -9,13 +9,13 @@ namespace d5::detail {
 
 struct Utf8Character {
   std::uint32_t code;
-  std::size_t length;  ///< in bytes; 0 where the text does not begin with well-formed UTF-8
+  std::size_t length;  ///< in bytes; 0 if the text does not begin with well-formed UTF-8
 };
-/// Of a text that is not empty.
+/// The first character of a text that is not empty.
 [[nodiscard]] Utf8Character first_character(std::string_view text);
 
-/// Where `text` is no well-formed UTF-8, or has a control character (line ends and tabs are none);
-/// npos: nowhere.
+/// The position of the first byte that is not well-formed UTF-8, or of the first control character
+/// other than line ends and tabs; npos: none.
 [[nodiscard]] std::size_t first_unprintable(std::string_view text);
 
 }  // namespace d5::detail

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Writes what an archive holds below a folder, and refuses what would go anywhere else.
+/// Unpacks an archive below a folder, and refuses entries outside of it.
 class Unpacking {
  public:
   Unpacking(const std::string& file, std::string folder, std::uint64_t most_bytes)
@@ -25,7 +25,7 @@ class Unpacking {
     archive_read_support_filter_all(reader_.get());
     archive_read_support_format_tar(reader_.get());
     archive_read_support_format_zip(reader_.get());
-    // Besides what `place` refuses: an archive that makes a link, and writes through it.
+    // In addition to `place`: guards against an archive that makes a link and writes through it.
     archive_write_disk_set_options(
         writer_.get(), ARCHIVE_EXTRACT_SECURE_NODOTDOT | ARCHIVE_EXTRACT_SECURE_SYMLINKS);
     constexpr std::size_t kPiece = std::size_t{1} << 20;
@@ -52,16 +52,16 @@ class Unpacking {
   void check(int status, archive* what) const {
     if (status == ARCHIVE_OK) return;
     const char* reason = archive_error_string(what);
-    fail(reason ? printable(reason) : "is no whole tar or zip");
+    fail(reason ? printable(reason) : "is not a complete tar or zip archive");
   }
 
-  /// Gives an entry its place in the folder.
+  /// Sets the entry's path within the folder.
   void place(archive_entry* entry) const {
     const char* given = archive_entry_pathname(entry);
     const fs::path name = given ? given : "";
     const auto kind = archive_entry_filetype(entry);
     if ((kind != AE_IFREG && kind != AE_IFDIR) || archive_entry_hardlink(entry)) {
-      fail(fmt::format("'{}' is a link or a device; files and folders alone are unpacked",
+      fail(fmt::format("'{}' is a link or a device; only files and folders are unpacked",
                        printable(name.string())));
     }
     bool leads_out = name.empty() || name.is_absolute();
@@ -75,7 +75,7 @@ class Unpacking {
 
   void write(archive_entry* entry, const Interrupt& interrupt) {
     const std::uint64_t most = most_bytes_ - bytes_;
-    // What it says of itself, which may be more than comes (a file with holes), or nothing.
+    // The declared size, which may exceed the data (a file with holes), or be missing.
     std::uint64_t end = std::uint64_t(std::max<la_int64_t>(archive_entry_size(entry), 0));
     const auto expect_room = [&] {
       if (end > most) fail(fmt::format("unpacks to more than {} bytes", most_bytes_));
@@ -116,7 +116,7 @@ std::string ArtefactStore::unpack(const std::string& sha256, std::uint64_t most_
                                   const Interrupt& interrupt) const {
   const detail::ArtefactPlaces places(folder_);
   const std::string file = path_of(sha256);
-  if (!has(sha256)) throw IoError(fmt::format("no artefact {} is there; fetch it first", sha256));
+  if (!has(sha256)) throw IoError(fmt::format("artefact {} is missing; fetch it first", sha256));
   const fs::path folder = places.unpacked(sha256);
   const detail::FileLock lock(places.lock(sha256), interrupt);
   std::error_code ignored;

@@ -35,7 +35,7 @@ void ArtefactPlaces::make() const {
 }
 
 void ArtefactPlaces::note(const Asset& asset) const {
-  // Its bytes never change: the time of its last change is free to say that of its last use.
+  // The content never changes, so the modification time can store the time of the last use.
   ::utimensat(AT_FDCWD, file(asset.sha256).c_str(), nullptr, 0);
   const fs::path path = about(asset.sha256);
   std::error_code ignored;

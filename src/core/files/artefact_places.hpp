@@ -13,8 +13,8 @@ namespace d5::detail {
 /// 64 lower-case hexadecimal digits.
 [[nodiscard]] bool is_digest(std::string_view text);
 
-/// What lies where in a store's folder: `sha256/` the files, `about/` what people call each and
-/// where it came from, `locks/`.
+/// Layout of a store's folder: the files in `sha256/`, their names and addresses in `about/`, and
+/// `locks/`.
 class ArtefactPlaces {
  public:
   explicit ArtefactPlaces(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -23,25 +23,25 @@ class ArtefactPlaces {
   [[nodiscard]] std::filesystem::path file(const std::string& sha256) const {
     return files() / sha256;
   }
-  /// What was unpacked of it.
+  /// The folder of the unpacked archive.
   [[nodiscard]] std::filesystem::path unpacked(const std::string& sha256) const {
     return folder_ / "unpacked" / sha256;
   }
-  /// Shared by the digests that begin alike: there are few, so that none need ever be removed.
+  /// Digests with a common prefix share a lock: there are few, so none needs to be removed.
   [[nodiscard]] std::string lock(const std::string& sha256) const {
     return (folder_ / "locks" / sha256.substr(0, 2)).string();
   }
   /// Throws: IoError.
   void make() const;
 
-  /// Notes name and addresses, and that the file was used now. Throws: IoError.
+  /// Stores name and addresses, and the present time as that of the last use. Throws: IoError.
   void note(const Asset& asset) const;
-  /// As it was noted, with its size as it is now. A note that is lost or broken takes the name
-  /// away, no more.
+  /// The stored asset, with its present size. If its note is lost or broken, only the name is
+  /// missing.
   [[nodiscard]] Asset asset(const std::string& sha256) const;
-  /// When it was noted last, s since 1970.
+  /// The time of the last `note`, s since 1970.
   [[nodiscard]] std::int64_t used(const std::string& sha256) const;
-  /// The file, its note, and what was unpacked of it; false where there is no file, or it cannot be
+  /// Removes the file, its note and its unpacked folder; false if there is no file, or it cannot be
   /// removed.
   bool remove(const std::string& sha256) const;
 

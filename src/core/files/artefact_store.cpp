@@ -28,10 +28,10 @@ using detail::ArtefactPlaces;
 using detail::FileLock;
 using detail::is_digest;
 
-/// What was fetched so recently is in use, as far as anyone knows: s.
+/// A file fetched within this time may be in use: s.
 constexpr std::int64_t kInUse = 3600;
 
-/// How much a store may hold; the largest number where nobody says.
+/// The size limit of a store; the largest number if unset.
 std::uint64_t quota() {
   const char* words = std::getenv("D5_ARTEFACT_QUOTA");
   if (!words || !*words) return std::numeric_limits<std::uint64_t>::max();
@@ -48,21 +48,22 @@ void expect_space(const fs::path& folder, const Asset& asset) {
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
   if (error || space.available >= asset.bytes) return;
-  throw IoError(fmt::format(
-      "'{}' has {} bytes, and where artefacts are kept, in '{}', are {} free; 'd5 artefact gc' "
-      "removes some, D5_CACHE_DIR names another folder",
-      printable(asset.name), asset.bytes, printable(folder.string()), space.available));
+  throw IoError(
+      fmt::format("'{}' has {} bytes, but the folder of artefacts, '{}', has {} free; 'd5 artefact "
+                  "gc' removes some, D5_CACHE_DIR selects another folder",
+                  printable(asset.name), asset.bytes, printable(folder.string()), space.available));
 }
 
-/// Removes what is there of a transfer that ended early, unless someone goes on with it.
+/// Removes an abandoned partial transfer, unless another process resumes it.
 void remove_partial(const ArtefactPlaces& places, const fs::path& path) {
-  const std::string sha256 = path.stem().stem().string();  // of "<digest>.<12 digits>.part"
+  // The name is "<digest>.<12 digits>.part".
+  const std::string sha256 = path.stem().stem().string();
   if (!is_digest(sha256) || !FileLock::if_free(places.lock(sha256))) return;
   std::error_code ignored;
   fs::remove(path, ignored);
 }
 
-/// As `collect`, but of files that were used before `before` alone.
+/// `collect` for files last used before `before`.
 std::vector<Asset> remove_oldest(const ArtefactPlaces& places,
                                  std::vector<ArtefactStore::Held> held, std::uint64_t most_bytes,
                                  const std::vector<std::string>& keep, std::int64_t before) {
@@ -88,7 +89,7 @@ std::uint64_t total_bytes(const std::vector<ArtefactStore::Held>& held) {
   return total;
 }
 
-/// Throws: IoError where the quota leaves no room for it.
+/// Throws: IoError if the quota leaves no room for it.
 void make_room(const ArtefactStore& store, const Asset& asset) {
   const std::uint64_t most = quota();
   if (most == std::numeric_limits<std::uint64_t>::max()) return;
@@ -155,7 +156,7 @@ std::string ArtefactStore::fetch(const Asset& asset, const Interrupt& interrupt)
   }
   const std::uint64_t bytes = places.asset(asset.sha256).bytes;
   if (asset.bytes > 0 && bytes != asset.bytes) {
-    throw FormatError(fmt::format("artefact '{}' has {} bytes, where {} are told; its digest is {}",
+    throw FormatError(fmt::format("artefact '{}' has {} bytes, expected {}; its digest is {}",
                                   printable(asset.name), bytes, asset.bytes, asset.sha256));
   }
   places.note(asset);
@@ -198,7 +199,7 @@ void ArtefactStore::place(const std::string& sha256, const std::string& path) co
   ::unlink(beside.c_str());
   if (::link(file.c_str(), beside.c_str()) == 0) {
     if (::rename(beside.c_str(), path.c_str()) == 0) {
-      ::unlink(beside.c_str());  // where both were the same file already, it is left
+      ::unlink(beside.c_str());  // rename keeps it if both are links to one file
       return;
     }
     ::unlink(beside.c_str());

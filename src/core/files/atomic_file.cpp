@@ -43,13 +43,14 @@ class Descriptor {
   int fd_;
 };
 
-/// A device or a pipe: there is nothing to replace, and a rename would remove it.
+/// True for a device or a pipe: it has no content to replace, and a rename would remove it.
 bool is_written_in_place(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/// The name of this machine, as part of a file's name: others may share the folder.
+/// The name of this machine, as part of a temporary file's name: other machines may share the
+/// folder.
 const std::string& machine() {
   static const std::string name = [] {
     std::array<char, 65> text{};
@@ -91,7 +92,7 @@ std::string name_within(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-/// A file beside `path` that this process has for itself.
+/// A temporary file beside `path`, unique to this process.
 std::string temporary_beside(const std::string& path) {
   static std::atomic<unsigned> count{0};
   std::string name = fmt::format("{}.tmp-{}-{}-{}", path, machine(), ::getpid(), count++);
@@ -103,18 +104,18 @@ void remove_temporary(const std::string& temporary) {
   own_files().remove(name_within(temporary));
 }
 
-/// In a container each start may get the number that the one before it had.
+/// In a container, each start may get the same process number as the previous one.
 bool is_dead(pid_t process, const std::string& name) {
   if (process == ::getpid()) return !own_files().have(name);
   return ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/// Removes what processes of this machine that are no more left beside `path`.
+/// Removes files that dead processes of this machine left beside `path`.
 void remove_left_behind(const std::string& path) {
   const std::filesystem::path target(path);
   const std::string begin = fmt::format("{}.tmp-{}-", target.filename().string(), machine());
   const auto folder = target.has_parent_path() ? target.parent_path() : ".";
-  std::error_code error_of_folder;  // writing tells of it
+  std::error_code error_of_folder;  // reported by writing
   std::filesystem::directory_iterator entry(folder, error_of_folder), none;
   for (; !error_of_folder && entry != none; entry.increment(error_of_folder)) {
     const std::string name = entry->path().filename().string();
@@ -133,13 +134,13 @@ constexpr int kNewFile = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
 
 void check_writable(const std::string& path) {
   if (is_written_in_place(path)) {
-    // Not opened: a pipe would wait for its reader.
+    // Not opened, because a pipe would wait for its reader.
     const bool is_folder = std::filesystem::is_directory(path);
     if (is_folder) errno = EISDIR;
     if (is_folder || ::access(path.c_str(), W_OK) != 0) fail("cannot write", path);
     return;
   }
-  remove_left_behind(path);  // here already: whoever goes on may have nothing to write
+  remove_left_behind(path);  // now, because a resumed run may have nothing to write
   const std::string temporary = temporary_beside(path);
   const Descriptor file(::open(temporary.c_str(), kNewFile, 0644));
   const int error = errno;
@@ -193,7 +194,7 @@ void ReplacedFile::commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot replace", path_);
   own_files().remove(name_within(temporary_));
   temporary_.clear();
-  // The name itself must survive a power cut; a folder that cannot be synced is no reason to fail.
+  // The name must survive a power cut too. A folder that cannot be synced is not an error.
   const auto folder = std::filesystem::path(path_).parent_path();
   const Descriptor directory(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC));
   if (directory.get() >= 0) ::fsync(directory.get());
@@ -214,8 +215,8 @@ std::string read_file(const std::string& path, std::size_t most_bytes, const Int
     throw IoError(fmt::format("cannot read '{}': it is a folder", printable(path)));
   }
   detail::FilesRead::note(path, status);
-  // A block that is larger than the file would be filled and faulted in for nothing; one byte more
-  // than it has tells its end.
+  // A block larger than the file would be zeroed and faulted in for nothing. One byte more than the
+  // file's size suffices to detect its end.
   constexpr std::size_t kLargestBlock = std::size_t{1} << 20, kSmallestBlock = 4096;
   const auto promised = std::size_t(std::max<off_t>(status.st_size, 0));
   std::string content;

@@ -53,15 +53,15 @@ fs::path measured_file(std::string_view kind, std::string_view words) {
 
 void keep_measured(const fs::path& file, std::string_view content) {
   if (file.empty()) {
-    throw IoError("there is no folder for what was measured; set D5_CACHE_DIR to one");
+    throw IoError("there is no folder for stored measurements; set D5_CACHE_DIR to one");
   }
   std::error_code error;
-  fs::create_directories(file.parent_path(), error);  // writing says what is wrong
+  fs::create_directories(file.parent_path(), error);  // reported by writing
   try {
     write_file(file.string(), content);
   } catch (const IoError& failure) {
-    throw IoError(
-        fmt::format("{}; D5_CACHE_DIR names another folder for what was measured", failure.what()));
+    throw IoError(fmt::format("{}; D5_CACHE_DIR selects another folder for stored measurements",
+                              failure.what()));
   }
 }
 

@@ -7,22 +7,22 @@
 
 namespace d5::detail {
 
-/// Of what d5 keeps for this user and could make again: $XDG_CACHE_HOME/d5, or else ~/.cache/d5.
-/// Empty where there is no home; nothing is made.
+/// The user's cache folder, for data that can be made again: $XDG_CACHE_HOME/d5, or else
+/// ~/.cache/d5. Empty without a home folder. Creates nothing.
 [[nodiscard]] std::filesystem::path user_cache();
 
-/// $D5_CACHE_DIR, or else `user_cache`: where d5 keeps what it measured, and files by their digest.
-/// Empty where there is neither; nothing is made.
+/// The folder for stored measurements and the artefact store: $D5_CACHE_DIR, or else `user_cache`.
+/// Empty if there is neither. Creates nothing.
 [[nodiscard]] std::filesystem::path kept_folder();
 
-/// The folder `part` of `user_cache`, made if it is not there, readable by the user alone.
-/// Throws: IoError if it cannot be, or there is no home.
+/// The folder `part` of `user_cache`, created if missing, readable by the user only. Throws:
+/// IoError if it cannot be created, or without a home folder.
 [[nodiscard]] std::string cache_folder(std::string_view part);
 
-/// The file in which d5 keeps what it measured of what `words` describe: "peak-3f9ac2....json" in
-/// $D5_CACHE_DIR, or else in `user_cache`. Empty where there is no such folder; nothing is made.
+/// The file with stored measurements of the object that `words` describes: "peak-3f9ac2....json" in
+/// $D5_CACHE_DIR, or else in `user_cache`. Empty without such a folder. Creates nothing.
 [[nodiscard]] std::filesystem::path measured_file(std::string_view kind, std::string_view words);
-/// Replaces it as a whole, in a folder that is made if it is not there. Throws: IoError.
+/// Replaces the file atomically, and creates its folder if missing. Throws: IoError.
 void keep_measured(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace d5::detail

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCarried = ".yaml";
 
-/// What `variable` names, then the folder that lies `beside` d5's library.
+/// The folder in the environment variable `variable`, then the folder `beside` d5's library.
 std::vector<fs::path> places(const char* variable, const char* beside) {
   std::vector<fs::path> result;
   if (const char* named = std::getenv(variable)) result.emplace_back(named);
@@ -47,7 +47,7 @@ std::string carried_file(std::string_view relative) {
     std::error_code ignored;
     if (fs::exists(path, ignored)) return path.string();
   }
-  throw NotFound(fmt::format("d5 carries no '{}' in {}; set D5_SHARE_DIR to the folder that does",
+  throw NotFound(fmt::format("d5 has no file '{}' in {}; set D5_SHARE_DIR to the folder that does",
                              printable(relative), names_of(searched)));
 }
 

@@ -10,11 +10,11 @@
 
 namespace d5::detail {
 
-/// Whether a file or folder of that name is what desktops, notebooks and version control leave
+/// Whether a name is that of a file or folder which desktops, notebooks and version control leave
 /// beside data: hidden files (".ipynb_checkpoints", "._dog.jpg"), "__MACOSX", "Thumbs.db",
-/// "desktop.ini" and their like, in any case of letters. All readers of folders leave these out.
+/// "desktop.ini" and similar names, case-insensitively. All readers of folders skip these.
 [[nodiscard]] inline bool is_clutter(std::string name) {
-  // Finder, Explorer, and the file systems that they share; Synology's thumbnails.
+  // Written by Finder, Explorer, shared file systems, and Synology (thumbnails).
   constexpr std::array<std::string_view, 8> kNames{
       "__macosx",     "thumbs.db", "ehthumbs.db", "ehthumbs_vista.db",
       "$recycle.bin", "@eadir",    "desktop.ini", "system volume information"};
@@ -23,7 +23,7 @@ namespace d5::detail {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-/// Whether a part of a relative path is; "." and ".." are none.
+/// Whether a component of a relative path is clutter; "." and ".." are not.
 [[nodiscard]] inline bool has_clutter(const std::filesystem::path& path) {
   return std::ranges::any_of(path, [](const std::filesystem::path& part) {
     return part != "." && part != ".." && is_clutter(part.string());

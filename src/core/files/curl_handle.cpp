@@ -10,13 +10,14 @@
 namespace d5::detail {
 namespace {
 
-/// Called while a transfer runs, at each signal, and each second while it waits; not 0 ends it.
+/// Called during a transfer, at each signal, and each second while it waits. A nonzero result ends
+/// the transfer.
 int is_due(void* interrupt, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<const Interrupt*>(interrupt)->due() ? 1 : 0;
 }
 
-/// Where servers' authorities stand. A libcurl that came in a wheel looks where the system that
-/// compiled it keeps them; others keep them elsewhere. Empty: where libcurl looks by itself.
+/// The file of certificate authorities. A libcurl from a wheel uses the path of the system that
+/// compiled it, which may differ here. Empty: libcurl's default.
 std::string authorities() {
   namespace fs = std::filesystem;
   if (const char* asked = std::getenv("SSL_CERT_FILE"); asked && *asked) return asked;

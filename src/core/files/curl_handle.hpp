@@ -33,18 +33,18 @@ struct Libcurl {
   D5_CURL(version_info);
 #undef D5_CURL
 };
-/// Throws: Unsupported where it cannot be loaded. Thread safety: any number of threads.
+/// Throws: Unsupported if it cannot be loaded. Thread safety: any number of threads.
 [[nodiscard]] const Libcurl& libcurl();
 
 using CurlHandle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
-/// Throws: as `libcurl`; IoError where it cannot be started. Thread safety: any number of threads.
+/// Throws: as `libcurl`; IoError if it cannot be started. Thread safety: any number of threads.
 [[nodiscard]] CurlHandle open_curl();
 
 using CurlLines = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
 /// Header lines of a request: "Accept: application/json".
 [[nodiscard]] CurlLines curl_lines(const std::vector<std::string>& lines);
 
-/// Ends a transfer when `interrupt`, which outlives it, is due: CURLE_ABORTED_BY_CALLBACK.
+/// Ends a transfer with CURLE_ABORTED_BY_CALLBACK when `interrupt` is due, which must outlive it.
 void heed(CURL* curl, const Interrupt& interrupt);
 
 }  // namespace d5::detail

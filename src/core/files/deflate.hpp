@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// Packs bytes that come in pieces: RFC 1950 (zlib), RFC 1952 (gzip).
+/// Compresses a stream of bytes: RFC 1950 (zlib), RFC 1952 (gzip).
 class Deflater {
  public:
   enum class Wrapper { zlib, gzip };
@@ -16,9 +16,9 @@ class Deflater {
   Deflater(const Deflater&) = delete;
   Deflater& operator=(const Deflater&) = delete;
 
-  /// What is ready; maybe nothing yet.
+  /// Returns the compressed bytes that are ready; possibly none.
   [[nodiscard]] std::string add(std::string_view bytes);
-  /// The rest. Once, at the end.
+  /// Returns the remaining bytes. Called once, at the end.
   [[nodiscard]] std::string finish();
 
  private:

@@ -24,19 +24,19 @@
 namespace d5::detail {
 namespace {
 
-/// How one transfer of a file ended.
+/// Result of a file transfer.
 struct Transfer {
   enum class End {
     whole,
-    broke_off,     ///< what came is kept
-    cannot_go_on,  ///< not from where the file ends, or not at all: it is too large
+    broke_off,     ///< the received part is kept
+    cannot_go_on,  ///< no resuming from the file's end, or the file is too large
   } end;
-  std::string reason;  ///< empty where it is whole
+  std::string reason;  ///< empty if complete
 };
 
 struct Body {
   std::FILE* file;
-  std::size_t bytes;  ///< that the file has
+  std::size_t bytes;  ///< size of the file
   std::size_t most_bytes;
   bool too_large = false;
 };
@@ -50,7 +50,7 @@ std::size_t receive(char* data, std::size_t size, std::size_t count, void* into)
   return written;
 }
 
-/// The server has no such range, or ranges at all.
+/// True if the server lacks the range, or does not support ranges.
 bool is_refused_range(CURL* curl, CURLcode status) {
   constexpr long kRangeNotSatisfiable = 416;
   long answer = 0;
@@ -67,8 +67,9 @@ void configure(CURL* curl, const std::string& url, Body& body, const Interrupt& 
   libcurl().easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
   libcurl().easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
   libcurl().easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 20L);
-  libcurl().easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1000L);  // bytes a second ...
-  libcurl().easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 30L);     // ... for so many seconds gives up
+  libcurl().easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT,
+                        1000L);  // give up below this rate, in bytes per second,
+  libcurl().easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 30L);  // for this time, in seconds
   libcurl().easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   libcurl().easy_setopt(curl, CURLOPT_RESUME_FROM_LARGE, curl_off_t(body.bytes));
   libcurl().easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
@@ -76,8 +77,8 @@ void configure(CURL* curl, const std::string& url, Body& body, const Interrupt& 
   heed(curl, interrupt);
 }
 
-/// Appends to `path` what `url` (https, http or file) has from there on.
-/// Throws: IoError where `path` cannot be written; Interrupted, which keeps what came.
+/// Resumes the transfer of `url` (https, http or file) from the end of `path`, and appends to it.
+/// Throws: IoError if `path` cannot be written; Interrupted, which keeps the received part.
 Transfer append_from(const std::string& url, const std::string& path, std::size_t most_bytes,
                      const Interrupt& interrupt) {
   const CurlHandle handle = open_curl();
@@ -114,7 +115,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of one address, as long as each brings more than the one before.
+/// Limit of attempts per address, as long as each receives more than the previous one.
 constexpr int kMostAttempts = 5;
 
 std::string sum_of_content(const std::string& bytes, const Download& what, const std::string& from,
@@ -133,7 +134,7 @@ std::string sum_of_content(const std::string& bytes, const Download& what, const
   return sum.digest();
 }
 
-/// What came of a transfer, until it is whole and right.
+/// The file of a partial transfer, until it is complete and correct.
 class PartialFile {
  public:
   PartialFile(const std::string& path, const std::string& sha256)
@@ -149,7 +150,7 @@ class PartialFile {
     std::error_code ignored;
     fs::remove(path_, ignored);
   }
-  /// On the disk first, so that a crash leaves the old file or the new.
+  /// Flushed to the disk first, so that a crash leaves the old file or the new.
   void become(const std::string& path) const {
     const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     const bool kept = file >= 0 && ::fsync(file) == 0;
@@ -165,7 +166,7 @@ class PartialFile {
   std::string path_;
 };
 
-/// Empty once `part` is whole and right; otherwise why `url` did not make it so.
+/// Downloads `url` to `part`. Empty if it is complete and correct; otherwise the reason.
 std::string fetch(const std::string& url, const Download& what, const PartialFile& part,
                   const Interrupt& interrupt) {
   std::string reason;
@@ -178,7 +179,7 @@ std::string fetch(const std::string& url, const Download& what, const PartialFil
       reason = fault_of(part.path(), what, interrupt);
       if (reason.empty()) return {};
       part.remove();
-      // It went on from another mirror's beginning, perhaps of a file that is packed otherwise.
+      // The beginning came from another mirror, whose compression may differ.
       if (before > 0) continue;
       return reason;
     }

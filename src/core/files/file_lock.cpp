@@ -36,7 +36,7 @@ bool FileLock::take(const std::string& path) {
   const auto fail = [&] {
     return IoError(fmt::format("cannot lock '{}': {}", printable(path), std::strerror(errno)));
   };
-  // Of this opening alone: threads of one process exclude each other, too.
+  // A lock per open file: it also excludes other threads of the process.
   if (file_ < 0) file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file_ < 0) throw fail();
   if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return true;

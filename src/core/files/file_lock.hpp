@@ -8,14 +8,14 @@
 
 namespace d5::detail {
 
-/// Holds a file for this object alone, against other processes and other threads, while it lives;
-/// the system lets go of it too if the process ends however it may. The file stays, empty.
-/// Throws: IoError if there can be no such file.
+/// An exclusive lock on a file, against other processes and other threads, as long as this object
+/// lives. The system also releases it at any end of the process. The file stays, empty. Throws:
+/// IoError if the file cannot be created.
 class FileLock {
  public:
-  /// Waits for whoever holds it. Throws: Interrupted too.
+  /// Waits for the lock. Throws: also Interrupted.
   explicit FileLock(const std::string& path, const Interrupt& interrupt = {});
-  /// Nothing where somebody holds it.
+  /// Nothing if the lock is held elsewhere.
   [[nodiscard]] static std::optional<FileLock> if_free(const std::string& path);
   FileLock(FileLock&& other) noexcept : file_(other.file_) { other.file_ = -1; }
   FileLock& operator=(FileLock&&) = delete;

@@ -8,12 +8,12 @@
 
 namespace d5::detail {
 
-/// A file as it was when it was read.
+/// State of a file at the time it was read.
 class FileStamp {
  public:
   FileStamp(std::string path, const struct stat& status);
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Whether it is there, and nobody wrote to it or put another in its place since.
+  /// Whether the file still exists, unmodified and not replaced.
   [[nodiscard]] bool is_as_it_was() const;
 
  private:
@@ -21,7 +21,7 @@ class FileStamp {
   struct stat status_;
 };
 
-/// Hears which files this thread reads by `read_file` while it lives.
+/// Records the files that this thread reads by `read_file` while it lives.
 class FilesRead {
  public:
   FilesRead();
@@ -30,10 +30,10 @@ class FilesRead {
   FilesRead& operator=(const FilesRead&) = delete;
 
   [[nodiscard]] const std::vector<FileStamp>& stamps() const { return stamps_; }
-  /// Whether a file of that name, in whichever folder, is among them.
+  /// Whether a file of that name, in any folder, is among them.
   [[nodiscard]] bool have(const std::string& name) const;
 
-  /// Tells all that hear this thread, also those around others.
+  /// Adds a file to all recorders of this thread, including nested ones.
   static void note(const std::string& path, const struct stat& status);
 
  private:

@@ -14,7 +14,7 @@ namespace d5::detail {
 
 struct GzipReader::Stream {
   z_stream z{};
-  bool ended = false;  ///< one member is through; another may follow
+  bool ended = false;  ///< the end of a member; another may follow
   explicit Stream(Packing packing) {
     constexpr int kGzipOnly = 16 + MAX_WBITS, kZlibOnly = MAX_WBITS;
     if (inflateInit2(&z, packing == Packing::zlib ? kZlibOnly : kGzipOnly) != Z_OK)
@@ -35,7 +35,7 @@ GzipReader::~GzipReader() = default;
 std::size_t GzipReader::most_left() const {
   if (!stream_) return left_.size();
   constexpr std::size_t kMostRatio = 1032;
-  // zlib keeps up to a window of output that it has already read the input of.
+  // zlib holds up to a window of output whose input it has read already.
   return left_.size() > std::numeric_limits<std::size_t>::max() / 2 / kMostRatio
              ? std::numeric_limits<std::size_t>::max()
              : left_.size() * kMostRatio + 32768;
@@ -69,10 +69,10 @@ std::size_t GzipReader::read(void* to, std::size_t count) {
     if (status == Z_STREAM_END) {
       stream_->ended = true;
     } else if (status == Z_BUF_ERROR || (status == Z_OK && z.avail_in == 0 && z.avail_out > 0)) {
-      throw FormatError(fmt::format("'{}' ends in the middle of its packed stream; fetch it again",
-                                    printable(file_)));
+      throw FormatError(fmt::format(
+          "'{}' ends in the middle of its compressed stream; fetch it again", printable(file_)));
     } else if (status != Z_OK) {
-      throw FormatError(fmt::format("'{}' holds a broken packed stream ({}); fetch it again",
+      throw FormatError(fmt::format("'{}' has a broken compressed stream ({}); fetch it again",
                                     printable(file_), z.msg ? z.msg : "no details"));
     }
   }

@@ -15,7 +15,7 @@
 
 namespace d5::detail {
 
-/// A descriptor of the system, closed at the end; -1: none.
+/// An owned file descriptor, closed by the destructor; -1: none.
 class OwnedDescriptor {
  public:
   explicit OwnedDescriptor(int descriptor = -1) : descriptor_(descriptor) {}
@@ -38,12 +38,12 @@ class OwnedDescriptor {
   int descriptor_;
 };
 
-/// Two ends, neither of which a program that is started inherits.
+/// Two connected descriptors, which started programs do not inherit.
 struct DescriptorPair {
   OwnedDescriptor here, there;
 };
 
-/// What `there` writes is read `here`, without blocking. Throws: IoError.
+/// A pipe from `there` to `here`, whose reading does not block. Throws: IoError.
 [[nodiscard]] inline DescriptorPair make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
@@ -62,7 +62,8 @@ struct DescriptorPair {
   return {OwnedDescriptor(ends[0]), OwnedDescriptor(ends[1])};
 }
 
-/// Appends what can be read without waiting; closes the descriptor where no more can come.
+/// Appends the bytes that can be read without waiting; closes the descriptor at the end of the
+/// stream.
 inline void take_available(OwnedDescriptor& from, std::string& bytes) {
   char some[1 << 14];
   while (from.get() >= 0) {

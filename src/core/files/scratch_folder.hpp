@@ -12,8 +12,8 @@
 
 namespace d5::detail {
 
-/// Makes an empty folder where temporary files lie, whose name tells `what` it is for: its path.
-/// Throws: IoError.
+/// Creates an empty temporary folder whose name contains `what`, and returns its path. Throws:
+/// IoError.
 [[nodiscard]] inline std::string make_scratch_folder(std::string_view what) {
   const auto place = std::filesystem::temp_directory_path();
   std::string path = place / fmt::format("d5-{}-XXXXXX", what);
@@ -21,13 +21,13 @@ namespace d5::detail {
   return path;
 }
 
-/// With all that lies in it, and without complaint.
+/// Removes the folder with its content, and ignores errors.
 inline void remove_scratch_folder(const std::string& path) noexcept {
   std::error_code ignored;
   std::filesystem::remove_all(path, ignored);
 }
 
-/// One that is removed at the end.
+/// A temporary folder that is removed by the destructor.
 class ScratchFolder {
  public:
   /// Throws: IoError.

@@ -8,7 +8,7 @@
 
 namespace d5::detail {
 
-/// Sends all of it; false if nobody listens any more.
+/// Sends all bytes; false if the peer has closed the socket.
 inline bool send_all(int socket, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -15,7 +15,7 @@
 namespace d5::detail {
 namespace {
 
-/// Memory that is had at once: a system call is cheap beside what is done with so much.
+/// Size of a read: the system call is cheap compared to hashing so many bytes.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
 
 }  // namespace

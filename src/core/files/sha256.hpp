@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-/// SHA-256 (FIPS 180-4) of the pieces it is given, as 64 lower-case hexadecimal digits.
+/// SHA-256 (FIPS 180-4) of a sequence of pieces, as 64 lower-case hexadecimal digits.
 class Sha256 {
  public:
   Sha256();
@@ -17,7 +17,7 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
   Sha256& add(std::string_view bytes);
-  /// Once, at the end.
+  /// Called once, at the end.
   [[nodiscard]] std::string digest();
 
  private:
@@ -28,7 +28,7 @@ class Sha256 {
   return Sha256().add(bytes).digest();
 }
 
-/// Calls `piece` with the file's bytes, one piece after the other: it may be larger than memory.
+/// Calls `piece` with consecutive pieces of the file, which may be larger than memory.
 /// Throws: IoError, Interrupted.
 void for_each_piece(const std::string& path, const std::function<void(std::string_view)>& piece,
                     const Interrupt& interrupt = {});

@@ -5,8 +5,8 @@
 
 namespace d5::detail {
 
-/// While it lives, names of files in this thread are UTF-8 for libarchive, whatever the
-/// environment says: in the locale "C" it calls an archive with others damaged.
+/// Makes libarchive use UTF-8 for file names in this thread while it lives, regardless of the
+/// environment: in the locale "C", libarchive reports archives with other names as damaged.
 ///
 ///     const Utf8Names names;
 ///     archive_read_next_header(...);
@@ -16,7 +16,7 @@ class Utf8Names {
     if (utf8_) before_ = ::uselocale(utf8_);
   }
   ~Utf8Names() {
-    if (!utf8_) return;  // an old C library: names are what the environment makes of them
+    if (!utf8_) return;  // an old C library: names depend on the environment
     ::uselocale(before_);
     ::freelocale(utf8_);
   }

@@ -18,7 +18,7 @@ struct ReadEnd {
 };
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
-constexpr std::time_t kFirstDay = 315532800;  // 1980-01-01, the first that zip knows
+constexpr std::time_t kFirstDay = 315532800;  // 1980-01-01, the first date of the zip format
 
 }  // namespace
 
@@ -29,10 +29,10 @@ std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
   const auto fail = [&] {
     const char* const reason = archive_error_string(reader.get());
     throw FormatError(fmt::format(
-        "'{}', byte {} of its values: {}; it is damaged, or no zip archive", printable(file),
+        "'{}', byte {} of its values: {}; it is damaged, or not a zip archive", printable(file),
         archive_filter_bytes(reader.get(), 0), printable(reason ? reason : "no details")));
   };
-  archive_read_support_format_zip_seekable(reader.get());  // by its directory, at its end
+  archive_read_support_format_zip_seekable(reader.get());  // reads the central directory
   if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK) fail();
   std::vector<ZipMember> members;
   std::size_t total = 0;
@@ -40,7 +40,7 @@ std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
   for (;;) {
     const int status = archive_read_next_header(reader.get(), &entry);
     if (status == ARCHIVE_EOF) return members;
-    // A warning: the name is of an older code page, and comes as the bytes that it is.
+    // A warning means a name in an older code page, which is returned as raw bytes.
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN) fail();
     const char* name = archive_entry_pathname_utf8(entry);
     if (!name) name = archive_entry_pathname(entry);
@@ -73,7 +73,7 @@ ZipWriter::ZipWriter(Compression compression) : archive_(archive_write_new()) {
   check(archive_write_set_format_zip(writer));
   check(compression == Compression::none ? archive_write_zip_set_compression_store(writer)
                                          : archive_write_zip_set_compression_deflate(writer));
-  check(archive_write_set_bytes_in_last_block(writer, 1));  // no padding, as of a tape
+  check(archive_write_set_bytes_in_last_block(writer, 1));  // no padding as on tapes
   check(archive_write_open(writer, &bytes_, nullptr, write, nullptr));
 }
 

@@ -15,13 +15,13 @@ struct ZipMember {
   std::string name, bytes;
 };
 
-/// All files of the archive `bytes`, which `file` names in messages. Their CRC-32 is checked.
-/// Throws: FormatError for what is no such archive or is damaged; MemoryError where it unpacks to
-/// more than `most_bytes`, the memory budget; Interrupted.
+/// All files of the archive `bytes`, with checked CRC-32. `file` is the name in messages. Throws:
+/// FormatError for a damaged archive or another format; MemoryError if it unpacks to more than
+/// `most_bytes`, the memory budget; Interrupted.
 [[nodiscard]] std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
                                               std::size_t most_bytes, const Interrupt& interrupt);
 
-/// Makes an archive, in memory.
+/// Writes an archive in memory.
 class ZipWriter {
  public:
   enum class Compression { none, deflate };
@@ -30,7 +30,7 @@ class ZipWriter {
   ZipWriter(const ZipWriter&) = delete;
   ZipWriter& operator=(const ZipWriter&) = delete;
   void add(const std::string& name, std::string_view bytes);
-  /// The archive. Once, at the end.
+  /// The archive. Called once, at the end.
   [[nodiscard]] std::string finish();
 
  private:

@@ -96,7 +96,7 @@ class BmpReader {
                                        (depth_ == 16 || depth_ == 32);
     if (known) return;
     throw Unsupported(fmt::format(
-        "image: a BMP image of {} bits a pixel and compression {} is not decoded; convert it",
+        "image: a BMP image of {} bits per pixel and compression {} is not decoded; convert it",
         depth_, compression_));
   }
 
@@ -130,7 +130,7 @@ class BmpReader {
     std::copy(color.begin(), color.end(), image_.data<std::uint8_t>() + (row * width_ + x) * 3);
   }
 
-  /// Pairs of a count and a color, and codes between them. What nothing is said of is black.
+  /// Run-length encoding: pairs of a count and a color, and escape codes. Unset pixels are black.
   void read_runs() {
     std::fill_n(image_.data<std::uint8_t>(), image_.elements(), std::uint8_t(0));
     std::size_t place = pixels_;
@@ -139,14 +139,14 @@ class BmpReader {
       const std::uint32_t count = next(), value = next();
       if (count > 0) {
         for (std::uint32_t i = 0; i < count; ++i) set(x++, y, run_color(value, i));
-      } else if (value == 0) {  // the end of a line
+      } else if (value == 0) {  // end of line
         x = 0, ++y;
-      } else if (value == 1) {  // that of the image
+      } else if (value == 1) {  // end of image
         return;
       } else if (value == 2) {  // a jump
         x += next();
         y += next();
-      } else {  // so many pixels as they are, padded to 16 bits
+      } else {  // this number of literal pixels, padded to 16 bits
         const std::size_t begin = place;
         for (std::uint32_t i = 0, pair = 0; i < value; ++i) {
           if (depth_ == 8 || i % 2 == 0) pair = next();
@@ -156,7 +156,7 @@ class BmpReader {
       }
     }
   }
-  /// Of the `i`th pixel of a run; two of 4 bits take turns.
+  /// The color of a run's `i`th pixel; two 4-bit colors alternate.
   [[nodiscard]] Color run_color(std::uint32_t value, std::uint32_t i) const {
     return entry(depth_ == 8 ? value : i % 2 == 0 ? value >> 4 : value & 15);
   }

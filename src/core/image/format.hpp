@@ -10,13 +10,13 @@
 #include "d5/core/image/image.hpp"
 #include "d5/core/tensor/tensor.hpp"
 
-// One decoder a format, each to RGB.
+// Decoders of all formats, to RGB.
 namespace d5::detail {
 
 using ImageBytes = std::span<const std::uint8_t>;
 
 /// Memory for an image: uint8, height x width x 3.
-/// Throws: FormatError if it has no pixel, Unsupported above `kMostImagePixels`.
+/// Throws: FormatError for an empty image, Unsupported above `kMostImagePixels`.
 [[nodiscard]] Tensor rgb_image(std::int64_t height, std::int64_t width);
 
 /// Throws: FormatError: "a PNG image is damaged: it ends early; fetch it again".
@@ -27,15 +27,15 @@ using ImageBytes = std::span<const std::uint8_t>;
   return std::uint8_t((value * 255 + most / 2) / most);
 }
 
-/// Reads images of one format, one after another: what `ImageDecoder` is made of. A part that
-/// `read` is asked for lies in the image.
+/// Reads images of one format, one after another, for `ImageDecoder`. Parts passed to `read` must
+/// be inside the image.
 class ImageReader {
  public:
   virtual ~ImageReader() = default;
   virtual ImageSize open(ImageBytes bytes) = 0;
-  /// Called with a header that was found sound and small enough.
+  /// Called after the header was checked, also for the image's size.
   virtual void read(const ImagePart& part, std::uint8_t* rgb) = 0;
-  /// The same, in memory that stays until another image is read.
+  /// The same pixels, in memory that is valid until another image is read.
   virtual PixelRows rows(const ImagePart& part) {
     kept_.resize(std::size_t(3 * part.height * part.width));
     read(part, kept_.data());
@@ -47,11 +47,11 @@ class ImageReader {
   std::vector<std::uint8_t> kept_;
 };
 
-// Throw: FormatError for a damaged image, Unsupported for one that is not decoded here, and if d5
+// Readers throw FormatError for a damaged image; Unsupported for an unsupported variant, and if d5
 // was built without the library.
 [[nodiscard]] std::unique_ptr<ImageReader> jpeg_reader();
 [[nodiscard]] std::unique_ptr<ImageReader> png_reader();
-// Formats that are decoded as a whole.
+// Formats that can only be decoded as a whole.
 [[nodiscard]] Tensor decode_bmp(ImageBytes bytes);
 [[nodiscard]] Tensor decode_jpeg2000(ImageBytes bytes);
 [[nodiscard]] Tensor decode_pnm(ImageBytes bytes);

@@ -36,7 +36,7 @@ using detail::ImageBytes;
 using detail::ImageReader;
 using namespace std::string_view_literals;
 
-/// Of a format that is decoded as a whole, at once.
+/// Reader of a format that can only be decoded as a whole.
 template <auto decode>
 class WholeImageReader final : public ImageReader {
  public:
@@ -63,14 +63,14 @@ std::unique_ptr<ImageReader> whole() {
 }
 
 struct Format {
-  std::string_view begin;  // ? stands for any
+  std::string_view begin;  // ? matches any byte
   std::unique_ptr<ImageReader> (*reader)();
 };
 constexpr std::array kFormats{
     Format{"BM"sv, whole<detail::decode_bmp>},
     Format{"\xff\xd8\xff"sv, detail::jpeg_reader},
     Format{"\0\0\0\x0cjP  \r\n\x87\n"sv, whole<detail::decode_jpeg2000>},
-    Format{"\xff\x4f\xff\x51"sv, whole<detail::decode_jpeg2000>},  // a codestream alone
+    Format{"\xff\x4f\xff\x51"sv, whole<detail::decode_jpeg2000>},  // raw codestream
     Format{"\x89PNG\r\n\x1a\n"sv, detail::png_reader},
     Format{"P1"sv, whole<detail::decode_pnm>},
     Format{"P2"sv, whole<detail::decode_pnm>},
@@ -95,7 +95,7 @@ Tensor luma(const Tensor& rgb) {
   Tensor result = Tensor::empty(DType::uint8, {rgb.shape()[0], rgb.shape()[1], 1});
   const std::uint8_t* from = rgb.data<std::uint8_t>();
   for (std::uint8_t& y : result.span<std::uint8_t>()) {
-    // 0.299, 0.587 and 0.114 in 16 bits.
+    // Weights 0.299, 0.587 and 0.114 in 16 bits.
     y = std::uint8_t((from[0] * 19595U + from[1] * 38470U + from[2] * 7471U + 0x8000U) >> 16);
     from += 3;
   }
@@ -136,10 +136,10 @@ ImageSize ImageDecoder::open(std::span<const std::byte> bytes, std::int64_t most
 bool ImageDecoder::scales() const { return reader_ && reader_->scales(); }
 
 void ImageDecoder::check(const ImagePart& part) const {
-  if (!reader_) throw ValueError("image: no image is open that was not read yet; open one");
+  if (!reader_) throw ValueError("image: no unread image is open; open one");
   const auto& [top, left, height, width, eighths] = part;
   if (eighths < 1 || eighths > 8 || (eighths != 8 && !reader_->scales())) {
-    throw ValueError(fmt::format("image: {}/8 of its size was asked for, expected {}", eighths,
+    throw ValueError(fmt::format("image: {}/8 of its size was requested, expected {}", eighths,
                                  reader_->scales() ? "1/8 to 8/8" : "8/8 of this format"));
   }
   const ImageSize all = scaled(size_, eighths);
@@ -147,7 +147,7 @@ void ImageDecoder::check(const ImagePart& part) const {
                       top <= all.height - height && width <= all.width && left <= all.width - width;
   if (!inside) {
     throw ValueError(
-        fmt::format("image: {} x {} pixels from row {}, column {} of {} x {} were asked for",
+        fmt::format("image: {} x {} pixels from row {}, column {} of {} x {} were requested",
                     height, width, top, left, all.height, all.width));
   }
 }
@@ -155,7 +155,7 @@ void ImageDecoder::check(const ImagePart& part) const {
 void ImageDecoder::read(const ImagePart& part, std::span<std::uint8_t> rgb) {
   check(part);
   if (std::int64_t(rgb.size()) != 3 * part.height * part.width) {
-    throw ValueError(fmt::format("image: {} x {} pixels were asked for into {} values, expected {}",
+    throw ValueError(fmt::format("image: {} x {} pixels were requested into {} values, expected {}",
                                  part.height, part.width, rgb.size(),
                                  3 * part.height * part.width));
   }

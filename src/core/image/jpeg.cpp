@@ -3,7 +3,7 @@
 
 #include <csetjmp>
 #include <cstdio>
-// Each needs what stands above it.
+// In this order, because each needs the ones above.
 #include <jpeglib.h>
 //
 #include <jerror.h>
@@ -18,11 +18,10 @@
 namespace d5::detail {
 namespace {
 
-/// More passes over an image are made to keep its reader busy.
+/// Images with more scans are denial-of-service attacks.
 constexpr int kMostScans = 500;
 
-/// Warnings after which pixels are missing. Cameras write bytes that no decoder needs; those are
-/// passed over.
+/// Warnings that mean missing pixels. Superfluous bytes, which cameras write, are ignored.
 bool loses_pixels(int warning) {
   constexpr std::array kLosses{int(JWRN_JPEG_EOF), int(JWRN_HIT_MARKER), int(JWRN_HUFF_BAD_CODE),
                                int(JWRN_ARITH_BAD_CODE), int(JWRN_MUST_RESYNC)};
@@ -51,7 +50,7 @@ class JpegReader final : public ImageReader {
       jpeg_read_header(&jpeg_, TRUE);
     });
     const ImageSize size{jpeg_.image_height, jpeg_.image_width};
-    // A Huffman code has one bit at least, and each 8 x 8 pixels have a code at least.
+    // Each 8 x 8 block has at least one Huffman code, of at least one bit.
     const std::int64_t blocks = ((size.height + 7) / 8) * ((size.width + 7) / 8);
     if (jpeg_.arith_code == FALSE && blocks / 8 > std::int64_t(bytes.size())) {
       throw_damaged("JPEG", fmt::format("{} bytes cannot hold {} x {} pixels", bytes.size(),
@@ -88,7 +87,7 @@ class JpegReader final : public ImageReader {
     end(part);
   }
 
-  /// With the columns around the part, which are decoded anyway.
+  /// The result includes columns around the part, which are decoded anyway.
   PixelRows rows(const ImagePart& part) override {
     if (inks()) return ImageReader::rows(part);
     const Columns columns = begin(part);
@@ -104,18 +103,18 @@ class JpegReader final : public ImageReader {
     return jpeg_.jpeg_color_space == JCS_CMYK || jpeg_.jpeg_color_space == JCS_YCCK;
   }
 
-  /// Those that are decoded.
+  /// The decoded columns.
   struct Columns {
     std::int64_t first = 0, count = 0;
   };
-  /// Starts to decode, and goes to the part's first row.
+  /// Starts decoding, and skips to the part's first row.
   Columns begin(const ImagePart& part) {
     jpeg_.out_color_space = inks() ? JCS_CMYK : JCS_RGB;
     jpeg_.scale_num = static_cast<unsigned>(part.eighths);
     jpeg_.scale_denom = 8;
     guarded([&] { jpeg_start_decompress(&jpeg_); });
-    // Chroma is interpolated between neighbours, which a column at the border of what is decoded
-    // lacks: the borders lie two pixels outside.
+    // Chroma is interpolated between neighbours, which are missing at the border of the decoded
+    // area. So the area extends two pixels beyond the part.
     constexpr std::int64_t kBorder = 2;
     JDIMENSION first = 0, columns = jpeg_.output_width;
     if (part.width != columns) {
@@ -148,14 +147,14 @@ class JpegReader final : public ImageReader {
     }
   }
 
-  /// Four inks, stored as what they leave of the light.
+  /// CMYK, stored inverted.
   static void mix(const std::uint8_t* inks, std::int64_t pixels, std::uint8_t* rgb) {
     for (; pixels > 0; --pixels, inks += 4) {
       for (int c = 0; c < 3; ++c) *rgb++ = to_8_bits(std::uint64_t(inks[c]) * inks[3], 255 * 255);
     }
   }
 
-  /// libjpeg leaves `f` by a jump where something is wrong: it holds nothing to be destroyed.
+  /// libjpeg leaves `f` by longjmp on an error: `f` must not own anything with a destructor.
   template <class F>
   void guarded(const F& f) {
     if (setjmp(jump_) != 0) {

@@ -14,7 +14,7 @@
 namespace d5::detail {
 namespace {
 
-/// The bytes as OpenJPEG reads them.
+/// Source of bytes for OpenJPEG.
 struct Source {
   ImageBytes bytes;
   std::size_t place = 0;
@@ -95,7 +95,7 @@ class Jpeg2000Decoder {
   std::unique_ptr<opj_image_t, Destroy> image_;
 };
 
-/// Gray or RGB, perhaps with transparency, one sample a pixel.
+/// Accepts gray or RGB, optionally with alpha, with one sample per pixel.
 void expect_plain(const opj_image_t& image) {
   const bool plain_colors =
       image.color_space == OPJ_CLRSPC_UNSPECIFIED || image.color_space == OPJ_CLRSPC_SRGB ||
@@ -110,7 +110,7 @@ void expect_plain(const opj_image_t& image) {
   if (plain) return;
   throw Unsupported(fmt::format(
       "image: a JPEG 2000 image of {} channels in color space {} is not decoded, only gray and RGB "
-      "of one sample a pixel; convert it",
+      "with one sample per pixel; convert it",
       image.numcomps, int(image.color_space)));
 }
 
@@ -121,7 +121,7 @@ Tensor decode_jpeg2000(ImageBytes bytes) {
   expect_plain(decoder.header());
   Tensor rgb = rgb_image(decoder.header().comps[0].h, decoder.header().comps[0].w);
   const opj_image_t& image = decoder.decode();
-  expect_plain(image);  // a palette makes channels of one
+  expect_plain(image);  // a palette expands one channel to several
   const opj_image_comp_t& first = image.comps[0];
   if (Shape{first.h, first.w, 3} != rgb.shape()) {
     throw_damaged("JPEG 2000", "its size changes");

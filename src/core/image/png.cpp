@@ -14,7 +14,7 @@
 namespace d5::detail {
 namespace {
 
-/// How many bytes one of deflate's may stand for. Source: zlib, "Maximum Expansion Factor".
+/// Maximum expansion factor of deflate. Source: zlib, "Maximum Expansion Factor".
 constexpr std::int64_t kMostExpansion = 1032;
 
 class PngReader final : public ImageReader {
@@ -56,7 +56,7 @@ class PngReader final : public ImageReader {
     if (png_get_rowbytes(png_, info_) != row) throw_damaged("PNG", "its rows have another length");
     if (passes_ == 1) {
       read_rows(part, row, height, rgb);
-    } else {  // all of it, pass by pass
+    } else {  // the whole image, pass by pass
       rows_.resize(std::size_t(height) * row);
       std::vector<png_bytep> pointers(std::size_t(height), nullptr);
       for (std::size_t y = 0; y < pointers.size(); ++y) pointers[y] = rows_.data() + y * row;
@@ -88,7 +88,7 @@ class PngReader final : public ImageReader {
   }
   void close() { png_destroy_read_struct(&png_, &info_, nullptr); }
 
-  /// libpng leaves `f` by a jump where something is wrong: it holds nothing to be destroyed.
+  /// libpng leaves `f` by longjmp on an error: `f` must not own anything with a destructor.
   template <class F>
   void guarded(const F& f) {
     if (setjmp(png_jmpbuf(png_)) != 0) throw_damaged("PNG", reason_.data());

@@ -72,7 +72,7 @@ class PnmReader {
     return result;
   }
 
-  /// The `i`th of a line.
+  /// The `i`th sample of a line.
   std::uint8_t sample(std::int64_t i) {
     if (kind_ == kBits) return bit(i) ? 0 : 255;
     const std::int64_t value = text_ ? number() : most_ > 255 ? two_bytes() : next();
@@ -85,7 +85,7 @@ class PnmReader {
       return (bits_ >> (7 - i % 8) & 1) != 0;
     }
     skip_spaces();
-    const std::uint8_t digit = next();  // no space need stand between two
+    const std::uint8_t digit = next();  // spaces between digits are optional
     if (digit != '0' && digit != '1') throw_damaged("PNM", "a bit is neither 0 nor 1");
     return digit == '1';
   }

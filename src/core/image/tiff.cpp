@@ -17,7 +17,7 @@
 namespace d5::detail {
 namespace {
 
-/// The bytes as libtiff reads them, and what it says of them.
+/// Source of bytes for libtiff, and its messages.
 class TiffSource {
  public:
   explicit TiffSource(ImageBytes bytes) : bytes_(bytes) {}
@@ -25,7 +25,7 @@ class TiffSource {
   struct Close {
     void operator()(TIFF* tiff) const { TIFFClose(tiff); }
   };
-  /// Null where the header is wrong.
+  /// Null if the header is invalid.
   std::unique_ptr<TIFF, Close> open() {
     const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(
         TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
@@ -71,7 +71,7 @@ class TiffSource {
   std::array<char, 256> reason_{};
 };
 
-/// libtiff would multiply the colors by an alpha that lies beside them.
+/// libtiff would multiply the colors by an unassociated alpha channel.
 void leave_alpha_out(TIFF* tiff) {
   std::uint16_t count = 0;
   const std::uint16_t* kinds = nullptr;

@@ -20,7 +20,7 @@ struct Handled {
   struct sigaction former;
 };
 
-// Of the one that lives. A handler may reach static objects alone, and post a semaphore.
+// State of the living object. A signal handler may only access static objects and post a semaphore.
 std::atomic<bool> lives = false;
 std::vector<Handled> handled;
 std::atomic<int> first_signal = 0;
@@ -45,7 +45,7 @@ StopOnSignal::StopOnSignal(std::vector<int> signals) {
     throw ValueError("StopOnSignal: another one is at work; share its token");
   }
   handled.clear();
-  handled.reserve(signals.size());  // it stays where it is when a handler reads it
+  handled.reserve(signals.size());  // no reallocation while a handler reads it
   first_signal = 0;
   sem_init(&arrival, 0, 0);
   struct sigaction action{};
@@ -54,9 +54,9 @@ StopOnSignal::StopOnSignal(std::vector<int> signals) {
   for (const int signal : signals) {
     struct sigaction former{};
     sigaction(signal, nullptr, &former);
-    // Who started this process in the background does not want it to hear the signal.
+    // A process started in the background must keep ignoring the signal.
     if (former.sa_handler == SIG_IGN) continue;
-    handled.push_back({signal, former});  // before it can come
+    handled.push_back({signal, former});  // before the signal can arrive
     if (sigaction(signal, &action, nullptr) != 0) {
       const std::string reason = std::strerror(errno);
       end();

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first number of a file; below 0 where it is missing or says "max".
+/// The first number of a file; negative if it is missing or "max".
 double number_in(const fs::path& file) {
   double value = -1;
   return std::ifstream(file) >> value ? value : -1;
@@ -22,7 +22,7 @@ void tighten(double& limit, double candidate) {
 }
 
 void look_at(const fs::path& group, ControlGroupLimits& limits) {
-  // Version 1 says "no limit" by a number near 2^63.
+  // Version 1 represents "no limit" by a number near 2^63.
   constexpr double kNoLimit = 1e18;
   double quota = -1, period = -1;
   if (std::ifstream(group / "cpu.max") >> quota >> period && period > 0) {
@@ -42,7 +42,8 @@ void look_at(const fs::path& group, ControlGroupLimits& limits) {
 ControlGroupLimits control_group_limits(const std::string& groups, const std::string& mount) {
   ControlGroupLimits limits;
   std::ifstream file(groups);
-  // Lines are HIERARCHY:CONTROLLERS:PATH; version 2 has no controllers, and may be mounted apart.
+  // Lines are HIERARCHY:CONTROLLERS:PATH. Version 2 has no controllers, and may be mounted
+  // elsewhere.
   for (std::string line; std::getline(file, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;

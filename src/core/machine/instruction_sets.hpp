@@ -6,8 +6,8 @@
 
 namespace d5::detail {
 
-/// Those of `flags`, as /proc/cpuinfo lists them, that numeric code is compiled for: vectors, fused
-/// products, small floats, matrix tiles. Sorted.
+/// The instruction sets in `flags` (from /proc/cpuinfo) that matter to numeric code: vectors, fused
+/// multiply-add, small floats, matrix tiles. Sorted.
 [[nodiscard]] std::vector<std::string> instruction_sets(const std::string& flags);
 
 }  // namespace d5::detail

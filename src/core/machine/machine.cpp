@@ -23,8 +23,8 @@ std::string cpu_from_proc() {
 
 Machine look_at_machine() {
   Machine result;
-  // hwloc counts the memory of the NUMA nodes that it sees, which containers and virtual machines
-  // do not always show whole.
+  // hwloc counts the memory of the visible NUMA nodes, which may be incomplete in containers and
+  // virtual machines.
   result.memory_bytes = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
   hwloc_topology_t handle = nullptr;
   if (hwloc_topology_init(&handle) != 0) return result;
@@ -55,7 +55,7 @@ Machine look_at_machine() {
   if (hwloc_get_cpubind(handle, allowed.get(), HWLOC_CPUBIND_PROCESS) != 0) {
     hwloc_bitmap_copy(allowed.get(), hwloc_topology_get_allowed_cpuset(handle));
   }
-  std::vector<std::pair<int, int>> order;  // place within the core, number
+  std::vector<std::pair<int, int>> order;  // index within the core, number
   for (int i = 0; i < result.hardware_threads; ++i) {
     const hwloc_obj_t thread = hwloc_get_obj_by_type(handle, HWLOC_OBJ_PU, unsigned(i));
     if (!hwloc_bitmap_isset(allowed.get(), thread->os_index)) continue;

@@ -10,14 +10,14 @@ namespace d5::detail {
 struct Machine {
   std::string cpu;
   int sockets = 0, cores = 0, hardware_threads = 0, numa_nodes = 0;
-  double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< of one instance; 0 where there is none
+  double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< size of one instance; 0: none
   double memory_bytes = 0;
-  /// Numbers of the hardware threads that this process may use: the first of each core, then the
-  /// others, as they are best filled.
+  /// The hardware threads that this process may use, in order of preference: first one per core,
+  /// then the others.
   std::vector<int> allowed;
 };
 
-/// Looked at once, before anything is pinned.
+/// Detected once, before anything is pinned.
 [[nodiscard]] const Machine& machine();
 
 /// "0-1", "0,2,4-7".

@@ -19,7 +19,7 @@ struct Busy {
   double seconds = -1, stolen_seconds = 0;
 };
 
-/// Since the system started, as /proc/stat counts it.
+/// Busy time since the system's start, from /proc/stat.
 Busy busy_since_start() {
   std::ifstream file("/proc/stat");
   std::string name;

@@ -5,27 +5,27 @@
 
 namespace d5::detail {
 
-/// What keeps this machine's processors busy besides this process, from now on.
+/// Measures the load of this machine's processors by other processes, from construction on.
 class OtherWork {
  public:
   OtherWork() : begin_(now()) {}
 
-  /// Processors in use by other processes, or taken away by the hypervisor, on average since then.
-  /// Nothing within the first 0.1 s, for the system counts in steps of 0.01 s, and where it does
-  /// not tell.
+  /// Average number of processors used by other processes, or stolen by the hypervisor. Nothing
+  /// within the first 0.1 s, because the system counts in steps of 0.01 s, and if the system has no
+  /// such counter.
   [[nodiscard]] std::optional<double> processors() const;
-  /// Those of them that the hypervisor took for other machines.
+  /// The share of `processors` that the hypervisor stole.
   [[nodiscard]] std::optional<double> stolen_processors() const;
-  /// Threads of the whole system that run or are ready to, right now, besides the calling one.
-  /// 0 where the system does not tell.
+  /// Present number of running or ready threads in the whole system, except the calling one. 0 if
+  /// unknown.
   [[nodiscard]] static int ready_now();
-  /// Sleeps until the steps of the system's counter are small beside the time since then.
+  /// Sleeps until the counter's step is small compared to the elapsed time.
   void outlast_steps() const;
 
  private:
   struct Reading {
     double wall_seconds = 0;
-    double busy_seconds = 0;  ///< of all processors together; below 0: the system does not tell
+    double busy_seconds = 0;  ///< sum over all processors; negative: unknown
     double stolen_seconds = 0;
     double own_seconds = 0;
   };

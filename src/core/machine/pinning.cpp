@@ -17,7 +17,7 @@ namespace {
 
 struct PinningState {
   std::mutex mutex;
-  std::optional<int> first;  ///< of the last request; none: nobody asked
+  std::optional<int> first;  ///< first core of the last request; none: not pinned
   std::string done = "none";
 };
 PinningState& pinning_state() {
@@ -25,9 +25,10 @@ PinningState& pinning_state() {
   return s;
 }
 
-thread_local int own_core = -1;  ///< the first one of the thread that pinned; -1: none
+/// First core of the thread that called `pin_threads`; -1: another thread.
+thread_local int own_core = -1;
 
-/// Binds the calling thread. False if the system refuses.
+/// Pins the calling thread. False if the system refuses.
 bool bind(const std::vector<int>& hardware_threads) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -49,8 +50,8 @@ std::string pin(int first) {
   parallel_for(count, 1, [&](std::int64_t i, std::int64_t) {  // piece i runs on thread i
     if (!bind({chosen[std::size_t(i)]})) bound = false;
   });
-  // Threads that a framework makes later inherit the mask of this one: it keeps the whole set, or
-  // they would all share its core.
+  // A framework's later threads inherit this thread's mask. It keeps the whole set of cores,
+  // otherwise they would all share its core.
   if (!bind(chosen)) bound = false;
   own_core = bound ? chosen.front() : -1;
   return bound ? "cores " + detail::to_ranges(chosen) : "none: the system refuses to bind threads";

@@ -3,13 +3,13 @@
 
 namespace d5::detail {
 
-/// Pins anew after the number of threads changed; nothing if nobody pinned.
+/// Updates the pinning after the number of threads changed. Does nothing without pinning.
 void follow_thread_count();
 
-/// Brings the thread that pinned back to the first core, where the scheduler has put it on another
-/// thread's: the two would take turns of 0.1 ms there, as long as each looks for the other's end.
-/// It stays free to go, for threads that it makes inherit where they may run. Takes 20 ns where it
-/// is there already; nothing for any other thread.
+/// Moves the thread that called `pin_threads` back to the first core, if the scheduler has moved it
+/// to another thread's core, where the two would alternate in slices of 0.1 ms while each spins for
+/// the other. The thread is not bound to that core, because threads that it makes inherit its mask.
+/// Takes 20 ns if it is there already. Does nothing on any other thread.
 void return_to_own_core();
 
 }  // namespace d5::detail

@@ -5,8 +5,8 @@
 
 namespace d5::detail {
 
-/// In a process whose parent tells how it ended: what a crash sends ends it, and no handler, such
-/// as a sanitizer's or a test's, tells of it in between.
+/// Restores the default action of crash signals, without handlers of sanitizers or test frameworks.
+/// For a process whose parent reports how it ended.
 inline void crash_plainly() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     std::signal(signal, SIG_DFL);

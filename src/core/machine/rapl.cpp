@@ -10,13 +10,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// -1 where it cannot be read.
+/// The number in a file; -1 if it cannot be read.
 double read(const fs::path& path) {
   double value = -1;
   return std::ifstream(path) >> value ? value : -1;
 }
 
-/// A zone of the whole platform ("psys") holds the packages once more.
+/// The zone of the whole platform ("psys") would count the packages twice.
 bool is_package(const fs::path& zone) {
   const std::string file = zone.filename();
   // "intel-rapl:0" is a package, "intel-rapl:0:1" a part of one.

@@ -7,16 +7,16 @@
 
 namespace d5::detail {
 
-/// The energy of all processor packages, and of everything that ran on them meanwhile, from the
-/// RAPL counters as Linux shows them (powercap). They tick about once a millisecond, and begin
-/// again at zero after some minutes of full load: ask more often than that.
+/// Energy of all processor packages, including all work on them, from the RAPL counters (Linux
+/// powercap). The counters tick about once a millisecond, and wrap after some minutes of full load:
+/// read them more often.
 class Rapl {
  public:
   explicit Rapl(const std::filesystem::path& folder = "/sys/class/powercap");
 
-  /// Why there is no number; empty if there is one.
+  /// The reason why there is no number; empty if there is one.
   [[nodiscard]] const std::string& absence() const { return absence_; }
-  /// J since it was made.
+  /// Energy since construction, in J.
   [[nodiscard]] double joules();
 
  private:

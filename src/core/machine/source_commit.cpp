@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of its own, so that a commit rebuilds no other.
+// A separate file, so that a new commit recompiles only this one.
 #include "core/machine/source_commit.hpp"
 
 namespace d5::detail {

@@ -3,8 +3,8 @@
 
 namespace d5::detail {
 
-/// The commit of the sources when they were configured, "-dirty" where they differed from it;
-/// "unknown" outside git.
+/// The commit of the sources at configuration, with "-dirty" if they differed from it; "unknown"
+/// outside git.
 [[nodiscard]] const char* source_commit();
 
 }  // namespace d5::detail

@@ -19,7 +19,7 @@ constexpr std::array<std::uint64_t, 4> kConfigs{
     PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_CACHE_MISSES,
     PERF_COUNT_HW_BRANCH_MISSES};
 
-/// -1 with errno where there is none.
+/// Opens a counter; -1 with errno on failure.
 int open_counter(ProcessorEvent event, pid_t thread) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
@@ -51,7 +51,7 @@ ThreadCounters::ThreadCounters(ProcessorEvent event) {
     const int file = open_counter(event, std::stoi(thread.path().filename().string()));
     if (file >= 0) {
       files_.push_back(file);
-    } else if (errno != ESRCH) {  // that thread has ended meanwhile
+    } else if (errno != ESRCH) {  // the thread has ended
       absence_ = reason_of(errno);
       return;
     }

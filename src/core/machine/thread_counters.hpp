@@ -8,8 +8,8 @@ namespace d5::detail {
 
 enum class ProcessorEvent { instructions, cycles, cache_misses, branch_misses };
 
-/// One counter of the processor on each thread that this process has now; threads that these start
-/// are counted with them. Counts user space alone, which systems allow to everybody more often.
+/// A hardware counter on each present thread of this process, including threads that these start
+/// later. Counts user space only, which systems more often allow without privileges.
 class ThreadCounters {
  public:
   explicit ThreadCounters(ProcessorEvent event);
@@ -17,10 +17,10 @@ class ThreadCounters {
   ThreadCounters(const ThreadCounters&) = delete;
   ThreadCounters& operator=(const ThreadCounters&) = delete;
 
-  /// All threads together, since it was made. Where the processor has fewer counters than are asked
-  /// of it, each counts a part of the time, and its count is extrapolated.
+  /// Sum over all threads since construction. If the processor has fewer counters than requested,
+  /// they are multiplexed, and the count is extrapolated.
   [[nodiscard]] double count() const;
-  /// Why nothing is counted; empty if all is well.
+  /// The reason why nothing is counted; empty if it is.
   [[nodiscard]] const std::string& absence() const { return absence_; }
 
  private:

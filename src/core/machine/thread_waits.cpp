@@ -18,9 +18,9 @@ namespace d5::detail {
 namespace {
 
 using Tells = SchedulerReading::Tells;
-using Text = std::array<char, 4096>;  // of a file, without allocation
+using Text = std::array<char, 4096>;  // a file's content, without allocation
 
-/// Its beginning; empty where it cannot be read.
+/// The beginning of a file; empty if it cannot be read.
 std::string_view text_of(const std::string& path, Text& into) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -29,7 +29,7 @@ std::string_view text_of(const std::string& path, Text& into) {
   return {into.data(), size > 0 ? std::size_t(size) : 0};
 }
 
-/// The whole number that `text` has right behind `name` and blanks; below 0 where there is none.
+/// The integer in `text` after `name` and blanks; negative if there is none.
 std::int64_t number_behind(std::string_view text, std::string_view name) {
   const auto place = text.find(name);
   if (place == std::string_view::npos) return -1;
@@ -40,8 +40,8 @@ std::int64_t number_behind(std::string_view text, std::string_view name) {
   return number;
 }
 
-/// A line "RAN WAITED TURNS", times in nanoseconds. False where there is none, and where the
-/// system does not count: a thread that reads has had a turn.
+/// Parses a line "RAN WAITED TURNS", with times in nanoseconds. False if malformed, or if the
+/// system does not count: a reading thread must have had a turn.
 bool read_waits(std::string_view text, SchedulerReading::Thread& thread) {
   std::array<std::int64_t, 3> numbers{};
   const char* at = text.data();
@@ -74,7 +74,7 @@ SchedulerReading read_scheduler(const SchedulerFiles& files) {
     } else {
       const auto preemptions =
           number_behind(text_of(folder + "/status", text), "nonvoluntary_ctxt_switches:");
-      if (preemptions < 0) continue;  // the thread has ended meanwhile
+      if (preemptions < 0) continue;  // the thread has ended
       any_status = true;
       thread.preemptions = preemptions;
     }
@@ -92,9 +92,9 @@ SchedulerReading read_scheduler(const SchedulerFiles& files) {
 }
 
 WaitedTime waited_between(const SchedulerReading& begin, const SchedulerReading& end) {
-  // What a thread that slept takes to get an idle processor is no wait for others.
+  // Wake-up latency to an idle processor, which is not a wait for other work.
   constexpr double kWaking = 10e-6;
-  // What takes a processor away keeps it for a turn, whose length systems set: 0.7 ms to 4 ms.
+  // Time slice of other work on a processor. Systems set 0.7 ms to 4 ms.
   constexpr double kOthersTurn = 1e-3;
   WaitedTime waited{.tells = end.tells, .wall_seconds = end.at_seconds - begin.at_seconds};
   if (end.tells == Tells::pressure) {
@@ -119,16 +119,16 @@ std::string absence_of_waits(Tells tells) {
     case Tells::waits:
       return "";
     case Tells::pressure:
-      return "the system tells no thread's wait for a processor (/proc/self/schedstat); the "
-             "pressure on all processors (/proc/pressure/cpu) stands for it";
+      return "the system does not count threads' waits for a processor (/proc/self/schedstat); the "
+             "pressure on all processors (/proc/pressure/cpu) is used instead";
     case Tells::preemptions:
-      return "the system tells no thread's wait for a processor (/proc/self/schedstat) and no "
-             "pressure (/proc/pressure/cpu); involuntary switches stand for them";
+      return "the system does not count threads' waits for a processor (/proc/self/schedstat), nor "
+             "pressure (/proc/pressure/cpu); involuntary switches are used instead";
     case Tells::nothing:
       break;
   }
-  return "the system tells nothing of its scheduler (/proc/self/schedstat, /proc/pressure/cpu): "
-         "a wait for a processor is not seen";
+  return "the system has no scheduler statistics (/proc/self/schedstat, /proc/pressure/cpu): waits "
+         "for a processor are not detected";
 }
 
 ThreadWaits::Span::~Span() {

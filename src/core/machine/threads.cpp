@@ -35,7 +35,7 @@ State& state() {
   return s;
 }
 
-/// On this thread, to frameworks that keep the number thread by thread.
+/// Notifies frameworks that keep the number per thread, on this thread.
 void tell_share() {
   State& s = state();
   std::vector<std::function<void(int)>> listeners;
@@ -93,7 +93,7 @@ namespace detail {
 
 namespace {
 
-/// A loop that is being cut, and the exception of the first piece that threw.
+/// A partitioned loop, and the exception of the first piece that threw.
 struct Loop {
   std::int64_t count, pieces;
   const void* body;

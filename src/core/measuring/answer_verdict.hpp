@@ -5,16 +5,17 @@
 
 namespace d5::detail {
 
-/// What a subject's judge found, as its records tell it.
+/// Verdicts of a subject's judge, for its records.
 class AnswerVerdict {
  public:
-  /// Both outlive it.
+  /// Both must outlive it.
   AnswerVerdict(const Subject& subject, const MeasureOptions& options)
       : subject_(subject), options_(options) {}
 
-  /// Once wrong, always wrong. A judge that throws knows nothing; Interrupted goes on.
+  /// Calls the judge. A wrong verdict is final. A judge that throws yields `unknown`; Interrupted
+  /// is rethrown.
   void ask(Subject::Moment moment);
-  /// Nothing of a subject without a judge.
+  /// Writes the verdict to `record`; nothing for a subject without a judge.
   void tell(Measurement& record) const;
 
  private:

@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// As a POSIX shell reads it back. Within single quotes only a single quote is special.
+/// Quotes a word for a POSIX shell. Within single quotes only a single quote is special.
 std::string quoted(std::string_view word) {
   constexpr std::string_view kPlain = "_-+=:,./%@";
   const bool plain = !word.empty() && std::ranges::all_of(word, [&](unsigned char c) {

@@ -30,14 +30,14 @@
 namespace d5 {
 namespace {
 
-/// Bytes of address space that this process has.
+/// Size of this process's address space in bytes.
 std::size_t address_space() {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   return pages * std::size_t(sysconf(_SC_PAGE_SIZE));
 }
 
-/// In the child: what it may take, and that nobody but its parent cares how it dies.
+/// In the child: sets its limits and default crash signals.
 void enter(const Isolation& isolation) {
   detail::crash_plainly();
   const rlimit no_core{};
@@ -45,7 +45,7 @@ void enter(const Isolation& isolation) {
   const std::size_t bytes = isolation.most_bytes ? isolation.most_bytes : memory_budget();
   const rlimit space{address_space() + bytes, address_space() + bytes};
   setrlimit(RLIMIT_AS, &space);
-  // Where the system runs out of memory before the limit, this is the process to end.
+  // If the system runs out of memory before the limit, it shall kill this process.
   std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
 
@@ -56,7 +56,7 @@ std::string answer_of(const WorkPiece& piece, int socket) {
   std::vector<Measurement> records;
   try {
     records = piece.run([socket] { (void)detail::send_all(socket, kSampled); });
-  } catch (const Interrupted&) {  // so is the parent
+  } catch (const Interrupted&) {  // the parent is interrupted, too
     _exit(1);
   } catch (...) {
     records = {piece.record};
@@ -67,8 +67,8 @@ std::string answer_of(const WorkPiece& piece, int socket) {
   return text + '\n';
 }
 
-/// In the child: answers until the parent asks no more. No destructors run after it: they belong to
-/// the parent.
+/// In the child: serves requests until the parent closes the socket. No destructors run afterwards:
+/// they belong to the parent.
 [[noreturn]] void serve(int socket, const std::vector<WorkPiece>& pieces) {
   std::uint64_t number = 0;
   for (;;) {
@@ -86,19 +86,19 @@ std::string words_of(const detail::ProcessEnd& end) {
     return fmt::format("it ended its process with status {} before its work was done", end.status);
   }
   return fmt::format("crashed: {}{}", detail::signal_words(end.signal),
-                     end.signal == SIGKILL ? ", which the system sends where memory runs out" : "");
+                     end.signal == SIGKILL ? ", which the system sends if memory runs out" : "");
 }
 
 }  // namespace
 
-/// The process, as its parent sees it.
+/// The parent's side of the process.
 class IsolatedWorker::Process {
  public:
   Process(const Isolation& isolation, const std::vector<WorkPiece>& pieces)
       : interrupt_(isolation.interrupt) {
     std::fflush(nullptr);  // or both would print it
     detail::DescriptorPair sockets = detail::make_socket_pair(SOCK_STREAM);
-    const pid_t process = detail::fork_in_group();  // no program: the pieces are this memory
+    const pid_t process = detail::fork_in_group();  // not a program: the pieces are in this memory
     if (process < 0) throw IoError(fmt::format("no process: {}", std::strerror(errno)));
     if (process == 0) {
       sockets.here.close();
@@ -109,13 +109,13 @@ class IsolatedWorker::Process {
     socket_ = std::move(sockets.here);
   }
 
-  /// Whether it ended since it was asked last.
+  /// Whether the process has ended.
   bool has_ended() { return process_->has_ended(); }
   void ask(std::uint64_t number, double most_seconds) {
     deadline_ = now_seconds() + most_seconds;
     (void)detail::send_all(socket_.get(), {reinterpret_cast<const char*>(&number), sizeof number});
   }
-  /// Its answer; cut short or empty where it ends, or the time is over, before.
+  /// Its answer; truncated or empty if it ends, or the time limit passes, before.
   std::string listen(const std::function<void()>& sampled) {
     std::string text;
     while (look() && (text.empty() || text.back() != '\n')) {
@@ -133,7 +133,7 @@ class IsolatedWorker::Process {
     }
     return text;
   }
-  /// How it ended; nothing if the time was over before.
+  /// How it ended; nothing if the time limit passed before.
   std::optional<detail::ProcessEnd> end() {
     constexpr double kLookSeconds = 0.001;
     while (!process_->wait(now_seconds() + kLookSeconds)) {
@@ -143,7 +143,7 @@ class IsolatedWorker::Process {
   }
 
  private:
-  static constexpr int kLookUp = 50;  ///< ms between two looks for an interrupt
+  static constexpr int kLookUp = 50;  ///< ms between polls of the interrupt
 
   /// Whether there is time left. Throws: Interrupted.
   bool look() const {
@@ -160,7 +160,7 @@ class IsolatedWorker::Process {
 IsolatedWorker::IsolatedWorker(const Isolation& isolation, std::vector<WorkPiece> pieces)
     : isolation_(isolation), pieces_(std::move(pieces)) {
   if (isolation_.most_seconds > 0) return;
-  throw ValueError("a process of its own has a time after which it is ended, more than 0 s");
+  throw ValueError("an isolated process needs a time limit above 0 s");
 }
 IsolatedWorker::~IsolatedWorker() = default;
 
@@ -182,12 +182,12 @@ std::vector<Measurement> IsolatedWorker::run(std::size_t number,
       process_.reset();
       return {failed};
     }
-  } catch (...) {  // what comes later would be taken for the next answer
+  } catch (...) {  // later output would be taken for the next answer
     process_.reset();
     throw;
   }
   try {
-    return results_from_json(text, "answer of a process of its own").measurements;
+    return results_from_json(text, "answer of an isolated process").measurements;
   } catch (const FormatError& error) {
     failed.reason = error.what();
     return {failed};

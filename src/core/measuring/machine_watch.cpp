@@ -21,7 +21,7 @@ MachineWatch::MachineWatch() : is_virtual_(virtual_clock_of_thread() != nullptr)
 }
 
 void MachineWatch::look() {
-  constexpr double kWhile = 0.25;  // a look of 0.05 ms is then 0.02% of the time
+  constexpr double kWhile = 0.25;  // a check of 0.05 ms is then 0.02% of the time
   if (is_virtual_ || now_seconds() - looked_ < kWhile) return;
   ask_for_speed();
 }
@@ -47,7 +47,7 @@ MachineEvidence MachineWatch::seen(const WaitedTime& waited) {
 bool MachineWatch::sees_other_work(const WaitedTime& waited) {
   if (matters(waited)) return true;
   if (OtherWork::ready_now() == 0) return false;
-  // d5's own idle threads may still have looked for work, and counted.
+  // d5's idle threads may still have spun, and been counted.
   constexpr auto kIdle = std::chrono::milliseconds(1);
   std::this_thread::sleep_for(kIdle);
   return OtherWork::ready_now() > 0;

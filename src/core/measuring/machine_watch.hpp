@@ -9,27 +9,29 @@
 
 namespace d5::detail {
 
-/// What a machine did while samples were taken. Filled by `MachineWatch`; by tests as they like.
+/// Evidence of disturbances of the machine during measurement. Filled by `MachineWatch`, or by
+/// tests.
 struct MachineEvidence {
-  int own_threads = 1;  ///< that compute
-  int processors = 1;   ///< of the machine
+  int own_threads = 1;  ///< computing threads of d5
+  int processors = 1;   ///< number of the machine's processors
   WaitedTime waited = {};
-  std::optional<double> others = {};  ///< processors that other work kept busy
-  std::optional<double> stolen = {};  ///< those of them that the hypervisor took
-  std::vector<double> speeds = {};    ///< of the processor, in the order taken
-  double best_speed = 0;              ///< that was ever seen; 0: never
+  std::optional<double> others = {};  ///< processors used by other work
+  std::optional<double> stolen = {};  ///< share of `others` stolen by the hypervisor
+  std::vector<double> speeds = {};    ///< speeds of the processor, in order of measurement
+  double best_speed = 0;              ///< highest speed ever seen; 0: none
 };
 
-/// Watches the machine, outside the clock, from now on. Nothing on a thread whose clock is virtual.
+/// Watches the machine, outside the clock, from construction on. Does nothing on a thread with a
+/// virtual clock.
 class MachineWatch {
  public:
   MachineWatch();
-  /// Between two samples: asks for the processor's speed, if a while has passed.
+  /// Called between two samples: measures the processor's speed from time to time.
   void look();
-  /// After the last sample, where threads `waited` in the meantime. Sleeps until 0.2 s are over
-  /// where there is a sign of other work and the system's counter cannot tell yet how much.
+  /// Called after the last sample, with the threads' waits. If there are signs of other work,
+  /// sleeps until 0.2 s have passed, so that the system's counter can quantify it.
   [[nodiscard]] MachineEvidence evidence(const WaitedTime& waited);
-  /// In the middle of it, of all threads since it began; does not sleep.
+  /// Called during measurement, for all threads since construction; does not sleep.
   [[nodiscard]] MachineEvidence evidence_so_far();
 
  private:

@@ -23,7 +23,7 @@ namespace {
 
 using detail::MetricRuns;
 
-/// Calls `body`; what it throws is the answer. An interrupt is nobody's failure, and goes on.
+/// Calls `body` and returns its exception. Rethrows Interrupted, which is not a failure.
 template <class F>
 std::exception_ptr attempt(F&& body) {
   try {
@@ -36,7 +36,7 @@ std::exception_ptr attempt(F&& body) {
   }
 }
 
-/// One subject with its metrics, and how it fared.
+/// A subject with its metrics and its state.
 struct Lane {
   Lane(const Subject& subject, const std::vector<MetricChoice>& choices,
        const MeasureOptions& options, detail::ColdCache* cold_cache)
@@ -45,7 +45,7 @@ struct Lane {
         runner(subject, options, cold_cache),
         answers(subject, options) {}
 
-  /// Its runs of one round.
+  /// Its runs in one round.
   void take_turn(int round, int as_asked) {
     for (auto& group : metrics.groups) {
       if (round < group.reruns(as_asked)) runner.sample(group);
@@ -65,7 +65,7 @@ struct Lane {
   std::exception_ptr failure;
 };
 
-/// Those that failed have no answers.
+/// Judges all subjects that have not failed.
 void judge(std::vector<Lane>& lanes, Subject::Moment moment) {
   for (auto& lane : lanes) {
     if (lane.failure) continue;
@@ -73,8 +73,8 @@ void judge(std::vector<Lane>& lanes, Subject::Moment moment) {
   }
 }
 
-/// The rounds until `deadline`. What is read of the threads of one that is alone is read twice, for
-/// its samples may be shorter than a reading.
+/// Runs rounds until `deadline`. The waits of a single subject's threads are read only at the begin
+/// and the end, because its samples may be shorter than a reading.
 void take_samples(std::vector<Lane>& lanes, const MeasureOptions& options,
                   std::vector<std::int64_t>& order, int rounds, double deadline,
                   detail::MachineWatch& watch) {
@@ -99,7 +99,7 @@ void take_samples(std::vector<Lane>& lanes, const MeasureOptions& options,
   }
 }
 
-/// All subjects, round by round. `watch` begins with the samples. Throws: Interrupted.
+/// Runs all subjects, round by round. `watch` begins with the samples. Throws: Interrupted.
 void run_rounds(std::vector<Lane>& lanes, const MeasureOptions& options,
                 std::optional<detail::MachineWatch>& watch) {
   judge(lanes, Subject::Moment::before);
@@ -115,7 +115,7 @@ void run_rounds(std::vector<Lane>& lanes, const MeasureOptions& options,
   judge(lanes, Subject::Moment::after);
 }
 
-/// The record of one metric on one subject, before it is judged.
+/// The record of a metric on a subject, before it is judged.
 Measurement describe(const Lane& lane, const MetricRuns& group, const Metric& metric) {
   Measurement result = lane.runner.record();
   result.metric = metric.name();
@@ -133,13 +133,13 @@ Measurement describe(const Lane& lane, const MetricRuns& group, const Metric& me
   return result;
 }
 
-/// The records of one subject, and what the machine did meanwhile.
+/// The records of a subject, and the machine's evidence.
 struct SubjectRecords {
   std::vector<Measurement> records;
-  std::vector<int> reruns;  ///< that each one's metric wants
+  std::vector<int> reruns;  ///< number of runs that each record's metric wants
   detail::MachineEvidence seen;
 
-  /// Doubts the moment at which all were measured.
+  /// Applies doubts about the moment of measurement to all records.
   void judge_moment() {
     for (std::size_t i = 0; i < records.size(); ++i) {
       detail::judge_moment(records[i], reruns[i], seen);
@@ -147,7 +147,7 @@ struct SubjectRecords {
   }
 };
 
-/// Metric by metric, without doubts about the moment.
+/// The records, metric by metric, before `judge_moment`.
 SubjectRecords records_of(const Lane& lane, const MeasureOptions& options,
                           const std::string& interruption, std::size_t subjects) {
   SubjectRecords all;
@@ -168,11 +168,11 @@ SubjectRecords records_of(const Lane& lane, const MeasureOptions& options,
   return all;
 }
 
-/// Subject by subject.
+/// The records, subject by subject.
 std::vector<SubjectRecords> measure_each(const std::vector<Subject>& subjects,
                                          const std::vector<MetricChoice>& metrics,
                                          const MeasureOptions& options) {
-  (void)options_of(options);  // throws for what is out of range
+  (void)options_of(options);  // throws if out of range
   std::optional<detail::ColdCache> cold_cache;
   if (options.cold_cache) cold_cache.emplace();
   std::vector<Lane> lanes;
@@ -188,7 +188,7 @@ std::vector<SubjectRecords> measure_each(const std::vector<Subject>& subjects,
   }
   std::vector<SubjectRecords> results;
   for (const Lane& lane : lanes) {
-    // What runs once ends by itself when it is interrupted.
+    // A subject that runs once ends by itself when interrupted.
     const bool cut_short = interrupted || (lane.once && options.interrupt.due());
     results.push_back(
         records_of(lane, options, cut_short ? options.interrupt.reason() : "", subjects.size()));
@@ -211,7 +211,7 @@ std::vector<Measurement> joined(std::vector<SubjectRecords> lists) {
   return all;
 }
 
-/// Of what is being thrown.
+/// A subject that rethrows the present exception.
 Subject refusal(const Measurement& record) {
   return {.record = record,
           .run = [why = std::current_exception()] { std::rethrow_exception(why); }};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How measuring is told: to the program, in a record's command, in Python.
+// Options of measuring for the program, for a record's command, and for Python.
 #include <limits>
 
 #include "d5/core/measuring/command_line.hpp"
@@ -14,20 +14,20 @@ void MeasureOptions::declare(OptionList& options) {
     return range;
   };
   options.add("samples", samples,
-              "samples of each metric that leaves it open; fewer than 30 are mistrusted",
+              "samples per metric, unless it sets its own number; fewer than 30 are mistrusted",
               {.least = 1});
   options.add("warmup", warmup, "runs before the first sample", {.least = 0});
   options.add("seconds_per_sample", seconds_per_sample,
-              "the least time of a sample: shorter runs are batched", seconds({.least = 0}));
-  options.add("most_seconds", most_seconds,
-              "the longest time of sampling; then it ends, after one sample at least",
+              "minimum time of a sample; shorter runs are batched", seconds({.least = 0}));
+  options.add("most_seconds", most_seconds, "time limit of sampling; at least one sample is taken",
               seconds({.above = 0}));
   options.add("cold_cache", cold_cache,
-              "evict the last-level cache before each run, and batch none");
-  options.add("unjudged", unjudged, "judge nobody's answers; records say so");
-  options.add("judge_seconds", judge_seconds,
-              "the longest time of the reference for judging; then another framework judges",
-              seconds({.least = 0}));
+              "evict the last-level cache before each run, without batching");
+  options.add("unjudged", unjudged, "skip the correctness check; records say so");
+  options.add(
+      "judge_seconds", judge_seconds,
+      "time limit of the reference in the correctness check; beyond it another framework judges",
+      seconds({.least = 0}));
 }
 
 std::string to_line(const MeasureOptions& options, const std::vector<MetricChoice>& metrics) {

@@ -74,7 +74,7 @@ std::vector<std::shared_ptr<Metric>> rates(const Subject& subject) {
   return result;
 }
 
-/// Known before the subject runs.
+/// The planned memory, known before the subject runs.
 class PredictedMemory final : public Metric {
  public:
   explicit PredictedMemory(double bytes) : bytes_(bytes) {}
@@ -88,7 +88,7 @@ class PredictedMemory final : public Metric {
   double bytes_;
 };
 
-/// What a subject's work tells beside a metric of this name.
+/// Metrics derived from a subject's work that accompany a metric of this name.
 std::vector<std::shared_ptr<Metric>> companions(const std::string& metric, const Subject& subject) {
   if (metric == "time") return rates(subject);
   if (metric != "peak_memory" || subject.work.memory <= 0) return {};
@@ -99,7 +99,7 @@ std::vector<std::shared_ptr<Metric>> companions(const std::string& metric, const
 
 SubjectMetrics make_metrics(const Subject& subject, const std::vector<MetricChoice>& choices) {
   SubjectMetrics result;
-  result.groups.resize(1);  // those that watch from outside
+  result.groups.resize(1);  // metrics that measure from outside
   const auto add = [&](const std::shared_ptr<Metric>& metric) {
     const bool is_event = std::dynamic_pointer_cast<Event>(metric) != nullptr;
     const bool apart = is_event && subject.life == Subject::Life::repeatable;

@@ -8,10 +8,10 @@
 
 namespace d5::detail {
 
-/// Metrics that watch the same runs of one subject.
+/// Metrics that share the runs of a subject.
 class MetricRuns {
  public:
-  /// While it lives, those of the metrics that are events hang in the lists.
+  /// Adds metrics that are events to the lists while it lives.
   class Hung {
    public:
     Hung(const MetricRuns& metrics, const std::vector<EventList*>& lists);
@@ -24,15 +24,15 @@ class MetricRuns {
     const std::vector<EventList*>& lists_;
   };
 
-  /// Throws: ValueError for a metric that is null, or has been in a measurement.
+  /// Throws: ValueError for a metric that is null or was used before.
   void add(std::shared_ptr<Metric> metric);
   [[nodiscard]] Hung hang_up(const std::vector<EventList*>& lists) const { return {*this, lists}; }
   void begin(int repetitions);
-  /// `seconds` of one call.
+  /// `seconds` is the time of one call.
   void end(double seconds);
 
   [[nodiscard]] const std::vector<std::shared_ptr<Metric>>& metrics() const { return metrics_; }
-  /// How many runs they want, where `as_asked` is what the options say.
+  /// The number of runs they want; `as_asked` is the number in the options.
   [[nodiscard]] int reruns(int as_asked) const;
   /// Whether a run has begun.
   [[nodiscard]] bool begun() const { return begun_; }
@@ -42,8 +42,7 @@ class MetricRuns {
   bool begun_ = false;
 };
 
-/// The metrics of one subject, by the runs that they share, and the order in which records tell
-/// them.
+/// The metrics of a subject, grouped by shared runs, and the order of their records.
 struct SubjectMetrics {
   std::vector<MetricRuns> groups;
   struct Place {

@@ -10,8 +10,8 @@
 
 namespace d5::detail {
 
-/// How far one call of the subject takes a counter that the system keeps for this process, all
-/// threads together.
+/// Increment of one of the system's counters for this process, over all threads, per call of the
+/// subject.
 class ProcessCounter : public Metric {
  public:
   [[nodiscard]] std::string name() const final { return name_; }
@@ -27,7 +27,7 @@ class ProcessCounter : public Metric {
   void summarise(Measurement& result) const final { result.samples = samples_; }
 
  protected:
-  /// `read` gives the counter's present state; a count stays exact up to 2^53.
+  /// `read` returns the counter's value; exact up to 2^53.
   ProcessCounter(std::string name, std::string unit, Quantity quantity, double (*read)())
       : name_(std::move(name)), unit_(std::move(unit)), quantity_(quantity), read_(read) {}
 

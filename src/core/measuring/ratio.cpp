@@ -35,7 +35,7 @@ Measurement ratio_record(const Measurement& subject, const Measurement& base,
   for (const auto* part : {&subject, &base}) {
     if (answers_wrongly(*part)) {
       ratio.status = Status::skipped;
-      ratio.reason = fmt::format("{} answers wrongly: its {} is compared with nothing",
+      ratio.reason = fmt::format("{} gives wrong answers: its {} is not compared",
                                  part == &base ? names.base : names.subject, part->metric);
       return ratio;
     }

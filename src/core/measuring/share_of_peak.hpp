@@ -8,13 +8,13 @@
 
 namespace d5::detail {
 
-/// The least time that the roofline allows for a call's work, over the time that it took. The
-/// condition "bound" says what allows no less: "compute" or "memory". Data that stay in the caches
-/// may pass the memory's bound: it is above 1 then. What is above 1 for "compute" is mistrusted.
+/// The roofline's minimal time for a call's work, divided by the measured time. The condition
+/// "bound" is the limiting resource, "compute" or "memory". Data in caches may exceed the memory
+/// bound, with a share above 1. A share above 1 for "compute" is mistrusted.
 class ShareOfPeak final : public Metric {
  public:
   ShareOfPeak(const Work& work, const MachinePeak& peak);
-  /// Whether both are known.
+  /// Whether both the work and the peak are known.
   [[nodiscard]] static bool is_known(const Work& work, const MachinePeak& peak);
 
   [[nodiscard]] std::string name() const override { return "share_of_peak"; }

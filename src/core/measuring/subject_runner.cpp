@@ -17,7 +17,7 @@ namespace {
 std::size_t last_level_cache_bytes() {
   const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE), l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
   const long known = std::max(l2, l3);
-  return known > 0 ? std::size_t(known) : std::size_t(64) << 20;  // where the system hides it
+  return known > 0 ? std::size_t(known) : std::size_t(64) << 20;  // if the system hides it
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ ColdCache::ColdCache() : lines_(2 * last_level_cache_bytes() / sizeof(Line)) {}
 void ColdCache::evict() {
   parallel_for(std::int64_t(lines_.size()), 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      // Volatile: the compiler must not find out that nobody reads it.
+      // Volatile, so that the compiler does not remove the unused writes.
       volatile unsigned char& byte = lines_[std::size_t(i)].bytes[0];
       byte = static_cast<unsigned char>(byte + 1);
     }
@@ -35,7 +35,7 @@ void ColdCache::evict() {
 }
 
 double SubjectRunner::time_run() const {
-  if (subject_.synchronise) subject_.synchronise();  // earlier work of the device is not ours
+  if (subject_.synchronise) subject_.synchronise();  // excludes earlier work of the device
   // The clock starts. Inside: the calls through std::function (about 1 ns each), the wait for the
   // device, and one reading of the clock (`clock_cost`). Nothing else.
   const double begin = now_seconds();

@@ -10,11 +10,11 @@
 
 namespace d5::detail {
 
-/// Memory of twice the last-level cache; walking through it drives everything else out.
+/// Memory of twice the size of the last-level cache; writing to it evicts everything else.
 class ColdCache {
  public:
   ColdCache();
-  /// Writes every cache line, on all threads, so that each core's own caches are emptied too.
+  /// Writes every cache line, on all threads, so that each core's private caches are evicted too.
   void evict();
   [[nodiscard]] std::size_t bytes() const { return lines_.size() * sizeof(Line); }
 
@@ -25,28 +25,28 @@ class ColdCache {
   std::vector<Line> lines_;
 };
 
-/// One subject on its way through warm-up, calibration and samples.
+/// Runs a subject: warm-up, calibration and samples.
 class SubjectRunner {
  public:
-  /// All outlive it; `cold_cache` may be null.
+  /// All must outlive it; `cold_cache` may be null.
   SubjectRunner(const Subject& subject, const MeasureOptions& options, ColdCache* cold_cache)
       : subject_(subject), options_(options), cold_cache_(cold_cache) {}
 
-  /// Warm-up, then the number of calls in one sample: doubled until they last long enough. Nothing
-  /// for a subject that runs once. `deadline` is on `now_seconds`'s clock.
+  /// Warms up, then calibrates the number of calls per sample: doubled until they last long enough.
+  /// Does nothing for a subject that runs once. `deadline` is on `now_seconds`'s clock.
   void start(double deadline);
-  /// After another subject has run: waits until its idle threads no longer spin on the cores that
-  /// this one needs, then warms up again.
+  /// Called after another subject has run: waits until its idle threads stop spinning on this one's
+  /// cores, then warms up again.
   void settle();
-  /// One run that `metrics` watch.
+  /// Takes one sample, observed by `metrics`.
   void sample(MetricRuns& metrics);
-  /// What is known of every record: the subject's, and how it was run.
+  /// The common part of the subject's records: its own, and how it was run.
   [[nodiscard]] Measurement record() const;
   [[nodiscard]] double shortest_seconds() const { return shortest_; }
 
  private:
   void prepare();
-  /// Seconds that the calls of one sample take, one after the other.
+  /// Time of the consecutive calls in one sample, in seconds.
   [[nodiscard]] double time_run() const;
 
   const Subject& subject_;
@@ -54,7 +54,7 @@ class SubjectRunner {
   ColdCache* cold_cache_;
   int repetitions_ = 1;
   int warmups_ = 0;
-  double shortest_ = std::numeric_limits<double>::infinity();  ///< sample, in seconds
+  double shortest_ = std::numeric_limits<double>::infinity();  ///< shortest sample, in seconds
 };
 
 }  // namespace d5::detail

@@ -15,26 +15,26 @@
 namespace d5::detail {
 namespace {
 
-// Fewer give an interval too wide to rest on (Hoefler and Belli, rule 5, and the Deep500 paper).
+// Fewer samples give too wide an interval (Hoefler and Belli, rule 5, and the Deep500 paper).
 constexpr std::size_t kEnoughSamples = 30;
-// Processors that a system keeps busy for itself, and steps of its counter.
+// Load that the system itself and the steps of its counter may cause, in processors.
 constexpr double kHardlyAny = 0.25;
-// Share of the time. Where half of the samples are a fifth too long for waiting, it is 9%.
+// Share of the time. It is 9% if waiting makes half of the samples a fifth longer.
 constexpr double kHardlyWaited = 0.05;
 
-/// A time, or what follows from one.
+/// Whether a record is a time or derived from one.
 bool is_timed(const Measurement& m) {
   return m.quantity == Quantity::time || m.quantity == Quantity::rate;
 }
 
-/// Threads that had no processor because other work had it.
+/// Whether threads waited because other work had their processor.
 bool waited_for_others(const MachineEvidence& seen) {
   return matters(seen.waited) && seen.others.value_or(kHardlyAny) >= kHardlyAny;
 }
 
 std::string drift_of(std::span<const double> samples) {
-  // A shift that a machine of one speed would show once in a thousand measurements, and that is
-  // large enough to matter to a reader.
+  // A shift that a machine of constant speed shows once in a thousand measurements, and that is
+  // large enough to matter.
   constexpr double kRare = 1e-3, kMatters = 0.05;
   const auto first = samples.first(samples.size() / 2), second = samples.last(samples.size() / 2);
   const double before = summarise(first).median, after = summarise(second).median;
@@ -52,10 +52,10 @@ std::string modes_of(const Measurement& m) {
                      with_prefix(modes->lower, m.unit));
 }
 
-/// By the processor's own speed.
+/// The description of a slow processor, by its own speed.
 std::string slowness(const MachineEvidence& seen) {
   constexpr double kSlower = 1.1;      // within a measurement
-  constexpr double kMuchSlower = 1.2;  // than at its best, which other temperatures allowed
+  constexpr double kMuchSlower = 1.2;  // than the best, perhaps at a lower temperature
   if (seen.speeds.empty()) return "";
   const auto [slowest, fastest] = std::ranges::minmax(seen.speeds);
   if (fastest > kSlower * slowest) {
@@ -64,7 +64,7 @@ std::string slowness(const MachineEvidence& seen) {
   }
   const double median = summarise(seen.speeds).median;
   if (seen.best_speed <= kMuchSlower * median) return "";
-  return fmt::format("the processor computed at {:.0f}% of the speed that it has shown before",
+  return fmt::format("the processor computed at {:.0f}% of its highest known speed",
                      100 * median / seen.best_speed);
 }
 
@@ -151,13 +151,14 @@ void judge_shared_moment(Measurement& ratio, const MachineEvidence& subject,
                          const MachineEvidence& base) {
   mistrust_all(ratio, unsteadiness(ratio, Metric::kAsAsked));
   if (!waited_for_others(subject) && !waited_for_others(base)) return;
-  constexpr double kAlike = 2;  // times, for waits are few and long
+  constexpr double kAlike = 2;  // factor; waits are few and long
   const double one = subject.waited.share(), other = base.waited.share();
   const double less = std::min(one, other), more = std::max(one, other);
   if (more <= kAlike * less + kHardlyWaited) return;
-  mistrust(ratio, fmt::format("other work met one side alone: its threads waited for a processor "
-                              "{:.0f}% of the time, the other's {:.0f}%",
-                              100 * more, 100 * less));
+  mistrust(ratio,
+           fmt::format("other work affected only one side: its threads waited for a processor "
+                       "{:.0f}% of the time, the other's {:.0f}%",
+                       100 * more, 100 * less));
 }
 
 }  // namespace d5::detail

@@ -8,28 +8,27 @@
 
 namespace d5 {
 
-/// Of those that are measured in turn: what is read, in seconds, and how the next one is made
-/// ready.
+/// Clock for subjects that are measured in turn, in seconds; also prepares the next subject.
 struct TurnClock {
   std::function<double()> now = now_seconds;
   std::function<void()> outwait = outwait_spinning;
   double operator()() const { return now(); }
 
-  /// Before one's turn, behind another one's. Outwaits the threads that the other left spinning,
-  /// which would take the cores; then calls `run`, which gives its seconds, until that takes at
-  /// most a tenth more than `shortest`, its shortest so far (infinity: unknown), or for 40 ms:
-  /// threads that wake may share a core for so long, until the system moves one. What runs for two
+  /// Called before a subject's turn, after another one's. Waits until the other's threads stop
+  /// spinning on the cores. Then calls `run`, which returns its seconds, until it takes at most 10%
+  /// more than `shortest`, its shortest time so far (infinity: unknown), or for 40 ms: woken
+  /// threads may share a core for so long, until the system moves one. A subject that runs for two
   /// seconds is not called.
   void settle(double shortest, const std::function<double()>& run) const;
 };
 
-/// Rounds in which each takes one turn, of so many samples.
+/// Number of rounds, and of samples per subject in a round.
 struct Turns {
   int rounds, samples;
 };
 
-/// For at least `samples` of each, where one takes so many seconds. Making ready takes far longer
-/// than short ones, so that several of them are worth a turn.
+/// The turns for at least `samples` of each subject, if a sample takes this many seconds. A turn
+/// has several short samples, because preparing it takes far longer than one.
 [[nodiscard]] Turns turns_for(int samples, double seconds);
 
 }  // namespace d5

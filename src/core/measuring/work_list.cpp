@@ -22,21 +22,22 @@
 namespace d5::detail {
 namespace {
 
-/// A run over all pieces of work, and what it leaves behind.
+/// A run over all pieces of work, with journal and results.
 class WorkRun {
  public:
   using OnRecords = std::function<void(const std::vector<Measurement>&)>;
 
-  /// `pieces` outlive it.
+  /// `pieces` must outlive it.
   WorkRun(const std::vector<WorkPiece>& pieces, Interrupt interrupt, OnRecords on_records)
       : pieces_(pieces), interrupt_(std::move(interrupt)), on_records_(std::move(on_records)) {}
 
-  /// Of results that are kept, before the first piece. `how`: what all pieces have in common.
+  /// Opens the journal of stored results, before the first piece. `how`: options that all pieces
+  /// share.
   void open_journal(const std::string& out, const std::string& how, ResultJournal::Begin begin);
-  /// Pieces that the journal has; the others, one after the other. `what` is of progress.
+  /// Takes pieces from the journal, and runs the others in order. `what` is the title of progress.
   void go(const std::string& what);
   void plan();
-  /// Writes what there is.
+  /// Writes the results.
   [[nodiscard]] WorkDone finish();
 
  private:
@@ -58,7 +59,7 @@ class WorkRun {
   std::optional<ResultJournal> journal_;
 };
 
-/// One that comes again is numbered.
+/// The pieces' names, with numbers for repeated ones.
 std::vector<std::string> numbered_names(const std::vector<WorkPiece>& pieces) {
   std::map<std::string, int> seen;
   std::vector<std::string> names;
@@ -91,7 +92,7 @@ void WorkRun::go(const std::string& what) {
   progress_.reset();
 }
 
-/// False where an interrupt, or a full disk, ended it.
+/// False if an interrupt or a full disk ended it.
 bool WorkRun::go_on(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (interrupt_.due()) return false;
@@ -128,7 +129,7 @@ void WorkRun::plan() {
 
 WorkDone WorkRun::finish() {
   using End = ResultJournal::End;
-  done_.results.environment = environment();  // libraries were loaded on the way
+  done_.results.environment = environment();  // including libraries loaded meanwhile
   try {
     if (journal_ && journal_->is_written()) {
       done_.was_done = done_.whole;
@@ -142,7 +143,7 @@ WorkDone WorkRun::finish() {
   return std::move(done_);
 }
 
-/// Of what is being thrown; a single piece throws it on.
+/// The failed record for the present exception, which a single piece rethrows.
 Measurement WorkRun::failure_of(const WorkPiece& one) const {
   if (pieces_.size() == 1) throw;
   Measurement failed = one.record;
@@ -157,7 +158,7 @@ std::vector<Measurement> WorkRun::records_of(const WorkPiece& one, const Run& ru
     throw;
   } catch (const MemoryError&) {
     Measurement too_large = failure_of(one);
-    too_large.status = Status::skipped;  // no fault of what is measured
+    too_large.status = Status::skipped;  // not the subject's fault
     return {too_large};
   } catch (const std::exception& error) {
     done_.bad_input = done_.bad_input || is_bad_input(error);
@@ -190,14 +191,14 @@ void WorkRun::keep(std::vector<Measurement> records) {
              std::make_move_iterator(records.end()));
 }
 
-/// Of one that is done.
+/// Adds a finished piece.
 void WorkRun::keep_piece(const std::string& name, std::vector<Measurement> records) {
   if (done_.results.run) done_.results.run->pieces.push_back({name, records.size()});
   if (progress_) progress_->hide();
   keep(std::move(records));
 }
 
-/// On the disk first. False if there is no room: what comes next would be lost.
+/// Writes records to the disk first. False if the disk is full: later records would be lost.
 bool WorkRun::write(const std::string& name, std::vector<Measurement> records) {
   try {
     if (journal_) journal_->add(name, records);
@@ -214,7 +215,7 @@ bool WorkRun::write(const std::string& name, std::vector<Measurement> records) {
 namespace d5 {
 namespace {
 
-/// A run that goes on was made the same way, on the same machine.
+/// A resumed run must have the same options and machine.
 std::string here(const std::string& how) {
   const Environment machine = environment();
   return fmt::format("{}; {}, {}, d5 {}", how, machine.hostname, machine.cpu,
@@ -236,11 +237,11 @@ std::vector<WorkPiece> matching(const std::vector<WorkPiece>& pieces,
       return std::regex_search(name_of(one), pattern);
     });
   } catch (const std::regex_error& error) {
-    throw ValueError(fmt::format("{} '{}' is no regular expression: {}", option_word("filter"),
+    throw ValueError(fmt::format("{} '{}' is not a regular expression: {}", option_word("filter"),
                                  printable(expression), error.what()));
   }
   if (chosen.empty()) {
-    throw ValueError(fmt::format("{} '{}' fits none of {}; {} names them", option_word("filter"),
+    throw ValueError(fmt::format("{} '{}' matches none of {}; {} lists them", option_word("filter"),
                                  printable(expression), pieces.size(), option_word("list")));
   }
   return chosen;
@@ -248,8 +249,8 @@ std::vector<WorkPiece> matching(const std::vector<WorkPiece>& pieces,
 
 WorkDone run_work(const std::vector<WorkPiece>& pieces, const WorkOptions& options) {
   if (options.resume && options.out.empty()) {
-    throw ValueError(fmt::format("{} needs {}, the results that it goes on with",
-                                 option_word("resume"), option_word("out", "FILE.json")));
+    throw ValueError(fmt::format("{} needs {}, the results to resume", option_word("resume"),
+                                 option_word("out", "FILE.json")));
   }
   detail::WorkRun run(pieces, options.interrupt, options.on_records);
   using enum ResultJournal::Begin;
@@ -272,7 +273,7 @@ std::vector<Measurement> check_each(
     const std::function<void()>& sampled,
     const std::function<void(const std::string& framework, std::vector<Measurement>&)>& check) {
   std::vector<Measurement> results;
-  const auto add_failure = [&](const std::string& framework) {  // of what is being thrown
+  const auto add_failure = [&](const std::string& framework) {  // for the present exception
     Measurement& failed = results.emplace_back(record);
     failed.framework = framework;
     record_failure(failed, std::current_exception());
@@ -292,7 +293,7 @@ std::vector<Measurement> check_each(
       }
       sampled();
     }
-  } catch (const Interrupted&) {  // what was checked before stands
+  } catch (const Interrupted&) {  // earlier records are kept
   }
   return results;
 }

@@ -22,7 +22,7 @@ constexpr Unit kBinary[] = {{"TiB", 1099511627776.0},
                             {"B", 1.0}};
 constexpr Unit kDecimal[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"", 1.0}};
 
-/// 0 for a word that is no unit.
+/// 0 for an unknown unit.
 double bytes_of(std::string_view unit) {
   for (const auto& [name, bytes] : kBinary) {
     if (unit == name) return bytes;
@@ -43,8 +43,9 @@ std::size_t byte_count(const std::string& words) {
   if (unit.starts_with(' ')) unit.remove_prefix(1);
   const double bytes = std::floor(number * bytes_of(unit));
   if (error != std::errc() || !(bytes >= 1 && bytes < 0x1p63)) {
-    throw ValueError(fmt::format(
-        "'{}' is no number of bytes; expected one such as 512MiB, 2GB or 4096", printable(words)));
+    throw ValueError(
+        fmt::format("'{}' is not a number of bytes; expected one such as 512MiB, 2GB or 4096",
+                    printable(words)));
   }
   return std::size_t(bytes);
 }

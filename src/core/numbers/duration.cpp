@@ -17,8 +17,8 @@ namespace {
 constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
     {"h", 3'600'000'000'000}, {"min", 60'000'000'000}, {"s", 1'000'000'000},
     {"ms", 1'000'000},        {"us", 1'000},           {"ns", 1},
-    {"\u00b5s", 1'000},       {"\u03bcs", 1'000}};   // as tables write it, and its Greek twin
-constexpr double kMost = 200.0 * 365 * 24 * 3600e9;  // what 64 bits of nanoseconds hold
+    {"\u00b5s", 1'000},       {"\u03bcs", 1'000}};   // micro sign, as in tables, and Greek mu
+constexpr double kMost = 200.0 * 365 * 24 * 3600e9;  // fits in 64 bits of nanoseconds
 
 }  // namespace
 
@@ -33,8 +33,8 @@ std::chrono::nanoseconds duration_of(const std::string& words) {
     const double value = std::round(number * double(nanoseconds));
     if (value >= 0 && value <= kMost) return std::chrono::nanoseconds(std::int64_t(value));
   }
-  throw ValueError(fmt::format("'{}' is no time; expected one such as 50us, 1.5ms, 10s or 2min",
-                               printable(words)));
+  throw ValueError(fmt::format(
+      "'{}' is not a duration; expected one such as 50us, 1.5ms, 10s or 2min", printable(words)));
 }
 
 double duration_seconds(const std::string& words) {
@@ -43,7 +43,7 @@ double duration_seconds(const std::string& words) {
 
 std::string duration_words(std::chrono::nanoseconds duration) {
   for (const auto& [name, nanoseconds] : kUnits) {
-    if (nanoseconds > kUnits[2].second) continue;  // "90s" is read at a glance
+    if (nanoseconds > kUnits[2].second) continue;  // "90s" is easier to read
     if (duration.count() % nanoseconds != 0) continue;
     return fmt::format("{}{}", duration.count() / nanoseconds, name);
   }

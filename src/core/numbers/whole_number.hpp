@@ -8,8 +8,7 @@
 
 namespace d5::detail {
 
-/// All of `text` as a whole number in digits, "-7"; nothing for anything else, and for one that `T`
-/// does not hold.
+/// Parses all of `text` as an integer, "-7"; nothing for other text, and for numbers outside `T`.
 template <std::integral T>
 [[nodiscard]] std::optional<T> whole_number(std::string_view text) {
   T number = 0;

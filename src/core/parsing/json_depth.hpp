@@ -6,10 +6,9 @@
 
 namespace d5::detail {
 
-/// For JSON that somebody else wrote, before it is parsed: what copies or writes a parsed document
-/// takes stack for each level, and a few megabytes of brackets take all there is.
-/// Throws: FormatError for lists and objects in each other, more than 100 deep.
-/// Source: RFC 8259, section 9.
+/// Checks the nesting of untrusted JSON before parsing. Copying or writing a parsed document
+/// recurses per level, so a few megabytes of brackets would overflow the stack. Throws: FormatError
+/// for more than 100 nested lists and objects. Source: RFC 8259, section 9.
 void expect_shallow_json(std::string_view text, const std::string& who);
 
 }  // namespace d5::detail

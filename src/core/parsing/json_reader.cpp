@@ -48,8 +48,8 @@ std::shared_ptr<const Json> parse(const std::string& text, const std::string& wh
   try {
     return std::make_shared<const Json>(Json::parse(text));
   } catch (const Json::parse_error& error) {
-    throw FormatError(
-        fmt::format("{}: no JSON at byte {}; the file is cut short or damaged", who, error.byte));
+    throw FormatError(fmt::format("{}: invalid JSON at byte {}; the file is truncated or damaged",
+                                  who, error.byte));
   } catch (const Json::out_of_range&) {
     throw FormatError(fmt::format("{}: a number is too large for any type", who));
   }

@@ -16,7 +16,7 @@
 namespace d5::detail {
 namespace {
 
-/// Builds the tree while the file is parsed, so that its limits hold before anything has grown.
+/// Builds the tree while the file is parsed, so that limits are enforced early.
 class Builder final : public YAML::EventHandler {
  public:
   Builder(const std::string& file, const YamlLimits& limits) : file_(file), limits_(limits) {}
@@ -90,7 +90,7 @@ class Builder final : public YAML::EventHandler {
     open_.pop_back();
     keys_.pop_back();
   }
-  /// A node's entries grow only while it is the innermost open one, so the pointers stay good.
+  /// A node's entries grow only while it is the innermost open one, so pointers stay valid.
   YamlNode& add(const YAML::Mark& mark) {
     const YAML::Mark& place = has_key_ ? key_mark_ : mark;
     if (!open_.empty() && open_.back()->is_list()) {
@@ -107,7 +107,7 @@ class Builder final : public YAML::EventHandler {
   const std::string& file_;
   const YamlLimits& limits_;
   std::vector<YamlNode*> open_;
-  std::vector<std::unordered_set<std::string>> keys_;  ///< of each that is open
+  std::vector<std::unordered_set<std::string>> keys_;  ///< keys of each open map
   std::string key_;
   YAML::Mark key_mark_;
   bool has_key_ = false;
@@ -131,7 +131,7 @@ YamlNode parse_yaml(const std::string& text, const std::string& file, const Yaml
     const std::size_t line = before.rfind('\n');  // npos + 1 is 0
     builder.fail(static_cast<int>(std::ranges::count(before, '\n')) + 1,
                  static_cast<int>(bad - (line + 1)) + 1,
-                 fmt::format("'{}' is no text, expected UTF-8 without control characters",
+                 fmt::format("'{}' is not text, expected UTF-8 without control characters",
                              printable(text.substr(bad, 4))));
   }
   try {

@@ -11,8 +11,8 @@ namespace d5::detail {
 /// A scalar, or a map or list of such nodes in the order of the file.
 struct YamlNode {
   enum class Kind { scalar, map, list };
-  int line = 0;    ///< of its key, from 1
-  int column = 0;  ///< of its key, from 1
+  int line = 0;    ///< line of its key, from 1
+  int column = 0;  ///< column of its key, from 1
   Kind kind = Kind::scalar;
   std::string text;
   std::vector<std::pair<std::string, YamlNode>> entries;  ///< a list's keys are "0", "1", ...
@@ -25,13 +25,13 @@ struct YamlNode {
 
 struct YamlLimits {
   std::size_t bytes = std::size_t{64} << 10;
-  std::size_t depth = 6;  ///< of maps and lists in each other
+  std::size_t depth = 6;  ///< limit of nested maps and lists
   int nodes = 1000;
 };
 
-/// The part of YAML that d5 reads: one document of nested maps, lists and scalars. Anchors, aliases
-/// and tags are refused, as are files beyond the limits, and a key given twice. Throws: FormatError
-/// with file, line and column.
+/// Parses a subset of YAML: one document of nested maps, lists and scalars. Anchors, aliases, tags,
+/// duplicate keys and files beyond the limits are errors. Throws: FormatError with file, line and
+/// column.
 [[nodiscard]] YamlNode parse_yaml(const std::string& text, const std::string& file,
                                   const YamlLimits& limits = {});
 

@@ -5,12 +5,11 @@
 
 namespace d5::detail {
 
-/// Loops of multiply-adds that wait neither for memory nor for each other's results, in the widest
-/// vectors that this processor has.
+/// Loops of independent fused multiply-adds in registers, in the widest vectors of this processor.
 struct FusedMultiplyAdds {
   double (*float32)(std::int64_t rounds, float factor);
   double (*float64)(std::int64_t rounds, double factor);
-  std::int64_t float32_flop, float64_flop;  ///< of a round
+  std::int64_t float32_flop, float64_flop;  ///< per round
 };
 [[nodiscard]] FusedMultiplyAdds fused_multiply_adds();
 

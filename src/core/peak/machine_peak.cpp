@@ -22,11 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "d5 machine peak";
-constexpr double kSeconds = 0.5;  // of each of the three, at least
+constexpr double kSeconds = 0.5;  // minimum for each of the three
 constexpr int kFewestWindows = 100;
 
-/// The highest rate of `work`, which does `amount` a call on all threads together. A call is a
-/// window: short enough to fit between two turns of other work.
+/// The highest rate of `work`, which does `amount` per call on all threads. A call is a window,
+/// short enough to fit between two time slices of other work.
 template <class Work>
 double highest_rate(double amount, const Work& work) {
   double shortest = 0;
@@ -42,8 +42,9 @@ double highest_rate(double amount, const Work& work) {
 
 template <class T>
 double flop_rate_of(double (*chains)(std::int64_t rounds, T factor), std::int64_t flop_a_round) {
-  constexpr std::int64_t kRounds = 200'000;                       // below a millisecond
-  std::vector<double> sums(static_cast<std::size_t>(threads()));  // kept, so that they are computed
+  constexpr std::int64_t kRounds = 200'000;  // below a millisecond
+  std::vector<double> sums(static_cast<std::size_t>(
+      threads()));  // stored, so that the compiler does not remove the computation
   return highest_rate(double(flop_a_round * kRounds) * threads(), [&] {
     parallel_for(threads(), 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
@@ -54,7 +55,7 @@ double flop_rate_of(double (*chains)(std::int64_t rounds, T factor), std::int64_
 }
 
 double triad_rate() {
-  constexpr double kTimesCache = 4, kLeast = 16e6, kMost = 256e6;  // bytes of an array
+  constexpr double kTimesCache = 4, kLeast = 16e6, kMost = 256e6;  // size of an array in bytes
   constexpr std::int64_t kWindow = 1 << 17;                        // elements: some megabytes
   const auto& machine = detail::machine();
   const double bytes =
@@ -62,10 +63,10 @@ double triad_rate() {
                  std::max(kLeast, std::min(kMost, machine.memory_bytes / 12)));
   const auto windows = std::int64_t(bytes / sizeof(double)) / kWindow;
   const auto count = std::size_t(windows * kWindow);
-  // Uninitialised: each thread touches its parts first, and finds them in its own memory.
+  // Uninitialised for first-touch placement: each thread's parts are in its own NUMA node.
   const std::unique_ptr<double[]> a(new double[count]), b(new double[count]), c(new double[count]);
   std::int64_t window = 0;
-  const auto next_window = [&](const auto& body) {  // what was read before has left the caches
+  const auto next_window = [&](const auto& body) {  // earlier data has left the caches
     parallel_for(kWindow, 4096, [&](std::int64_t begin, std::int64_t end) {
       const std::int64_t first = window * kWindow;
       for (std::int64_t i = first + begin; i < first + end; ++i) body(std::size_t(i));
@@ -79,7 +80,7 @@ double triad_rate() {
                       [&] { next_window([&](std::size_t j) { a[j] = b[j] + 3 * c[j]; }); });
 }
 
-/// What a peak is of.
+/// Description of the machine, as the key of a stored peak.
 std::string machine_words() {
   const auto& machine = detail::machine();
   return fmt::format("{}, {} cores, {} hardware threads, {} threads compute", machine.cpu,
@@ -110,7 +111,7 @@ MachinePeak machine_peak() {
   const fs::path file = cache_file();
   std::error_code ignored;
   if (file.empty() || !fs::is_regular_file(file, ignored)) return {};
-  try {  // one that is damaged is none
+  try {  // a damaged file counts as missing
     const auto json = nlohmann::ordered_json::parse(read_file(file.string(), 1 << 16));
     if (json.at("format") != kFormat || json.at("machine") != machine_words()) return {};
     return {.float32_flop_rate = json.at("float32_flop_rate"),

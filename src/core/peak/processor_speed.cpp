@@ -31,7 +31,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "d5 processor speed";
 constexpr std::int64_t kRounds = 4000, kOperationsARound = 18;
 
-/// Six chains, so that all units for whole numbers are busy.
+/// Six independent chains, so that all integer units are busy.
 std::uint64_t compute(std::uint64_t seed) {
   std::uint64_t a = seed, b = seed + 1, c = seed + 2, d = seed + 3, e = seed + 4, f = seed + 5;
   for (std::int64_t i = 0; i < kRounds; ++i) {
@@ -42,10 +42,11 @@ std::uint64_t compute(std::uint64_t seed) {
   return a ^ b ^ c ^ d ^ e ^ f;
 }
 
-/// The median, in operations a second.
+/// The median, in operations per second.
 double speed_of_thread() {
   constexpr std::size_t kTries = 5;
-  static thread_local volatile std::uint64_t kept = 1;  // so that it is computed
+  // Volatile, so that the compiler does not remove the computation.
+  static thread_local volatile std::uint64_t kept = 1;
   std::array<double, kTries> seconds{};
   for (double& one : seconds) {
     const double begin = now_seconds();
@@ -65,7 +66,7 @@ double kept_speed(int threads) {
   std::error_code ignored;
   const fs::path file = kept_file(threads);
   if (file.empty() || !fs::is_regular_file(file, ignored)) return 0;
-  try {  // one that is damaged is none
+  try {  // a damaged file counts as missing
     const Json json = Json::parse(read_file(file.string(), 1 << 16));
     return json.at("format") == kFormat ? double(json.at("operations_per_second")) : 0.0;
   } catch (const Json::exception&) {
@@ -99,7 +100,7 @@ namespace {
 
 struct Best {
   std::mutex mutex;
-  std::map<int, double> speeds;  ///< by the number of threads
+  std::map<int, double> speeds;  ///< by number of threads
 
   double& of(int threads) {
     const auto [place, is_new] = speeds.try_emplace(threads, 0);
@@ -120,7 +121,7 @@ double best_processor_speed(int threads) {
 }
 
 void keep_processor_speed(int threads, double speed) {
-  constexpr double kMore = 1.01;  // less is the clock's own error, and not worth a file
+  constexpr double kMore = 1.01;  // smaller gains are within the clock's error
   const std::lock_guard lock(best().mutex);
   double& kept = best().of(threads);
   if (!(speed > kMore * kept)) return;

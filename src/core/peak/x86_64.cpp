@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What d5 is compiled for may be older than the processor: each width is compiled here for itself.
+// Each vector width is compiled separately here, because d5 may be compiled for an older processor.
 #include "core/peak/fused_multiply_adds.hpp"
 
 namespace d5::detail {

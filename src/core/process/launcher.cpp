@@ -32,7 +32,7 @@ std::string launcher_line(int ranks) {
   if (!std::getenv("OMPI_COMM_WORLD_SIZE") && std::getenv("SLURM_NTASKS")) {
     return fmt::format("srun -n {} ", ranks);
   }
-  // Open MPI refuses more ranks than cores without it, and its ranks wait otherwise with it.
+  // Without it, Open MPI refuses more ranks than cores; with it, its ranks wait differently.
   const char* more = std::getenv("OMPI_MCA_rmaps_base_oversubscribe");
   const bool oversubscribed = more && std::string_view(more) == "1";
   return fmt::format("mpirun -np {} {}", ranks, oversubscribed ? "--oversubscribe " : "");

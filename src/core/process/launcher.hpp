@@ -5,14 +5,14 @@
 
 namespace d5::detail {
 
-/// The number of ranks that a launcher (mpirun, srun) says this process is one of; 0 if it was
-/// started without one. Reads the environment alone.
+/// The number of ranks started by a launcher (mpirun, srun), of which this process is one; 0
+/// without a launcher. Reads only the environment.
 [[nodiscard]] int launched_ranks();
-/// How many of them it started on this node; 0 where it does not say.
+/// The number of ranks on this node; 0 if unknown.
 [[nodiscard]] int launched_ranks_here();
 
-/// What starts as many ranks again, as this process was started: "mpirun -np 4 --oversubscribe ".
-/// Hosts and bindings are the place's, and left to it.
+/// The command prefix that starts this number of ranks by the present launcher: "mpirun -np 4
+/// --oversubscribe ". Hosts and bindings are omitted, because they depend on the site.
 [[nodiscard]] std::string launcher_line(int ranks);
 
 }  // namespace d5::detail

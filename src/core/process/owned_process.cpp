@@ -29,12 +29,13 @@ std::string ProcessEnd::words() const {
 OwnedProcess::OwnedProcess(pid_t process, std::function<int()> wait)
     : process_(process),
       wait_(std::move(wait)),
-      end_(int(::syscall(SYS_pidfd_open, process, 0))) {  // glibc 2.36's is C++ by mistake
+      end_(int(::syscall(SYS_pidfd_open, process,
+                         0))) {  // glibc 2.36 declares its wrapper without extern "C"
   if (end_.get() >= 0) return;
   const int reason = errno;
   kill();
   take_end();
-  throw IoError(fmt::format("a process of its own cannot be watched: {}", std::strerror(reason)));
+  throw IoError(fmt::format("a child process cannot be watched: {}", std::strerror(reason)));
 }
 
 OwnedProcess::~OwnedProcess() {
@@ -70,7 +71,7 @@ bool OwnedProcess::wait(double deadline) {
     const int count = ::poll(&end, 1, left > 0 ? int(left * kMilliseconds) + 1 : 0);
     if (count == 0 && left <= 0) return false;
     if (count <= 0) continue;
-    kill();  // while its number is still its own
+    kill();  // while its number is not reused
     take_end();
   }
   return true;
@@ -96,9 +97,10 @@ pid_t fork_in_group() {
   const pid_t parent = ::getpid(), child = ::fork();
   if (child == 0) {
     (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);  // it ended before
+    if (::getppid() != parent) ::_exit(1);  // the parent has ended
   }
-  if (child >= 0) (void)::setpgid(child, child);  // by both: the group is there for either
+  if (child >= 0)
+    (void)::setpgid(child, child);  // by both parent and child, so that the group exists for either
   return child;
 }
 

@@ -16,46 +16,45 @@ namespace d5::detail {
 
 /// How a process ended.
 struct ProcessEnd {
-  int status = -1;  ///< with which it exited; -1: a signal ended it
-  int signal = 0;   ///< that ended it; 0: none did
+  int status = -1;  ///< exit status; -1: ended by a signal
+  int signal = 0;   ///< signal that ended it; 0: none
 
-  /// As a shell has it: 128 more than the signal.
+  /// The status in a shell: 128 + signal.
   [[nodiscard]] int shell_status() const { return signal > 0 ? 128 + signal : status; }
   /// "it ended with status 3", "it was ended by SIGSEGV (Segmentation fault)"
   [[nodiscard]] std::string words() const;
 };
 
-/// A process that this one has begun, in a group of its own: it and all that it began end with this
-/// object, and leave no zombie. A program is started by `start`, a copy of this process by
-/// `fork_in_group`.
+/// A child process in a process group of its own. It and its descendants end with this object,
+/// without zombies. `start` starts a program, `fork_in_group` a copy of this process.
 class OwnedProcess {
  public:
   /// Throws: as `start`.
   explicit OwnedProcess(const Program& program) : OwnedProcess(start(program)) {}
-  /// `wait` waits for its end, as waitpid, where another process is its parent. Throws: IoError,
-  /// and it ends, where its end cannot be awaited.
+  /// `wait` waits for its end, as waitpid, if another process is its parent. Throws: IoError if its
+  /// end cannot be awaited; the process is then killed.
   explicit OwnedProcess(pid_t process, std::function<int()> wait = {});
   ~OwnedProcess();
   OwnedProcess(const OwnedProcess&) = delete;
   OwnedProcess& operator=(const OwnedProcess&) = delete;
 
-  /// Limits its address space, what it has allocated included: more is refused to it.
+  /// Limits its address space, including memory that it has allocated already.
   void limit_memory(std::size_t bytes) const;
-  /// Becomes readable, for poll, at its end.
+  /// A descriptor for poll, readable at the process's end.
   [[nodiscard]] int descriptor() const { return end_.get(); }
 
-  /// Whether it has ended. What it began is killed then.
+  /// Whether it has ended. If so, its descendants are killed.
   [[nodiscard]] bool has_ended() { return wait(0); }
-  /// The same, after a wait for that until `deadline` (s, of `now_seconds`).
+  /// `has_ended` after waiting until `deadline` (s, on `now_seconds`'s clock).
   bool wait(double deadline = std::numeric_limits<double>::infinity());
-  /// How it ended, once it has.
+  /// How it ended; valid after its end.
   [[nodiscard]] const ProcessEnd& how() const { return how_; }
 
-  /// Sends the process alone a signal. Thread safety: any.
+  /// Sends a signal to the process only. Thread safety: all threads.
   void signal(int number) const;
-  /// Kills it and all that it began. Thread safety: any.
+  /// Kills it and its descendants. Thread safety: all threads.
   void kill() const;
-  /// Asks it and all that it began to end (SIGTERM); kills what is left after `grace` seconds.
+  /// Sends SIGTERM to it and its descendants; kills the rest after `grace` seconds.
   void end(double grace);
 
  private:
@@ -68,9 +67,9 @@ class OwnedProcess {
   ProcessEnd how_;
 };
 
-/// A copy of this process, in a group of its own, that is killed when the thread that made it ends:
-/// 0 in the copy, -1 and errno where there is none. For work that needs this process's memory; what
-/// needs none is a `Program`.
+/// Forks this process, in a group of its own. The copy is killed when the calling thread ends.
+/// Returns 0 in the copy, -1 and errno on failure. For work that needs this process's memory;
+/// otherwise use a `Program`.
 [[nodiscard]] pid_t fork_in_group();
 
 }  // namespace d5::detail

@@ -42,7 +42,7 @@ std::vector<std::string> environment(const std::vector<std::string>& changes) {
   return variables;
 }
 
-/// All that the child reads. Nothing is allocated in the child: its memory is its parent's.
+/// All data that the child reads. The child allocates nothing: it shares its parent's memory.
 struct StartOrders {
   const Program& program;
   const char* file;
@@ -50,10 +50,11 @@ struct StartOrders {
   char* const* variables;
   pid_t parent = ::getpid();
   sigset_t unblocked = {};
-  volatile int error = 0;  ///< errno of the child where it became no program
+  volatile int error = 0;  ///< errno of the child if exec failed
 };
 
-/// A copy above the three standard streams, so that none is overwritten before it is copied.
+/// Duplicates a descriptor above the three standard streams, so that none is overwritten before it
+/// is copied.
 int above_streams(int descriptor, int otherwise) {
   return ::fcntl(descriptor < 0 ? otherwise : descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
@@ -80,7 +81,7 @@ void set_streams(const Program& program) {
   }
   if (program.ends_with_parent != 0) {
     ::prctl(PR_SET_PDEATHSIG, program.ends_with_parent);
-    if (::getppid() != orders.parent) ::_exit(1);  // it ended before
+    if (::getppid() != orders.parent) ::_exit(1);  // the parent has ended
   }
   struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
@@ -92,8 +93,8 @@ void set_streams(const Program& program) {
   ::_exit(127);
 }
 
-/// Returns when the child is the program, or has failed to become it. ThreadSanitizer forks
-/// instead: there a file that cannot be executed ends with status 127.
+/// Returns when the child has executed the program, or failed to. ThreadSanitizer forks instead:
+/// there a file that cannot be executed ends with status 127.
 [[gnu::noinline]] pid_t start_child(StartOrders& orders) {
   const pid_t child = ::vfork();
   if (child == 0) become(orders);
@@ -133,7 +134,7 @@ pid_t start(const Program& program) {
   const std::vector<char*> word_list = pointers(words), variable_list = pointers(variables);
   StartOrders orders{program, file->c_str(), word_list.data(), variable_list.data()};
   ::sigemptyset(&orders.unblocked);
-  // No handler of this process's runs in the child, whose memory is this process's.
+  // No signal handler of this process may run in the child, which shares its memory.
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -13,37 +13,37 @@
 
 namespace d5::detail {
 
-/// A program to start beside this one. It inherits three streams and no other descriptor, and finds
-/// every signal at its default.
+/// A program to start. It inherits three streams and no other descriptor, with default signal
+/// actions.
 struct Program {
-  static constexpr int kNothing = -1;   ///< as a stream: /dev/null
-  static constexpr int kAsOutput = -2;  ///< as `error`: where `output` goes
+  static constexpr int kNothing = -1;   ///< value of a stream: /dev/null
+  static constexpr int kAsOutput = -2;  ///< value of `error`: the same as `output`
   enum class Group {
-    own,      ///< a group of processes
-    session,  ///< a session: it lives on when this process's terminal is closed
+    own,      ///< a process group
+    session,  ///< a session: survives the end of this process's terminal
   };
 
-  std::vector<std::string> words;  ///< the first is a path, or a name that $PATH has
-  /// Changes of this process's environment: NAME=VALUE sets a variable, NAME removes one.
+  std::vector<std::string> words;  ///< the first is a path, or a name in $PATH
+  /// Changes to the inherited environment: NAME=VALUE sets a variable, NAME removes one.
   std::vector<std::string> variables = {};
   int input = kNothing, output = kNothing, error = kNothing;  ///< descriptors
   Group group = Group::own;
-  /// Signal that it gets when the thread that starts it ends; 0: it lives on. That thread lives as
-  /// long as the program is wanted.
+  /// Signal sent to it when the starting thread ends; 0: none. That thread must live as long as the
+  /// program is needed.
   int ends_with_parent = 0;
-  const sigset_t* blocked = nullptr;  ///< signals that it blocks; null: none
+  const sigset_t* blocked = nullptr;  ///< blocked signals; null: none
 };
 
-/// A program that is not there; its name is in the message.
+/// A missing program, named in the message.
 class NoProgram : public IoError {
   using IoError::IoError;
 };
 
-/// The file of a program: `name` itself where it is a path, else the first in $PATH.
+/// The file of a program: `name` itself if it is a path, else the first in $PATH.
 [[nodiscard]] std::optional<std::string> find_program(std::string_view name);
 
-/// Starts it without a fork of this process, which gRPC and CUDA would not survive.
-/// Throws: NoProgram; IoError where it cannot be started.
+/// Starts a program without forking this process, which gRPC and CUDA would not survive. Throws:
+/// NoProgram; IoError if it cannot be started.
 [[nodiscard]] pid_t start(const Program& program);
 
 }  // namespace d5::detail

@@ -18,7 +18,7 @@ ProgramRun run_program(Program program, double most_seconds) {
   DescriptorPair output = make_pipe(), error = make_pipe();
   program.output = output.there.get();
   if (program.error != Program::kAsOutput) program.error = error.there.get();
-  program.ends_with_parent = SIGKILL;  // this thread waits for it
+  program.ends_with_parent = SIGKILL;  // this thread outlives it
   OwnedProcess process(program);
   output.there.close();
   error.there.close();

@@ -8,15 +8,15 @@
 
 namespace d5::detail {
 
-/// A program that ran, and what it wrote.
+/// The result and output of a program.
 struct ProgramRun {
   ProcessEnd end;
   std::string output, error;
-  bool is_late = false;  ///< it was ended at its deadline
+  bool is_late = false;  ///< ended at its deadline
 };
 
-/// Runs a program to its end, or for `most_seconds`: then it and all that it began are ended. Its
-/// `output` is collected, and its `error`, apart unless that is `kAsOutput`.
+/// Runs a program to its end, or ends it and its descendants after `most_seconds`. Collects its
+/// `output` and `error`, separately unless `error` is `kAsOutput`.
 ///
 ///     const auto run = run_program({.words = {"uname", "-r"}});
 ///

@@ -11,7 +11,7 @@
 namespace d5::detail {
 namespace {
 
-constexpr double kAir = 0.04;  // of the extent, beyond each end
+constexpr double kAir = 0.04;  // margin beyond each end, as a share of the extent
 
 /// The smallest of 1, 2, 5, 10, ... that is at least `step`.
 double round_step(double step) {
@@ -49,7 +49,7 @@ AxisScale::AxisScale(const PlotAxis& axis, Extent extent, double from, double to
     high_ = extent.high == 0 ? 0 : extent.high + kAir * width;
     if (low_ == high_) high_ = low_ + width;
   }
-  constexpr double kOneDecade = 8;  // below, decades alone would leave the axis bare
+  constexpr double kOneDecade = 8;  // below this ratio, decades alone give too few ticks
   if (!axis.names.empty()) {
     add_named_ticks(axis, most_ticks);
   } else if (logarithmic_ && high_ / low_ >= kOneDecade) {
@@ -88,7 +88,7 @@ void AxisScale::add_linear_ticks(const PlotAxis& axis, int most) {
     const double value = i * step / unit.divisor + 0.0;  // never -0
     ticks_.push_back(
         {i * step, plain ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:.3g}", value)});
-    if (ticks_.size() > 100) break;  // steps too small to be told apart in floating point
+    if (ticks_.size() > 100) break;  // steps below floating-point resolution
   }
   title_ = joined(axis.label, unit.name);
 }

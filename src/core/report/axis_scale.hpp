@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-/// The finite numbers that an axis has to show.
+/// Range of the finite numbers on an axis.
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -17,7 +17,7 @@ struct Extent {
   [[nodiscard]] bool empty() const { return low > high; }
 };
 
-/// Where numbers of an axis stand in pixels, and where its ticks do.
+/// Maps numbers of an axis to pixels, and places its ticks.
 class AxisScale {
  public:
   struct Tick {
@@ -25,11 +25,11 @@ class AxisScale {
     std::string text;
   };
 
-  /// `extent` goes from pixel `from` to pixel `to`, with some air; a linear end at 0 keeps there.
+  /// Maps `extent` to the pixels `from` to `to`, with a margin; a linear end at 0 has none.
   AxisScale(const PlotAxis& axis, Extent extent, double from, double to, int most_ticks);
 
   [[nodiscard]] double operator()(double value) const;
-  /// Whether it can be drawn at all.
+  /// Whether the value can be drawn on this axis.
   [[nodiscard]] bool shows(double value) const;
   [[nodiscard]] const std::vector<Tick>& ticks() const { return ticks_; }
   /// "time (ms)"

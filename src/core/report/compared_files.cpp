@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// Leaves the metrics that were asked for.
+/// Keeps only the requested metrics.
 void choose_metrics(Results& a, Results& b, const std::vector<std::string>& metrics) {
   if (metrics.empty()) return;
   std::vector<std::string> known;
@@ -49,7 +49,7 @@ std::string or_none(const std::string& value) {
   return value.empty() ? "none said" : printable(value);
 }
 
-/// Each subject once, above its rows, where it has several.
+/// The table with each subject once, above its rows, if it has several.
 std::string in_sections(const TextTable& table, int width) {
   std::vector<std::vector<std::string>> rows = table.rows();
   std::vector<std::string> subjects;
@@ -74,7 +74,7 @@ std::string in_sections(const TextTable& table, int width) {
   return text;
 }
 
-/// "A", or with what sets the files apart: "torch (A)".
+/// "A", or with the value that distinguishes the files: "torch (A)".
 std::string name_of_file(const ComparedFiles& files, const char* letter,
                          std::string ResultDifference::* side) {
   const auto place = std::ranges::find(files.differences, "framework", &ResultDifference::name);
@@ -82,7 +82,7 @@ std::string name_of_file(const ComparedFiles& files, const char* letter,
   return known ? fmt::format("{} ({})", (*place).*side, letter) : letter;
 }
 
-/// What the first metric of time that both files hold says; empty where they hold none.
+/// A sentence about the first time metric in both files; empty if there is none.
 std::string sentence_of(const ComparedFiles& files) {
   std::string metric;
   std::vector<JudgedRatio> ratios;
@@ -116,8 +116,8 @@ ComparedFiles compare_files(const std::string& a, const std::string& b,
   if (match.pairs.empty()) {
     throw ValueError(
         fmt::format("compare: no measurement is in both '{}' and '{}'; they must agree "
-                    "in subject and metric, and where one holds several frameworks, ranks, "
-                    "threads, batches or caches, in these",
+                    "in subject and metric, and if one has several frameworks, ranks, threads, "
+                    "batches or caches, also in these",
                     printable(a), printable(b)));
   }
   ComparedFiles both{.report = {.title = fmt::format("{} and {}", a, b), .pairs = {}},

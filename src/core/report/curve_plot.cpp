@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss and accuracy as they went, with the last and the best.
+// Curves of loss and accuracy, with the last and the best value.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::size_t best_of(const Measurement& m) {
   return std::size_t(best - samples.begin());
 }
 
-/// Words beside the points of more curves would hide them; the pointer still shows them.
+/// Labels beside the points of several curves would hide them; tooltips remain.
 enum class Labels { yes, no };
 
 void add_point(Plot& plot, const Measurement& m, std::size_t series, std::size_t sample,
@@ -40,7 +40,7 @@ void add_point(Plot& plot, const Measurement& m, std::size_t series, std::size_t
                         .tip = fmt::format("{} {} ({})", word, value, where)});
 }
 
-/// Many points make a band: the medians of short stretches are drawn over it.
+/// Many points form a band, over which medians of short intervals are drawn.
 void add_line(Plot& plot, PlotMark line, const std::string& counted) {
   constexpr std::size_t kMostAlone = 200, kStretches = 60;
   const auto& points = line.points;

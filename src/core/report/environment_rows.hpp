@@ -8,7 +8,7 @@
 
 namespace d5::detail {
 
-/// A table of HTML: a row for each field, a column for each source; rows that differ are marked.
+/// An HTML table with a row per field and a column per source. Rows with differences are marked.
 [[nodiscard]] std::string environment_rows(const std::vector<Report::Source>& sources);
 
 }  // namespace d5::detail

@@ -18,7 +18,7 @@ namespace d5::detail {
 
 namespace {
 
-/// Says the status of each where they differ.
+/// Adds the status to labels if statuses differ.
 void add_labels(Figures& figures) {
   const bool all_alike = std::ranges::all_of(figures, [&](const Figure& figure) {
     return figure.record->status == figures.front().record->status;
@@ -42,7 +42,7 @@ std::string tip_of(const Measurement& m, const std::string& row, const std::stri
                      m.samples.size(), m.samples.size() == 1 ? "" : "s");
 }
 
-/// How records are told apart besides their rows.
+/// Names that distinguish records within a row.
 class SeriesNames {
  public:
   explicit SeriesNames(const std::vector<Report::Source>& sources) : files_(sources.size()) {
@@ -201,18 +201,18 @@ using detail::Figures;
 
 bool all_curves(const Figures& figures) { return std::ranges::all_of(figures, detail::is_curve); }
 
-/// Samples of one thing measured again and again, that are not all the same.
+/// Whether a figure has repeated samples that are not all equal.
 bool has_distribution(const detail::Figure& figure) {
-  constexpr std::size_t kFewest = 6;  // for an interval of the median
+  constexpr std::size_t kFewest = 6;  // minimum for an interval of the median
   const Measurement& m = *figure.record;
   if (m.statistic.of != Statistic::Of::quantile || m.samples.size() < kFewest) return false;
-  // A rate's or a ratio's are those of its time, told once more.
+  // The samples of a rate or a ratio repeat those of its time.
   if (m.quantity == Quantity::rate || m.quantity == Quantity::ratio || is_curve(figure))
     return false;
   return std::ranges::any_of(m.samples, [&](double s) { return s != m.samples.front(); });
 }
 
-/// What costs most stands first: of many parts it is what the reader asks for.
+/// Sorts the most expensive part first.
 void sort_by_value(Figures& figures) {
   std::ranges::stable_sort(figures, std::ranges::greater{},
                            [](const detail::Figure& figure) { return figure.estimate.value; });
@@ -251,7 +251,7 @@ std::vector<Plot> plots_of(const Report& report) {
     }
     if (!by.empty()) sort_by_value(figures);
     if (figures.size() > 1) add(values, detail::value_plot(figures));
-    if (!by.empty()) continue;  // of many parts the intervals say enough
+    if (!by.empty()) continue;  // intervals suffice for many parts
     Figures repeated;
     std::ranges::copy_if(figures, std::back_inserter(repeated), has_distribution);
     if (!repeated.empty()) add(samples, detail::sample_plot(repeated));

@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-/// A table whose columns sort where scripts run. Cells are escaped.
+/// An HTML table, sortable by script. Cells are escaped.
 class HtmlTable {
  public:
   struct Cell {
@@ -17,8 +17,8 @@ class HtmlTable {
     Cell(const char* words) : text(words) {}
     Cell(std::string words, double number) : text(std::move(words)), value(number) {}
     std::string text;
-    std::optional<double> value = {};  ///< what it sorts by; a column of these stands at the right
-    std::string style = {};            ///< class in the page's style
+    std::optional<double> value = {};  ///< sort key; such columns are right-aligned
+    std::string style = {};            ///< CSS class
     std::string tip = {};
   };
 
@@ -27,10 +27,10 @@ class HtmlTable {
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// Takes away columns that are empty, and of the first `columns` those that hold one word alone
-  /// in several rows: it is said above the table instead.
+  /// Removes empty columns. Of the first `columns`, moves those with the same text in several rows
+  /// above the table.
   void say_once(std::size_t columns);
-  /// The last rows sum up the others: they stay below however these are sorted.
+  /// Keeps the last rows, which summarise the others, at the end for any sorting.
   void end_with(std::size_t rows) { at_the_end_ = rows; }
   [[nodiscard]] std::string html() const;
 
@@ -39,7 +39,7 @@ class HtmlTable {
   std::vector<std::string> titles_;
   std::vector<std::vector<Cell>> rows_;
   std::size_t at_the_end_ = 0;
-  std::string in_all_rows_, where_it_applies_;  ///< what is said above: "device <b>cpu</b>"
+  std::string in_all_rows_, where_it_applies_;  ///< text above the table: "device <b>cpu</b>"
 };
 
 }  // namespace d5::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that draws: every plot of d5, in every format.
+// Draws every plot of d5, for every format.
 #include "core/report/plot_drawing.hpp"
 
 #include <fmt/format.h>
@@ -23,8 +23,8 @@ struct Pixel {
 
 std::string at(double x, double y) { return fmt::format("{:.1f} {:.1f}", x, y); }
 
-/// Series are told apart without colour too: by the shape of dots and the dashes of lines. Those of
-/// one colour differ in both.
+/// Series also differ in the shape of dots and the dashes of lines. Series of the same colour
+/// differ in both.
 std::size_t look_of(std::size_t series) { return series + series / kSeriesColours; }
 
 std::string dot_at(Pixel p, std::size_t series) {
@@ -53,8 +53,8 @@ std::string dashes_of(std::size_t series) {
   return dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash);
 }
 
-/// Of the points in one column of pixels the first, the lowest, the highest and the last: the
-/// picture is the same, and no curve makes a page large.
+/// Keeps the first, the lowest, the highest and the last point in each column of pixels. The
+/// picture is unchanged, and the page small.
 std::vector<Pixel> thinned(const std::vector<Pixel>& points) {
   std::vector<Pixel> result;
   for (auto begin = points.begin(); begin != points.end();) {
@@ -76,7 +76,7 @@ class Drawing {
  public:
   Drawing(const Plot& plot, int width) : plot_(plot), width_(width), layout_(plot, width) {}
 
-  /// `before` stands in it before all that is drawn.
+  /// `before` precedes all drawn elements.
   std::string svg(const std::string& before) {
     frame();
     for (const auto& mark : plot_.marks) draw(mark);
@@ -195,7 +195,7 @@ class Drawing {
         for (std::size_t i = 0; i + 1 < points.size(); i += 2) {
           d += interval(points[i], points[i + 1]);
         }
-        // Over a bar of its own colour an edge sets it apart.
+        // An edge separates it from a bar of its own colour.
         return fmt::format(
             "<path class=\"edge\" fill=\"none\" stroke-width=\"4\" d=\"{0}\"/>"
             "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.6\" "
@@ -217,12 +217,12 @@ class Drawing {
     return fmt::format("<path {} d=\"{}\"/>", paint, d);
   }
 
-  /// Enough for an edge that sets it apart from its neighbours.
+  /// Large enough for an edge that separates it from its neighbours.
   static bool is_large(Pixel a, Pixel b) {
     return std::abs(a.x - b.x) > 4 && std::abs(a.y - b.y) > 4;
   }
   static std::string box(Pixel a, Pixel b) {
-    constexpr double kThinnest = 0.8;  // a short span is still seen
+    constexpr double kThinnest = 0.8;  // keeps short spans visible
     const double width = std::max(std::abs(b.x - a.x), kThinnest);
     return fmt::format("M{} h{:.2f} v{:.2f} h-{:.2f}z", at(std::min(a.x, b.x), std::min(a.y, b.y)),
                        width, std::abs(b.y - a.y), width);
@@ -238,8 +238,8 @@ class Drawing {
     return d;
   }
 
-  /// Behind what it tells, in a row; above the last point elsewhere, on the side that has room, and
-  /// below labels that stand there already.
+  /// Places the label after its mark in a row, otherwise above the last point, on the side with
+  /// room, and below existing labels.
   void label(const PlotMark& mark, const std::vector<Pixel>& points) {
     if (points.empty()) return;
     const auto rightmost = std::ranges::max_element(points, {}, &Pixel::x);
@@ -266,7 +266,7 @@ class Drawing {
   int width_;
   PlotLayout layout_;
   std::string body_;
-  std::vector<Pixel> labels_;  ///< where those of numbers over numbers stand
+  std::vector<Pixel> labels_;  ///< positions of labels in numeric plots
 };
 
 }  // namespace

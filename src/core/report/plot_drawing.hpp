@@ -7,10 +7,10 @@
 
 namespace d5::detail {
 
-/// An <svg> element of that width for a page that has `colour_rules`.
+/// An <svg> element of that width for a page with `colour_rules`.
 [[nodiscard]] std::string drawn(const Plot& plot, int width);
 
-/// The sign of a series in a legend, as an <svg> element.
+/// The legend key of a series, as an <svg> element.
 [[nodiscard]] std::string drawn_key(std::size_t series);
 
 }  // namespace d5::detail

@@ -30,7 +30,7 @@ AxisScale upright_axis(const Plot& plot, double bottom, double top) {
   return {plot.y, extent_of(plot, plot.y, &PlotPoint::y), bottom, top, ticks_in(bottom - top, 45)};
 }
 
-/// What the numbers before the y axis need; half a tick of the x axis where rows need nothing.
+/// Width of the y axis's numbers; with rows, half a tick label of the x axis.
 double room_for_ticks(const Plot& plot, int width) {
   if (!plot.rows.empty()) return 24;
   std::size_t longest = 0;
@@ -41,7 +41,7 @@ double room_for_ticks(const Plot& plot, int width) {
   return 12 + PlotLayout::kLetter * double(longest);
 }
 
-/// What labels beside bars need behind the longest.
+/// Width of the labels beside bars, after the longest.
 double room_for_labels(const Plot& plot, int width) {
   if (plot.rows.empty()) return 14;
   std::size_t longest = 0;
@@ -73,7 +73,7 @@ PlotLayout::PlotLayout(const Plot& plot, int width)
       y({}, {}, 0, 1, 2) {
   place_text(plot, width);
   if (plot.rows.empty()) {
-    if (!plot.y.label.empty()) top += kLine + 6;  // it stands above its axis
+    if (!plot.y.label.empty()) top += kLine + 6;  // above its axis
     bottom = top + plot_height(width);
     y = upright_axis(plot, bottom, top);
   } else {

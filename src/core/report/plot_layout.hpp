@@ -8,25 +8,25 @@
 
 namespace d5::detail {
 
-/// Where the parts of a plot stand, in pixels.
+/// Positions of a plot's parts, in pixels.
 class PlotLayout {
  public:
   struct LegendEntry {
     std::size_t series;
     double x, y;
   };
-  static constexpr double kLine = 16;     ///< from one line of text to the next
-  static constexpr double kLetter = 6.4;  ///< an average letter of 12 pixels
+  static constexpr double kLine = 16;     ///< line spacing
+  static constexpr double kLetter = 6.4;  ///< average width of a letter at 12 pixels
 
   PlotLayout(const Plot& plot, int width);
 
   [[nodiscard]] double y_of(double value) const;
   [[nodiscard]] double top_of_row(std::size_t row) const { return row_tops_[row]; }
-  /// Below a row's name.
+  /// The row's area below its name.
   [[nodiscard]] Extent lanes_of_row(std::size_t row) const;
 
-  double left, right, top = 0, bottom = 0;  ///< of the area that the axes enclose
-  double height = 0;                        ///< of all
+  double left, right, top = 0, bottom = 0;  ///< plot area
+  double height = 0;                        ///< total height
   std::vector<std::string> title, note;     ///< their lines
   std::vector<LegendEntry> legend;
   AxisScale x, y;

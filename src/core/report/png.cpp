@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// librsvg and cairo draw; they are looked for at run time, so that d5 neither needs nor carries
-// them.
+// Draws with librsvg and cairo, which are loaded at run time, so that d5 does not depend on them.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -17,7 +16,7 @@
 namespace d5 {
 namespace {
 
-// Of the C interfaces of both libraries, what is called.
+// The required part of both libraries' C interfaces.
 struct Rectangle {
   double x, y, width, height;
 };
@@ -41,10 +40,10 @@ class Library {
 
  private:
   const char* name_;
-  void* handle_;  // never closed: its types stay registered with the process
+  void* handle_;  // never closed: its GObject types stay registered
 };
 
-/// Pixels of a cairo surface, each a word with the colours in its lower bytes; none is transparent.
+/// Pixels of an opaque cairo surface: words with the colours in their lower bytes.
 Tensor rgb_of(const unsigned char* pixels, int stride, std::int64_t height, std::int64_t width) {
   Tensor image = Tensor::empty(DType::uint8, {height, width, 3});
   std::uint8_t* to = image.data<std::uint8_t>();

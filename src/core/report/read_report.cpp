@@ -7,7 +7,7 @@
 namespace d5 {
 namespace {
 
-/// Both kinds of file say their format first; a name within results cannot be taken for it.
+/// Both kinds of file begin with their format, so names within results cannot be mistaken for it.
 bool is_trace(const std::string& text) {
   const auto trace = text.find("\"d5 trace\""), results = text.find("\"d5 results\"");
   return trace < results;

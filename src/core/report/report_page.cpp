@@ -36,11 +36,11 @@ std::string commands(const Sources& sources) {
   for (const auto& m : measurements_of(sources)) {
     if (!m.command.empty() && seen.insert(m.command).second) lines += escaped(m.command) + "\n";
   }
-  return lines.empty() ? "" : "<h2>To measure it again</h2>\n<pre>" + lines + "</pre>\n";
+  return lines.empty() ? "" : "<h2>Commands to reproduce</h2>\n<pre>" + lines + "</pre>\n";
 }
 
-/// The legend that plots of a page share, without which they are left then: only what one adds
-/// stays in its own. Empty if fewer than two share it.
+/// Extracts the common legend of a page's plots; plots keep only additional entries. Empty if fewer
+/// than two plots share it.
 std::string take_legend(std::vector<Plot>& plots, const std::vector<std::string>& series) {
   std::vector<Plot*> sharing;
   std::set<std::size_t> shown;
@@ -127,7 +127,7 @@ std::string to_html(const Report& report) {
   const Sources& sources = report.sources;
   std::string page = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      // What a hostile file could smuggle in may load nothing.
+      // Blocks loading by any content that a hostile file may inject.
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
       "'unsafe-inline'; script-src 'unsafe-inline'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -19,7 +19,7 @@ std::string_view colour_of(Status status) {
   return colours.at(std::size_t(status));
 }
 
-/// The columns of all rows: subject and framework first, numbers last, conditions between them.
+/// The columns of all rows: subject and framework first, then conditions, numbers last.
 std::vector<std::string> names_in(const std::vector<Row>& rows) {
   std::vector<std::string> names;
   for (const auto& row : rows) {
@@ -45,7 +45,7 @@ bool is_whole_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Markdown's rows alone.
+/// Only the rows of a Markdown table.
 std::string without_header(const std::string& text) {
   return text.substr(text.find('\n', text.find('\n') + 1) + 1);
 }
@@ -91,7 +91,7 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
     }
     if (values.empty()) continue;
     const bool of_one = name == "subject" || name == "framework" || name == "device";
-    const bool of_few = 2 * count < rows.size();  // said of all, it would be wrong of most
+    const bool of_few = 2 * count < rows.size();  // would be wrong for most rows
     const bool needed =
         kind == ResultCell::Kind::number || (kind == ResultCell::Kind::found && of_few);
     const bool shown = needed || values.size() > 1 || varied_.contains(name) ||
@@ -121,7 +121,7 @@ void ResultBlocks::lay_out(const std::vector<Row>& rows, const std::vector<std::
   std::vector<std::vector<std::string>> cells;
   for (std::size_t i = 0; i < rows.size(); ++i) cells.push_back(place(rows[i], statuses[i]));
   for (const auto& subject : subjects_) {
-    // Of rows to come; their numbers have the widths that are usual.
+    // Placeholder for later rows, with numbers of typical width.
     Row row = {{"subject", printable_message(subject)},
                {"value", "12.34 Gflop/s"},
                {"95% interval", "[12.34, 12.34]"}};
@@ -130,7 +130,7 @@ void ResultBlocks::lay_out(const std::vector<Row>& rows, const std::vector<std::
     }
     cells.push_back(place(row, "mistrusted [1]"));
   }
-  // From the value to the status.
+  // Number of columns from the value to the status.
   const auto numbers = std::size_t(names_.end() - std::ranges::find(names_, "value"));
   layout_.emplace(columns(), cells, screen_.width, numbers + 1);
 }

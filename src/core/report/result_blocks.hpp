@@ -14,20 +14,19 @@
 
 namespace d5::detail {
 
-/// A table of results for people, whose rows come piece by piece.
+/// An incremental table of results for people, in blocks.
 ///
-/// What is equal in all rows of a block is said once above it. The first piece decides the columns;
-/// a later one that differs where they do not tell it begins a new block with one column more.
-/// Where subjects have several rows each, or have no room, a subject is a line above its rows.
+/// Values that all rows of a block share are printed once above it. The first piece determines the
+/// columns. A later piece that differs in another value begins a new block with an additional
+/// column. If subjects have several rows each, or no room, a subject is a line above its rows.
 class ResultBlocks {
  public:
-  /// `format` is table or markdown. `subjects` are those of all rows that may come; with several,
-  /// rows of others are expected after the first piece.
+  /// `format` is table or markdown. `subjects` are those of all expected rows.
   ResultBlocks(Format format, Screen screen, std::vector<std::string> subjects);
 
-  /// The text of these rows.
+  /// Adds rows, and returns their text.
   [[nodiscard]] std::string add(const std::vector<Measurement>& rows);
-  /// Why rows did not pass.
+  /// The reasons of rows that did not pass.
   [[nodiscard]] std::string end() const;
 
  private:
@@ -40,7 +39,7 @@ class ResultBlocks {
   [[nodiscard]] std::string head() const;
   [[nodiscard]] std::vector<TextTable::Column> columns() const;
   [[nodiscard]] std::vector<std::string> place(const Row& row, std::string status) const;
-  /// The line above the rows of a subject; empty where there is none.
+  /// The line above a subject's rows; empty if there is none.
   [[nodiscard]] std::string section(const std::string& subject);
   [[nodiscard]] std::string print(const std::vector<std::string>& cells, Status status) const;
 
@@ -48,13 +47,13 @@ class ResultBlocks {
   Screen screen_;
   std::vector<std::string> subjects_;
   ResultNotes notes_;
-  std::set<std::string> varied_;              ///< has differed in the rows so far
-  std::vector<std::string> names_;            ///< of the block's columns but the status
-  std::map<std::string, std::string> equal_;  ///< in all rows of the block
-  std::vector<std::string> said_;             ///< of `equal_`, above the block
-  std::optional<ColumnLayout> layout_;        ///< of the block, for a table
+  std::set<std::string> varied_;              ///< columns that differed in the rows so far
+  std::vector<std::string> names_;            ///< the block's columns, except the status
+  std::map<std::string, std::string> equal_;  ///< equal in all rows of the block
+  std::vector<std::string> said_;             ///< names of `equal_` printed above the block
+  std::optional<ColumnLayout> layout_;        ///< the block's layout, for a table
   bool in_sections_ = false;                  ///< a subject is a line above its rows
-  std::string section_;                       ///< the last one
+  std::string section_;                       ///< the last subject line
   bool begun_ = false;
 };
 

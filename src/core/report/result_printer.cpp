@@ -19,10 +19,10 @@ struct ResultPrinter::State {
   Format format;
   Screen screen;
   detail::ResultBlocks blocks;  ///< for people
-  Results results;              ///< all, for formats that need them; what is summed up, for others
+  Results results;              ///< all, if the format needs them; otherwise those in summaries
   bool csv_begun = false;
 
-  /// The first lines begin with the titles.
+  /// The first call also returns the titles.
   std::string csv(const std::vector<Measurement>& some) {
     const std::string text = to_csv({results.environment, some});
     return std::exchange(csv_begun, true) ? text.substr(text.find("\r\n") + 2) : text;
@@ -41,7 +41,7 @@ struct ResultPrinter::State {
     std::ranges::move(some, std::back_inserter(results.measurements));
   }
 
-  /// What the cases say together, for people.
+  /// The summary over cases, for people.
   [[nodiscard]] std::string summary() const {
     std::string text;
     const auto tables = summaries_of(results.measurements);

@@ -65,7 +65,7 @@ std::string results_table(const std::vector<Report::Source>& sources) {
     }
   }
   if (table.empty()) return "<p>Nothing was measured.</p>\n";
-  table.say_once(4 + conditions.size() + 1);  // all that stands before the value
+  table.say_once(4 + conditions.size() + 1);  // all columns before the value
   return table.html();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FLOP/s over FLOP a byte. Source: Williams, Waterman and Patterson, "Roofline: An Insightful
+// FLOP/s over FLOP per byte. Source: Williams, Waterman and Patterson, "Roofline: An Insightful
 // Visual Performance Model for Multicore Architectures" (2009).
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ struct Roof {
   double flop_rate, byte_rate;
 };
 
-/// The peaks of all machines that tell them.
+/// The known peaks of all machines.
 std::vector<Roof> peaks_of(const std::vector<Report::Source>& sources) {
   std::vector<Roof> roofs;
   const auto add = [&](const std::string& name, double flop_rate, double byte_rate) {
@@ -37,7 +37,7 @@ std::vector<Roof> peaks_of(const std::vector<Report::Source>& sources) {
   return roofs;
 }
 
-/// What bounds the points, from the lowest to the highest FLOP a byte.
+/// Range of the points in FLOP per byte.
 struct Extremes {
   double flop_rate = 0, byte_rate = 0, low = INFINITY, high = 0;
 };
@@ -54,7 +54,7 @@ void add_roof(Plot& plot, const Roof& roof, const Extremes& extremes) {
       {.shape = MarkShape::line, .series = plot.series.size() - 1, .points = std::move(points)});
 }
 
-/// A dot for each that has both rates.
+/// Adds a dot for each record with both rates.
 Extremes add_points(Plot& plot, const Figures& flop_rates, const Figures& byte_rates) {
   constexpr std::size_t kMostLabels = 8;
   Extremes extremes;

@@ -32,7 +32,7 @@ std::vector<RowWords> without(std::vector<RowWords> rows, const std::string& col
   return rows;
 }
 
-/// Counts go first, what they count tells more; the subject last.
+/// Order of dropping: counts first, because the counted items tell more; the subject last.
 std::vector<std::string> columns_to_drop(const std::vector<RowWords>& rows) {
   std::vector<std::string> numbers, others;
   for (const auto& words : rows) {
@@ -64,7 +64,8 @@ std::map<std::string, std::string> told_conditions(const Measurement& measuremen
 }
 
 std::vector<std::string> telling_conditions(const std::vector<Measurement>& measurements) {
-  std::map<std::string, std::map<std::string, std::set<std::string>>> values;  // of those alike
+  // Values of each condition, by subject, metric, framework and device.
+  std::map<std::string, std::map<std::string, std::set<std::string>>> values;
   for (const auto& m : measurements) {
     const std::string key =
         m.subject + '\n' + m.metric + '\n' + m.framework + '\n' + m.device + '\n';
@@ -93,7 +94,7 @@ std::string full_name(const RowWords& words) {
   std::string text;
   for (const auto& [column, word] : words) {
     if (!text.empty()) text += ", ";
-    // "forward" says it alone; a number does not.
+    // A text such as "forward" needs no name; a number does.
     text += column != kSubject && is_number(word) ? fmt::format("{} {}", column, word) : word;
   }
   return text;

@@ -9,30 +9,28 @@
 
 namespace d5::detail {
 
-/// A word of what names a record's row: its subject, or the value of a condition.
+/// A word of a row's name: the subject, or the value of a condition.
 struct RowWord {
   std::string column, text;
 };
 using RowWords = std::vector<RowWord>;
 
-/// Conditions that tell records apart which agree in all that a plot says elsewhere: subject,
-/// metric, framework and device.
+/// Conditions that distinguish records of the same subject, metric, framework and device.
 [[nodiscard]] std::vector<std::string> telling_conditions(
     const std::vector<Measurement>& measurements);
-/// Those by which a record may be told from another, not how its number came to be.
+/// The conditions that may distinguish records, without details of measurement.
 [[nodiscard]] std::map<std::string, std::string> told_conditions(const Measurement& measurement);
 
-/// Subject, which comes first, and the values of those conditions.
+/// The subject, followed by the values of those conditions.
 [[nodiscard]] RowWords row_words(const Measurement& measurement,
                                  const std::vector<std::string>& conditions);
 /// "lenet, backward, threads 2".
 [[nodiscard]] std::string full_name(const RowWords& words);
 
-/// Names of rows that stand in one plot: what differs among them, and no more than tells them
-/// apart.
+/// Names of a plot's rows: only the differences needed to distinguish them.
 struct RowNames {
   std::vector<std::string> names;
-  std::string shared;  ///< the subject of all, where no name says it
+  std::string shared;  ///< the common subject, if names omit it
 };
 [[nodiscard]] RowNames short_names(const std::vector<RowWords>& rows);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All samples of each record as a histogram, with the statistic and its interval below.
+// Histogram of each record's samples, with the statistic and its interval below.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Range range_of(const Figures& figures) {
   return range;
 }
 
-/// Bins of one width on the axis, whatever its scale; none is as fine as a single sample deserves.
+/// Bins of equal width on the axis, for any scale, wide enough to group several samples.
 class Bins {
  public:
   Bins(Range range, bool logarithmic) : logarithmic_(logarithmic) {
@@ -54,7 +54,7 @@ class Bins {
   double low_, width_;
 };
 
-/// From 30% above the lane's bottom upwards; the fullest bin fills what is above.
+/// Drawn from 30% above the lane's bottom; the highest bin reaches the top.
 PlotMark histogram(const Figure& figure, const RowPlaces::Place& place, const Bins& bins,
                    bool logarithmic) {
   std::map<int, int> counts;
@@ -85,7 +85,7 @@ Plot histograms(const Figures& figures, const std::string& name, const std::stri
   if (logarithmic) plot.x.scale = PlotAxis::Scale::logarithmic;
   const Bins bins(range, logarithmic);
   const RowPlaces places(plot, figures);
-  for (auto& row : plot.rows) row.lanes *= 2;  // room for two things in each
+  for (auto& row : plot.rows) row.lanes *= 2;  // one lane for the histogram, one for the interval
   for (const auto& figure : figures) {
     const auto place = places(figure);
     if (!place) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric over an identity that is a number: time over the batch, time over the memory limit.
+// Plots a metric over a numeric identity: time over the batch, time over the memory limit.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using MarkShape = PlotMark::Shape;
 
-/// The figures that differ in one condition alone, by its value.
+/// Figures that differ only in one condition, by its value.
 using Curve = std::map<double, const Figure*>;
 
 std::string with_series(const RowWords& words, const Figure& figure) {
@@ -27,8 +27,8 @@ std::string with_series(const RowWords& words, const Figure& figure) {
   return name;
 }
 
-/// By what they have in common, of those that have the condition. None if it is something else than
-/// a number anywhere, if no two figures differ in it alone, or if two agree in it too.
+/// Curves over the condition, by the figures' common values. Empty if any value is not a number, if
+/// no two figures differ only in it, or if two figures have the same value.
 std::map<std::string, Curve> curves_over(const std::string& condition, const Figures& figures,
                                          const std::function<std::string(const Figure&)>& name_of) {
   std::map<std::string, Curve> curves;
@@ -42,7 +42,7 @@ std::map<std::string, Curve> curves_over(const std::string& condition, const Fig
   return any ? curves : std::map<std::string, Curve>();
 }
 
-/// Lines of one subject each.
+/// One curve per subject.
 std::map<std::string, Curve> curves_of_subjects(const std::string& condition,
                                                 const Figures& figures) {
   return curves_over(condition, figures, [&](const Figure& figure) {
@@ -52,7 +52,7 @@ std::map<std::string, Curve> curves_of_subjects(const std::string& condition,
   });
 }
 
-/// The runs of digits in a text at odd places, and what stands between them.
+/// Splits a text into runs of digits, at odd indices, and the text between them.
 std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
@@ -63,8 +63,8 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-/// "Gemm *x512 512x512": the subject of a line, with a star for numbers in which its points differ.
-/// Nothing where the points' own number is none of these: it is not what the subjects differ in.
+/// The common subject of a curve, with a star for varying numbers: "Gemm *x512 512x512". Nothing if
+/// the condition's value is not among them, because then the subjects differ in something else.
 std::optional<std::string> subject_of_line(const Curve& line) {
   auto shared = parts_of(line.begin()->second->record->subject);
   for (const auto& [x, figure] : line) {
@@ -85,7 +85,7 @@ std::optional<std::string> subject_of_line(const Curve& line) {
   return fmt::format("{}", fmt::join(shared, ""));
 }
 
-/// Lines of subjects that differ in their numbers alone, as cases behind a `for` do.
+/// Curves of subjects that differ only in numbers, such as the cases of a sweep (`for`).
 std::map<std::string, Curve> curves_across_subjects(const std::string& condition,
                                                     const Figures& figures) {
   std::vector<const Measurement*> records;
@@ -114,7 +114,7 @@ std::map<std::string, Curve> curves_across_subjects(const std::string& condition
   return curves;
 }
 
-/// Takes the words from the names of curves with which all of them begin, and returns these.
+/// Removes the words with which the names of all curves begin, and returns them.
 std::string take_shared_words(std::vector<std::string>& names) {
   std::string shared;
   for (;;) {
@@ -130,7 +130,8 @@ std::string take_shared_words(std::vector<std::string>& names) {
   }
 }
 
-/// The same for what stands behind a last comma: "mpi, reference".
+/// Removes the part after the last comma if all names share it, and returns it: "reference" of
+/// "mpi, reference".
 std::string take_shared_end(std::vector<std::string>& names) {
   const std::size_t comma = names.front().rfind(", ");
   if (comma == std::string::npos || comma == 0) return "";
@@ -143,7 +144,7 @@ std::string take_shared_end(std::vector<std::string>& names) {
   return end.substr(2);
 }
 
-/// Sizes and times are told apart by factors.
+/// Logarithmic if the range spans a large factor, as for sizes and times.
 void choose_scale(PlotAxis& axis, double low, double high) {
   constexpr double kMostForLinear = 8;
   if (low > 0 && high > kMostForLinear * low) axis.scale = PlotAxis::Scale::logarithmic;

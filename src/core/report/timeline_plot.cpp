@@ -12,23 +12,23 @@ namespace d5 {
 namespace {
 
 using MarkShape = PlotMark::Shape;
-constexpr std::size_t kMostLanes = 8;  // of spans within spans
+constexpr std::size_t kMostLanes = 8;  // limit of nested spans
 constexpr double kNanosecond = 1e-9;
 
-/// The rows of a timeline: the lanes of each rank, and one more where spans overlap.
+/// The rows of a timeline: the lanes of each rank, and additional ones for overlapping spans.
 class Rows {
  public:
   explicit Rows(const Timeline& timeline) {
     for (const auto& lane : timeline.lanes) names_[{lane.rank, lane.number}] = lane.name;
   }
-  /// Which row, and which lane in it is free from `begin` on.
+  /// The row, and the lane in it that is free from the record's begin on.
   std::pair<std::size_t, std::size_t> place(const TraceRecord& record) {
     const bool overlapping = record.kind == TraceRecord::Kind::overlapping;
     const Key key{record.rank, record.lane, overlapping};
     const auto [row, is_new] = rows_.try_emplace(key, rows_.size());
     if (is_new) ends_.emplace_back();
     auto& ends = ends_[row->second];
-    // Spans come by their beginning, the longest first: what is still open is around this one.
+    // Spans are sorted by begin, the longest first, so open spans enclose this one.
     auto free =
         std::ranges::find_if(ends, [&](std::int64_t end) { return end <= record.begin_ns; });
     if (!overlapping) free = ends.erase(free, ends.end());
@@ -56,11 +56,11 @@ class Rows {
   using Key = std::tuple<int, int, bool>;
   std::map<std::pair<int, int>, std::string> names_;
   std::map<Key, std::size_t> rows_;
-  std::vector<std::vector<std::int64_t>> ends_;  // of the spans that are open, by row
+  std::vector<std::vector<std::int64_t>> ends_;  // ends of open spans, by row
   std::vector<std::size_t> lanes_;
 };
 
-/// A span, or several that are too close to be told apart.
+/// A span, or several that are too close to distinguish.
 struct Drawn {
   std::size_t row, lane, series;
   std::int64_t begin_ns, end_ns;
@@ -80,7 +80,7 @@ Plot timeline_plot(const Timeline& timeline) {
     end = any ? std::max(end, record.end_ns) : record.end_ns;
     any = true;
   }
-  constexpr std::int64_t kColumns = 1000;  // finer than that no page shows
+  constexpr std::int64_t kColumns = 1000;  // the finest resolution of a page
   const std::int64_t column = std::max<std::int64_t>((end - begin) / kColumns, 1);
 
   Rows rows(timeline);

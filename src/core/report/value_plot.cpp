@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistic of each record with its interval: bars, or dots where bars would deceive; ratios.
+// The statistic of each record with its interval, as bars, or as dots if bars would mislead;
+// ratios.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 using MarkShape = PlotMark::Shape;
 
-/// Bars begin at 0, which lengths over two decades and more cannot do and be seen.
+/// Bars begin at 0, so they are invisible for values over two decades or more.
 bool spans_decades(const Figures& figures) {
   constexpr double kMostForBars = 50;
   double least = 0, most = 0;
@@ -29,7 +30,7 @@ bool spans_decades(const Figures& figures) {
   return most > kMostForBars * least;
 }
 
-/// `mark` and its interval; the label stands behind what reaches further.
+/// Adds `mark` and its interval, with the label after the longer one.
 void add_value(Plot& plot, const Figure& figure, const RowPlaces::Place& place, PlotMark mark) {
   mark.series = figure.number;
   mark.tip = figure.tip;
@@ -86,7 +87,7 @@ Plot sorted_ratios(const std::string& name, const std::string& title, Figures fi
   return plot;
 }
 
-/// Of the ratios of several pairs.
+/// Adds the mean of several pairs' ratios.
 void add_mean(Plot& plot, const Figures& figures) {
   if (figures.size() < 2) return;
   std::vector<double> ratios;
@@ -105,7 +106,7 @@ Plot value_plot(const Figures& figures) {
   Plot plot{.name = first.metric,
             .title = title,
             .x = {.label = words_of(first.metric), .unit = first.unit}};
-  // Of parts a reader asks which make up the whole: small ones may vanish.
+  // For parts of a whole, small values may be invisible.
   const bool of_parts = !grouping_of(first).empty();
   if (!of_parts && spans_decades(figures)) {
     plot.x.scale = PlotAxis::Scale::logarithmic;
@@ -123,7 +124,7 @@ Plot ratio_plot(Figures figures) {
   const std::string metric = figures.front().record->metric;
   std::string title = title_of(metric);
   if (bases.size() == 1 && !bases.begin()->empty()) title += " to " + *bases.begin();
-  std::vector<std::string> series;  // of their own, where a framework has several bases
+  std::vector<std::string> series;  // separate series if a framework has several bases
   for (auto& figure : figures) {
     if (bases.size() < 2) break;
     if (!base_of(figure).empty()) figure.series += " / " + base_of(figure);
@@ -142,7 +143,7 @@ std::vector<Plot> pair_plots(const std::vector<ResultPair>& pairs) {
   std::vector<std::string> frameworks;
   for (const auto& pair : pairs) {
     const Measurement &a = pair.a, &b = pair.b;
-    // Rates and ratios tell the time once more; errors are no lengths to compare.
+    // Rates and ratios repeat the time; errors are not comparable as lengths.
     const bool told = a.quantity == Quantity::rate || a.quantity == Quantity::ratio ||
                       a.quantity == Quantity::error;
     if (told) continue;

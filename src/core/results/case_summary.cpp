@@ -15,12 +15,12 @@
 namespace d5 {
 namespace {
 
-/// What was measured interleaved: times over that of the base, which has 1.
+/// Interleaved times of a case, relative to the base.
 struct Case {
   std::string device, pass;
-  std::map<std::string, std::string> names;  ///< what tells it from others
+  std::map<std::string, std::string> names;  ///< identifies the case
   std::map<std::string, double> ratios;      ///< by framework
-  bool mistrusted = false;                   ///< one of them is
+  bool mistrusted = false;                   ///< any ratio is mistrusted
 };
 
 std::map<std::string, std::string> names_of(const Measurement& m) {
@@ -58,7 +58,7 @@ std::vector<Case> cases_in(const std::vector<Measurement>& measurements) {
 struct FrameworkRow {
   std::string framework, device, pass;
   std::vector<double> over_fastest = {}, shares = {};
-  std::size_t mistrusted = 0;  ///< cases
+  std::size_t mistrusted = 0;  ///< number of mistrusted cases
 
   [[nodiscard]] bool is_of(const std::string& its_framework, const std::string& its_device,
                            const std::string& its_pass) const {
@@ -92,7 +92,7 @@ void add_shares(std::vector<FrameworkRow>& rows, const std::vector<Measurement>&
   }
 }
 
-/// Passes in the order in which they come, in each the nearest to the fastest first.
+/// Sorts by pass, in order of appearance, then by distance from the fastest.
 void sort(std::vector<FrameworkRow>& rows) {
   std::vector<std::pair<std::string, std::string>> groups;
   const auto group = [&](const FrameworkRow& row) {

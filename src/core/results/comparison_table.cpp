@@ -37,7 +37,7 @@ std::vector<std::string> metric_names(const std::vector<ResultPair>& pairs) {
   return names;
 }
 
-/// A row for each metric of time that several pairs hold.
+/// Adds a row for each time metric of several pairs.
 void add_means(TextTable& table, const std::vector<ResultPair>& pairs,
                const std::vector<std::string>& names, std::size_t conditions) {
   std::vector<std::string> metrics;

@@ -26,7 +26,7 @@ Json plain_value(const Condition& condition) {
   return std::visit([](const auto& value) -> Json { return value; }, condition.value);
 }
 
-/// A number with a unit is an object; so is one that JSON has no word for, which is no text.
+/// A number with a unit is an object; so is NaN or infinity, which JSON cannot represent.
 Json value_json(const Condition& condition) {
   const Json value = plain_value(condition);
   const bool is_text = std::holds_alternative<std::string>(condition.value);
@@ -73,7 +73,8 @@ Json to_json(const Conditions& conditions) {
 Conditions conditions_in(const JsonReader& record) {
   const nlohmann::json* const field = record.field(kField);
   if (!field) return {};
-  if (!field->is_object()) record.fail(kField, "is no object", "an object of conditions by role");
+  if (!field->is_object())
+    record.fail(kField, "is not an object", "an object of conditions by role");
   Conditions conditions;
   for (const auto& [name, json] : field->items()) {
     const std::string place = fmt::format("{}.{}", kField, printable(name));

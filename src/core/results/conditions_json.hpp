@@ -10,15 +10,15 @@ namespace d5::detail {
 
 class JsonReader;
 
-/// `{"identity": {"batch": 32}, "finding": {"seconds": {"value": 0.25, "unit": "s"}}}`: what
-/// results files, the database and processes of one run exchange.
+/// `{"identity": {"batch": 32}, "finding": {"seconds": {"value": 0.25, "unit": "s"}}}`: the format
+/// in results files, the database and between processes of a run.
 [[nodiscard]] nlohmann::ordered_json to_json(const Conditions& conditions);
 
-/// The conditions in the field "conditions" of `record`; none where it is missing. Those of schemas
-/// 1 and 2, whose values are texts, get type and role of today. Throws: FormatError.
+/// The conditions in the field "conditions" of `record`; empty if missing. Values of schemas 1 and
+/// 2, which are texts, are converted to typed conditions with roles. Throws: FormatError.
 [[nodiscard]] Conditions conditions_in(const JsonReader& record);
 
-/// What `to_json(conditions).dump()` wrote. Throws: FormatError, which names `who`.
+/// The inverse of `to_json(conditions).dump()`. Throws: FormatError, with `who` in the message.
 [[nodiscard]] Conditions conditions_from_json(const std::string& text, const std::string& who);
 
 /// A condition of schema 2, whose values were texts without a role.

@@ -52,7 +52,7 @@ std::string first_line(const char* path, std::string otherwise) {
   return std::getline(file, line) && !line.empty() ? line : otherwise;
 }
 
-/// What follows `key` in the first line that begins with it.
+/// The text after `key` in the first line that begins with it.
 std::string value_in(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -68,7 +68,7 @@ std::string operating_system(const utsname& system) {
                      distribution.empty() ? "" : ", ", distribution);
 }
 
-/// Of the first processor; Linux writes "flags" on x86, "Features" on Arm.
+/// The first processor's flags; Linux writes "flags" on x86, "Features" on Arm.
 std::string processor_flags() {
   std::string flags = value_in("/proc/cpuinfo", "flags");
   if (flags.empty()) flags = value_in("/proc/cpuinfo", "Features");
@@ -76,7 +76,7 @@ std::string processor_flags() {
 }
 
 std::string virtualisation(const std::string& flags) {
-  // Linux lists "hypervisor" among the flags of a processor that a virtual machine shows.
+  // Linux lists the flag "hypervisor" in virtual machines.
   if ((flags + ' ').find(" hypervisor ") == std::string::npos) return "none";
   const std::string type = first_line("/sys/hypervisor/type", "");
   if (!type.empty()) return type;
@@ -142,7 +142,7 @@ std::map<std::string, std::string> libraries() {
   return result;
 }
 
-/// What makes numbers scatter, in words that say what to do about it.
+/// Sources of noise, with remedies.
 std::vector<std::string> warnings(const Environment& environment) {
   std::vector<std::string> result;
   double load = 0;
@@ -164,8 +164,8 @@ std::vector<std::string> warnings(const Environment& environment) {
   }
   if (environment.processor_limit > 0 &&
       environment.processor_limit < environment.hardware_threads) {
-    result.push_back(
-        fmt::format("a quota of {:.2g} processors stops longer runs", environment.processor_limit));
+    result.push_back(fmt::format("a quota of {:.2g} processors throttles longer runs",
+                                 environment.processor_limit));
   }
   if (environment.pinning.starts_with("none")) result.push_back("threads are not pinned to cores");
   const std::string unseen = detail::absence_of_waits(detail::read_scheduler().tells);
@@ -173,12 +173,12 @@ std::vector<std::string> warnings(const Environment& environment) {
   if (Trace::on()) result.push_back("a trace was recorded: times contain what that costs");
   if (environment.build_type == "Debug" || environment.build_type.empty() ||
       environment.flags.find("-fsanitize") != std::string::npos) {
-    result.push_back("d5 was not built for speed: use the release preset");
+    result.push_back("d5 is not an optimized build: use the release preset");
   }
   return result;
 }
 
-/// What stays as it is while a process runs, and takes a millisecond to look up.
+/// Constant properties, which take a millisecond to determine.
 struct Standing {
   utsname system{};
   std::string os, virtualisation;

@@ -18,7 +18,7 @@ bool is_cost(const Measurement& m) {
          m.quantity == Quantity::bytes || m.quantity == Quantity::count;
 }
 
-/// Rates follow from times, and ratios from two of them.
+/// Rates and ratios are derived from times, so they are not judged.
 bool is_judged(const ResultPair& pair) {
   const Measurement& m = pair.a;
   if (m.direction == Direction::neither || m.quantity == Quantity::ratio) return false;
@@ -29,19 +29,19 @@ std::string judged_name(const Measurement& m) {
   return fmt::format("{} {} {}", printable(m.subject), printable(m.framework), printable(m.metric));
 }
 
-/// `worse` is the interval of how many times B is as bad as A, from so many samples.
+/// `worse` is the interval of the factor by which B is worse than A, from this number of samples.
 void judge_interval(GateFinding& finding, const Interval& worse, double limit,
                     std::size_t samples) {
   if (!(worse.low <= worse.high)) {
     finding.answer = Answer::undecided;
     finding.reason = fmt::format(
-        "too few samples for an interval: {}; take 30 or more, or of a run that is timed once "
-        "judge "
-        "what it measured often ({})",
+        "too few samples for an interval: {}; take 30 or more, or for a run that is timed once, "
+        "judge a metric with many samples ({})",
         samples, option_word("only", "batch_time"));
   } else if (worse.low > limit) {
     finding.answer = Answer::broken;
-    finding.reason = fmt::format("surely above {}: [{:.3f}, {:.3f}]", limit, worse.low, worse.high);
+    finding.reason =
+        fmt::format("certainly above {}: [{:.3f}, {:.3f}]", limit, worse.low, worse.high);
   } else if (worse.high > limit) {
     finding.answer = Answer::undecided;
     finding.reason = fmt::format("{} lies within the interval [{:.3f}, {:.3f}]; take more samples",
@@ -65,7 +65,7 @@ GateFinding judge_pair(const ResultPair& pair, double limit) {
   return finding;
 }
 
-/// The gate's answer on a try; its record is marked with it.
+/// The gate's finding for a try; also marks the record.
 GateFinding judge_try(std::vector<Measurement>& records, double limit, double confidence) {
   const auto ratio = std::ranges::find(records, Quantity::ratio, &Measurement::quantity);
   if (ratio == records.end()) return {Answer::undecided, "A and B", "not both have a time"};
@@ -105,7 +105,7 @@ std::vector<GateFinding> judge(const ResultMatch& match, double limit) {
   }
   if (findings.empty()) {
     findings.push_back({Answer::undecided, "nothing was judged",
-                        "A and B share no time, nor another cost, and nothing with an interval"});
+                        "A and B have no common time or other cost, and nothing with an interval"});
   }
   return findings;
 }

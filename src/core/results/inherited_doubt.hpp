@@ -7,8 +7,8 @@
 
 namespace d5::detail {
 
-/// Mistrusts `result` where `part`, from whose samples it follows, is mistrusted, for the same
-/// reason, unless it has that; `who` stands before it ("rank 1").
+/// Mistrusts `result` if `part`, from which it is derived, is mistrusted, for the same reason
+/// (once), prefixed by `who` ("rank 1").
 void inherit_doubt(Measurement& result, const Measurement& part, const std::string& who = "");
 
 }  // namespace d5::detail

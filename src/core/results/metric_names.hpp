@@ -9,14 +9,13 @@
 
 namespace d5::detail {
 
-/// What the metric of a record is called among others: "latency", or "latency p99" where they have
-/// several statistics of it.
+/// Unambiguous names of metrics: "latency", or "latency p99" if there are several statistics of it.
 class MetricNames {
  public:
   void add(const Measurement& record) {
     if (!record.samples.empty()) statistics_[record.metric].insert(to_string(record.statistic));
   }
-  /// Of one that was added.
+  /// The name for an added record.
   [[nodiscard]] std::string of(const Measurement& record) const {
     const auto found = statistics_.find(record.metric);
     const bool several = found != statistics_.end() && found->second.size() > 1;

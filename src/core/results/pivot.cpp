@@ -27,7 +27,7 @@ namespace {
 
 using detail::ResultCell;
 
-/// Ratios of these mean something; those of errors, shares and losses do not.
+/// Whether ratios of the quantity are meaningful; those of errors, shares and losses are not.
 bool has_ratios(const Measurement& m) {
   constexpr std::array<Quantity, 5> kinds = {Quantity::time, Quantity::energy, Quantity::bytes,
                                              Quantity::rate, Quantity::count};
@@ -41,8 +41,7 @@ std::string value_of(const Measurement& m, const std::string& column) {
   return "";
 }
 
-/// What names a case besides its metric: all that tells records apart, but the key and what came
-/// out.
+/// The identity of a case besides its metric, without the key and findings.
 std::map<std::string, std::string> case_of(const Measurement& m, const std::string& key) {
   std::map<std::string, std::string> result;
   for (const auto& [column, text, kind] : detail::cells_of(m)) {
@@ -56,7 +55,7 @@ struct PivotCase {
   std::map<std::string, std::string> names;
   std::map<std::string, const Measurement*> by_value;
 
-  /// What has geometric means of its own.
+  /// A group with its own geometric mean.
   using Group = std::pair<std::string, std::string>;
   [[nodiscard]] Group group() const {
     const auto pass = names.find("pass");
@@ -64,7 +63,7 @@ struct PivotCase {
   }
 };
 
-/// A star where a number did not pass.
+/// The star of a number that did not pass.
 const char* star(bool doubtful) { return doubtful ? "*" : ""; }
 
 std::optional<double> ratio_of(const Measurement* m, const Measurement* base) {
@@ -74,7 +73,7 @@ std::optional<double> ratio_of(const Measurement* m, const Measurement* base) {
   return std::isfinite(ratio) && ratio > 0 ? std::optional(ratio) : std::nullopt;
 }
 
-/// Cases in the order in which they come, group by group.
+/// Cases in order of appearance, group by group.
 std::vector<PivotCase> pivot_cases(const std::vector<Measurement>& measurements,
                                    const std::string& key, std::vector<std::string>& values) {
   std::vector<PivotCase> cases;
@@ -97,7 +96,7 @@ std::vector<PivotCase> pivot_cases(const std::vector<Measurement>& measurements,
     place->by_value[value] = &m;
   }
   if (values.empty()) throw_unknown_name("column to pivot on", key, {known.begin(), known.end()});
-  // Metrics as they come, and within each its passes.
+  // Metrics in order of appearance, each with its passes.
   std::vector<std::string> metrics;
   std::vector<PivotCase::Group> groups;
   for (const auto& one : cases) {
@@ -111,7 +110,7 @@ std::vector<PivotCase> pivot_cases(const std::vector<Measurement>& measurements,
   return cases;
 }
 
-/// The columns that name cases: the subject, and those in which cases differ.
+/// The columns that identify cases: the subject, and those in which cases differ.
 std::vector<std::string> naming(const std::vector<PivotCase>& cases) {
   std::map<std::string, std::set<std::string>> seen;
   for (const auto& one : cases) {
@@ -124,10 +123,10 @@ std::vector<std::string> naming(const std::vector<PivotCase>& cases) {
   return columns;
 }
 
-/// Ratios of one column, until their mean is told.
+/// Collects the ratios of a column for their mean.
 struct RatioColumn {
   std::vector<double> ratios;
-  bool doubtful = false;  ///< one of them is
+  bool doubtful = false;  ///< any ratio is doubtful
 };
 
 /// "0.256 (3)": the geometric mean of three ratios.
@@ -180,7 +179,7 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
                       : name == "pass"  ? cases[i].group().second
                                         : "");
     }
-    means.emplace_back();  // of the base
+    means.emplace_back();  // for the base
     bool any = false;
     for (std::size_t v = 1; v < values.size(); ++v) {
       means.emplace_back();
@@ -197,7 +196,7 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
 std::string pivot_notes(const std::vector<Measurement>& measurements) {
   std::map<Status, detail::ResultNotes> notes;
   for (const auto& m : measurements) {
-    // A number that did not pass has a star, whatever it is.
+    // Every number that did not pass has a star.
     if (m.status != Status::passed && m.quantity != Quantity::ratio) {
       const bool has_number = !m.samples.empty() && !answers_wrongly(m);
       std::ignore = notes[has_number ? Status::mistrusted : m.status].status_of(m);

@@ -17,21 +17,21 @@ Estimate joint_ratio(std::span<const JudgedRatio> ratios) {
   return {ratios.front().ratio, ratios.front().interval, 0.95};
 }
 
-/// The times that one framework, or subject, took of the same base's.
+/// Ratios of a framework's or subject's times to the base's.
 struct Rival {
   std::string name, base;
   std::vector<JudgedRatio> ratios = {};
   [[nodiscard]] Estimate ratio() const { return joint_ratio(ratios); }
 };
 
-/// What is compared under the same circumstances.
+/// Rivals that are comparable: same pass, device and base.
 struct Contest {
   std::string pass, device;
   std::vector<Rival> rivals = {};
 };
 
-/// "torch", "torch:script", "onednn+reference", "auto": a base that is another subject in the same
-/// framework has that subject's name.
+/// "torch", "torch:script", "onednn+reference", "auto": otherwise the base is another subject in
+/// the same framework, and has that subject's name.
 bool is_framework(const std::string& base) {
   const std::string name = base.substr(0, base.find_first_of(":+"));
   return name == "auto" || name == "reference" ||
@@ -74,7 +74,7 @@ std::string sentence_of(const Contest& contest, bool several_devices) {
   return text;
 }
 
-/// Of one ratio, or a mean.
+/// The sentence for a single ratio, or a mean.
 std::string sentence_of(const std::string& first, const std::string& second,
                         const Estimate& ratio) {
   const Interval interval = ratio.interval;
@@ -92,7 +92,7 @@ std::string sentence_of(const std::string& first, const std::string& second,
                        alike ? "are equally fast within 5%" : "may be faster", ratio.value,
                        interval.low, interval.high);
   }
-  const bool is_faster = interval.high < 1;  // the second
+  const bool is_faster = interval.high < 1;  // the second is faster
   const double times_as_fast = is_faster ? 1 / ratio.value : ratio.value;
   const double low = is_faster ? 1 / interval.high : interval.low;
   const double high = is_faster ? 1 / interval.low : interval.high;

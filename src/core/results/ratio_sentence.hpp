@@ -11,7 +11,8 @@
 
 namespace d5::detail {
 
-/// What `ratios`, times of `second` over those of `first`, say, without the end of a sentence:
+/// A sentence about `ratios`, the times of `second` divided by those of `first`, without a full
+/// stop:
 ///
 ///     A is 1.27 [1.24, 1.31] times as fast as B
 ///
@@ -23,15 +24,15 @@ namespace d5::detail {
 ///
 ///     A is faster than B in 2 of 3 cases and slower in 0
 ///
-/// The faster of both comes first. A ratio without an interval decides nothing; fewer cases than
-/// `kFewestForMeanInterval` are counted. `noun`: what the ratios are of. Mistrusted ones are said
-/// to be so. Empty for no ratio.
+/// The faster one comes first. A ratio without an interval is undecided. Fewer cases than
+/// `kFewestForMeanInterval` are only counted. `noun` is the ratios' quantity. Mistrusted ratios are
+/// marked as such. Empty without ratios.
 [[nodiscard]] std::string ratio_sentence(const std::string& first, const std::string& second,
                                          std::span<const JudgedRatio> ratios,
                                          std::string_view noun = "cases");
 
-/// What the records "time_ratio", which were measured interleaved, say: a line each pass and
-/// device, about the fastest and its base. Empty where nothing was compared.
+/// Sentences about the interleaved records "time_ratio": one per pass and device, about the fastest
+/// and its base. Empty if nothing was compared.
 [[nodiscard]] std::vector<std::string> ratio_sentences(
     const std::vector<Measurement>& measurements);
 

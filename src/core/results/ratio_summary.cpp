@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kDash = "–";
 
-/// Cases that are summed up together.
+/// Cases that are summarised together.
 struct Group {
   Measurement record;
   std::vector<JudgedRatio> ratios;
@@ -122,7 +122,7 @@ TextTable summary_of_ratios(const std::vector<Measurement>& measurements) {
                    {"undecided", right},
                    {"mistrusted", right}});
   for (const auto& [record, all] : sum_up_ratios(measurements)) {
-    const std::string device = record.device == "cpu" ? "" : record.device;  // the usual one
+    const std::string device = record.device == "cpu" ? "" : record.device;  // omit the default
     std::vector<std::string> row = {record.framework, condition_of(record, "base"), device,
                                     condition_of(record, "pass"), fmt::format("{}", all.ratios)};
     row.push_back(fmt::format("{:.3f}", all.mean.value));

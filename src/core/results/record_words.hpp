@@ -6,8 +6,8 @@
 
 namespace d5::detail {
 
-// The words of results files for the enumerators of Quantity, Direction, OverRanks, Status and
-// Role, in their order.
+// Names of the enumerators of Quantity, Direction, OverRanks, Status and Role in results files, in
+// their order.
 inline constexpr std::array<std::string_view, 11> kQuantities = {
     "time",  "energy", "bytes",    "rate",  "count", "share",
     "ratio", "loss",   "accuracy", "error", "other"};

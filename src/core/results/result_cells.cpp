@@ -11,7 +11,7 @@ namespace {
 ResultCell condition_cell(const Measurement& m, const std::string& name,
                           const Condition& condition) {
   using enum ResultCell::Kind;
-  // A ratio says nothing without what it is over.
+  // A ratio is meaningless without its base.
   if (name == "base" && m.quantity == Quantity::ratio) return {name, condition.text(), number};
   return {name, condition.text(), condition.role == Role::finding ? found : tells};
 }
@@ -43,7 +43,7 @@ std::string starred_value(const Measurement* m) {
 
 std::vector<ResultCell> cells_of(const Measurement& m) {
   using enum ResultCell::Kind;
-  // One number that stands for itself says no more than its value.
+  // A single sample needs no statistic.
   const bool none = m.samples.empty() || m.statistic.of == Statistic::Of::single;
   const auto [value, interval] = numbers_of(m);
   std::vector<ResultCell> cells = {

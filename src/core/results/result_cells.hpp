@@ -8,13 +8,13 @@
 
 namespace d5::detail {
 
-/// One cell of a record's row in a table for people.
+/// A cell of a record's row in a table for people.
 struct ResultCell {
   enum class Kind {
-    tells,   ///< what the record is of, and how it was measured; said once where rows agree
-    found,   ///< what came out beside the number; said once where most rows have it and agree
-    from,    ///< which samples the number stands for; said once where rows agree
-    number,  ///< what came out
+    tells,   ///< case and settings; printed once if rows agree
+    found,   ///< secondary outcome; printed once if most rows have it and agree
+    from,    ///< samples behind the number; printed once if rows agree
+    number,  ///< the measured number
   };
   std::string column;
   std::string text;  ///< empty: none
@@ -25,7 +25,7 @@ struct ResultCell {
 /// samples. Units are scaled, numbers rounded to what the interval supports.
 [[nodiscard]] std::vector<ResultCell> cells_of(const Measurement& measurement);
 
-/// "1.25 ms", of the statistic, and its interval "[1.20, 1.31]"; empty where there is none.
+/// The statistic, "1.25 ms", and its interval, "[1.20, 1.31]"; empty if there is none.
 struct ResultNumbers {
   std::string value = {}, interval = {};
 };

@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// What a record says of `name`: its level, its framework or a condition.
+/// The record's value of `name`: its level, its framework or a condition.
 std::string word_of(const Measurement& m, const std::string& name) {
   if (name == "level") return m.level;
   if (name == "framework") return m.framework;
@@ -40,12 +40,12 @@ Names names_with(Role role, const Results& results) {
 struct Compared {
   /// Level, framework, and the identities of either file.
   Names identities;
-  /// The settings of both files: what one of them does not know tells no record from another.
+  /// The common settings of both files; a setting that one lacks does not distinguish records.
   Names settings;
   Names only_in_a, only_in_b;  ///< identities
 };
 
-/// What `names` has and `others` lacks.
+/// The set difference of `names` and `others`.
 Names without(const Names& names, const Names& others) {
   Names left;
   std::ranges::set_difference(names, others, std::inserter(left, left.end()));
@@ -79,7 +79,7 @@ std::optional<std::string> only_value(const Results& results, const std::string&
   return value;
 }
 
-/// Adds `name` where all records of `a` say one thing of it, and all of `b` another.
+/// Adds `name` if all records of `a` have one value of it, and all of `b` another.
 template <class Counts>
 void add_difference(std::vector<ResultDifference>& differences, const std::string& name,
                     const Results& a, const Results& b, const Counts& counts) {
@@ -100,7 +100,7 @@ std::vector<ResultDifference> differences_in(const Compared& names, const Result
   return result;
 }
 
-/// Records of one key are of the same case.
+/// Identifies a case: records of the same case have equal keys.
 class CaseKey {
  public:
   CaseKey(const Results& a, const Results& b) : names_(compared(a, b)) {
@@ -120,8 +120,8 @@ class CaseKey {
   }
 
  private:
-  /// Drops identities that this file alone knows and that follow from the others there, as the
-  /// names behind a case's `for` follow from its shapes.
+  /// Drops identities that only one file has and that are determined by its others, such as sweep
+  /// variables (`for`), which follow from the shapes.
   void drop_what_follows(const Names& only_here, const Results& results) {
     for (const std::string& name : only_here) {
       if (names_.identities.erase(name) == 0) continue;
@@ -138,18 +138,18 @@ class CaseKey {
   Compared names_;
 };
 
-/// Records of `b` by their case, each given out once before one is given out again.
+/// Records of `b` by case. Each is returned once before any is repeated.
 class Partners {
  public:
   Partners(const Results& a, const Results& b) : key_(a, b) {
     for (const auto& m : b.measurements) {
       auto& same = of_case_[key_.of(m)].records;
-      // Where some can be compared, the others are left out.
+      // If any is comparable, the others are dropped.
       if (!same.empty() && comparable(m) && !comparable(*same.front())) same.clear();
       if (same.empty() || comparable(m) == comparable(*same.front())) same.push_back(&m);
     }
   }
-  /// Null: there is none.
+  /// The next partner, or null.
   [[nodiscard]] const Measurement* next(const Measurement& m) {
     const auto place = of_case_.find(key_.of(m));
     if (place == of_case_.end()) return nullptr;
@@ -166,7 +166,7 @@ class Partners {
   std::map<std::string, Case> of_case_;
 };
 
-/// Nothing and nothing are the same.
+/// 0 / 0 is 1.
 double quotient(double b, double a) { return a == b ? 1 : b / a; }
 
 bool counted_once(const Measurement& m) {

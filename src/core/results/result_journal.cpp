@@ -30,22 +30,21 @@ constexpr const char* kFormat = "d5 journal";
 }
 
 FormatError not_a_journal(const std::string& path) {
-  return FormatError(
-      fmt::format("'{}' is no journal that d5 wrote; remove it, or choose another {}",
-                  printable(path), option_word("out")));
+  return FormatError(fmt::format("'{}' is not a journal of d5; remove it, or choose another {}",
+                                 printable(path), option_word("out")));
 }
 
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// A device or a pipe; it has no place beside it.
+/// True for a device or a pipe, beside which there can be no journal.
 bool is_no_file(const std::string& path) {
   std::error_code ignored;
   return fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
 }
 
-/// The lines that are whole.
+/// The complete lines.
 std::vector<Json> lines_in(const std::string& text, const std::string& path, std::int64_t& bytes) {
   std::vector<Json> lines;
   std::size_t begin = 0;
@@ -106,7 +105,7 @@ ResultJournal::~ResultJournal() {
   if (file_ >= 0) close();
 }
 
-/// An empty one is no record of anything.
+/// Removes an empty journal.
 void ResultJournal::close() const {
   struct stat status{};
   if (::fstat(file_, &status) == 0 && status.st_size == 0) ::unlink(journal_.c_str());
@@ -117,9 +116,8 @@ void ResultJournal::replace() const {
   std::int64_t bytes = 0;
   const auto lines = lines_in(read_file(journal_), journal_, bytes);
   if (lines.size() <= 1 || lines.back().contains("ended")) return;
-  throw ValueError(
-      fmt::format("'{}' holds {} pieces of a run that was killed; {} goes on from it, or remove it",
-                  printable(journal_), lines.size() - 1, option_word("resume")));
+  throw ValueError(fmt::format("'{}' has {} pieces of a killed run; {} resumes it, or remove it",
+                               printable(journal_), lines.size() - 1, option_word("resume")));
 }
 
 void ResultJournal::resume(const std::string& how) {
@@ -138,7 +136,7 @@ void ResultJournal::resume_results_file(const std::string& how) {
   const Results results = read_results(path_);
   if (!results.run) {
     throw ValueError(
-        fmt::format("'{0}' does not tell of which cases its records are, and {1} cannot go on from "
+        fmt::format("'{0}' does not list the cases of its records, and {1} cannot go on from "
                     "it; choose another {2}, or measure again without {1}",
                     printable(path_), option_word("resume"), option_word("out")));
   }
@@ -186,9 +184,9 @@ void ResultJournal::finish(Results results, End end) {
   try {
     write_results(results, path_);
   } catch (const IoError& error) {
-    if (file_ < 0 || size_ == 0) throw;  // nothing was kept before
-    throw IoError(fmt::format("{}; what was measured is in '{}', and {} goes on from it",
-                              error.what(), printable(journal_), option_word("resume")));
+    if (file_ < 0 || size_ == 0) throw;  // no earlier pieces to keep
+    throw IoError(fmt::format("{}; the measurements are in '{}', and {} resumes them", error.what(),
+                              printable(journal_), option_word("resume")));
   }
   if (file_ < 0) return;
   if (end == End::whole) {

@@ -10,10 +10,10 @@
 
 namespace d5::detail {
 
-// What results files have of each, for whoever writes it into other JSON. Bytes that are not UTF-8
-// are there still.
+// JSON members as in results files, for use in other JSON. Bytes that are not UTF-8 are not
+// replaced yet.
 [[nodiscard]] nlohmann::ordered_json environment_members(const Environment& environment);
-/// Of a record all that is one text, from its subject to its reason.
+/// All text members of a record, from its subject to its reason.
 [[nodiscard]] nlohmann::ordered_json record_members(const Measurement& record,
                                                     const std::string& statistic);
 [[nodiscard]] nlohmann::ordered_json artefact_list(const std::vector<Artefact>& artefacts);

@@ -26,7 +26,7 @@ std::string reason_key(std::string_view reason) {
   return key;
 }
 
-/// `mistrust` joins several reasons; what was thrown is one.
+/// `mistrust` joins several reasons; an exception is a single one.
 std::vector<std::string> reasons_of(const Measurement& m) {
   constexpr std::string_view kBetween = "; ";
   std::vector<std::string> reasons;
@@ -51,7 +51,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// A word that is a number, with what stands behind it: "15", "22%", "3,".
+/// A word that begins with a number: "15", "22%", "3,".
 struct NumberWord {
   double value;
   std::string number, rest;
@@ -67,8 +67,8 @@ std::optional<NumberWord> number_word(const std::string& word) {
   return NumberWord{value, std::string(word.data(), end), std::string(end, end_of_word)};
 }
 
-/// Texts that differ in numbers alone as one, "7 to 15 samples"; none where a number that differs
-/// is no word.
+/// Merges texts that differ only in numbers, "7 to 15 samples"; nothing if a differing number is
+/// within a word.
 std::optional<std::string> in_ranges(const std::vector<std::string>& texts) {
   std::vector<std::vector<std::string>> all;
   for (const auto& text : texts) all.push_back(words_of(text));

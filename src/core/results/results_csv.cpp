@@ -50,7 +50,7 @@ std::vector<std::string> row_of(const detail::WrittenRecord& written,
   return row;
 }
 
-/// A line each, below one of titles.
+/// One line per record, after a line of titles.
 template <class Records>
 std::string csv_lines(const Records& records, const Environment& environment) {
   TextTable table({"subject",        "level",   "framework",      "framework_version",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of Google Benchmark: every time that was measured, a sample a repetition, and the
-// aggregates that Google Benchmark itself would print.
+// Google Benchmark's JSON: every measured time, with each sample as a repetition, and the same
+// aggregates as Google Benchmark prints.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,7 +22,7 @@ bool is_written(const Measurement& m) {
   return m.quantity == Quantity::time && m.metric != "cpu_time" && !m.samples.empty();
 }
 
-/// What tells records of one file apart, joined as Google Benchmark joins arguments.
+/// The distinguishing values of a record, joined as Google Benchmark joins arguments.
 std::string name_of(const Measurement& m, const std::set<std::string>& varying) {
   std::string name = m.subject;
   if (!m.framework.empty()) name += "/" + m.framework;
@@ -38,7 +38,7 @@ int integer_condition(const Measurement& m, const std::string& name, int otherwi
   return int(condition_number(m, name).value_or(otherwise));
 }
 
-/// Samples of processor time of the same runs, where they were measured.
+/// The record of processor time of the same runs; null if it was not measured.
 const Measurement* processor_time_of(const Measurement& time, const std::vector<Measurement>& all) {
   for (const auto& m : all) {
     const bool same = m.metric == "cpu_time" && m.subject == time.subject &&
@@ -107,7 +107,7 @@ void add(Json& list, int family, const std::string& name, const Measurement& tim
     summarised(aggregate.name, aggregate.unit, aggregate.of(time.samples) * scale,
                aggregate.of(processor_time.samples) * scale);
   }
-  // The number that every other format prints, where it is none of these.
+  // The statistic of all other formats, if it is not one of these.
   const std::string statistic = to_string(time.statistic);
   const bool there = std::ranges::any_of(
       kAggregates, [&](const auto& aggregate) { return statistic == aggregate.name; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as JSON, written; results_reader.cpp reads them.
+// Writes results as JSON; results_reader.cpp reads them.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON has no word for what is not a finite number: d5 writes "NaN", "Infinity", "-Infinity".
+/// JSON cannot represent non-finite numbers: d5 writes "NaN", "Infinity", "-Infinity".
 Json number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
@@ -47,7 +47,7 @@ Json to_json(const detail::WrittenRecord& written) {
   return json;
 }
 
-/// A record each.
+/// One object per record.
 template <class Records>
 Json list_of(const Records& records) {
   Json list = Json::array();

@@ -41,7 +41,7 @@ Statistic statistic_of(const JsonReader& json) {
             "median, p and a percentage, mean, maximum, rate, share, last, best or single");
 }
 
-/// What schema 2 says of a number, and schema 1 did not.
+/// Fields of schema 2 that schema 1 lacks.
 void read_kind(const JsonReader& json, Measurement& m) {
   m.quantity = Quantity(json.choice("quantity", detail::kQuantities));
   m.statistic = statistic_of(json);

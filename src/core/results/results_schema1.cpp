@@ -12,7 +12,7 @@ struct Renamed {
 constexpr std::array<Renamed, 3> kMetrics = {
     {{"relative error", "error"}, {"flop rate", "flop_rate"}, {"sample rate", "sample_rate"}}};
 
-/// By the names and units that schema 1's metrics had.
+/// The quantity, from the names and units of schema 1's metrics.
 Quantity quantity_of(const Measurement& m) {
   if (m.unit == "s") return Quantity::time;
   if (m.unit == "J") return Quantity::energy;

@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// Gives a record of schema 1, just read, the words and the fields of schema 2.
+/// Converts a record of schema 1 to schema 2.
 void from_schema1(Measurement& measurement);
 
 }  // namespace d5::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of condition names: the roles that conditions of schemas 1 and 2 have today.
+// Roles of the conditions of schemas 1 and 2. The only list of condition names.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 63> kFindings = {
 constexpr std::array<std::string_view, 8> kAsides = {
     "absolute error", "bytes_sent",       "calls", "clock seconds taken off", "rank test p",
     "repetitions",    "share of the run", "warmup"};
-/// Numbers of bytes, in words.
+/// Numbers of bytes, stored as text.
 constexpr std::array<std::string_view, 3> kSizes = {"bytes", "memory limit", "size"};
 
 bool is_in(const auto& names, std::string_view name) {

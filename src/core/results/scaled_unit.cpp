@@ -26,12 +26,12 @@ int first_place(double value, int significant) {
 
 ScaledUnit scaled_unit(double value, const std::string& unit) {
   if (unit == "1" || unit.empty()) return {1, ""};
-  // Bytes are written B, also in "byte/s".
+  // Bytes are abbreviated to B, also in "byte/s".
   const std::string name = unit.starts_with("byte") ? "B" + unit.substr(4) : unit;
   if (!std::isfinite(value) || value == 0) return {1, name};
   constexpr std::array<std::string_view, 11> prefixes = {"f", "p", "n", "µ", "m", "",
                                                          "k", "M", "G", "T", "P"};
-  // Nobody says kiloseconds, and nothing divides a byte or an operation.
+  // Excludes kiloseconds, and fractions of a byte or an operation.
   const bool whole = name == "B" || name == "flop";
   const int most = name == "s" ? 0 : 5, least = whole ? 0 : -5;
   const int power = std::clamp(int(std::floor(first_place(value, 3) / 3.0)), least, most);

@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// A unit with its SI prefix, and what a value in it has to be divided by.
+/// A unit with SI prefix, and the divisor of values.
 struct ScaledUnit {
   double divisor = 1;
   std::string name;  ///< "ms", "GB/s"; empty for the unit "1"
@@ -16,11 +16,11 @@ struct ScaledUnit {
 
 /// `value` with `significant` digits: "1.25", "12.1", "1.30e-07".
 [[nodiscard]] std::string with_digits(double value, int significant);
-/// `value` cut at the place at which `reference` has its last of `significant` digits.
+/// `value` rounded to the place of the last of `significant` digits of `reference`.
 [[nodiscard]] std::string with_digits(double value, int significant, double reference);
 
-/// How many digits of `value` an uncertainty of `width` leaves: two digits of the uncertainty
-/// itself are kept, as is the custom; at most six; three where the uncertainty is not known.
+/// The number of digits of `value` that an uncertainty of `width` supports: two digits of the
+/// uncertainty are kept, as usual; at most six; three if the uncertainty is unknown.
 [[nodiscard]] int supported_digits(double value, double width);
 
 }  // namespace d5::detail

@@ -9,9 +9,9 @@
 
 namespace d5::detail {
 
-/// Identities in which the records that have them differ.
+/// The identities with different values in the records that have them.
 [[nodiscard]] std::set<std::string> varying_identities(std::span<const Measurement* const> records);
-/// The same of identities and settings.
+/// The identities and settings with different values in the records that have them.
 [[nodiscard]] std::set<std::string> varying_conditions(std::span<const Measurement* const> records);
 
 }  // namespace d5::detail

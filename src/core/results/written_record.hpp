@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-/// A record with the number that stands for it in files.
+/// A record with its statistic in files.
 struct WrittenRecord {
   Measurement record;
   std::string statistic;
@@ -18,12 +18,12 @@ struct WrittenRecord {
 [[nodiscard]] inline WrittenRecord written(const Measurement& record) {
   return {record, to_string(record.statistic), estimate(record)};
 }
-/// No reader takes it for a measurement: it follows from those that are there.
+/// Derived from other records, so readers do not treat it as a measurement.
 [[nodiscard]] inline WrittenRecord written(const SummedRatios& ratios) {
   return {ratios.record, "geometric_mean", ratios.summary.mean};
 }
 
-/// What stands behind the lines of the measurements.
+/// The lines after those of the measurements.
 [[nodiscard]] std::string summary_to_csv(const Results& results);
 [[nodiscard]] std::string summary_to_jsonl(const Results& results);
 

@@ -62,8 +62,8 @@ void Progress::begin_piece(std::int64_t steps, double most_seconds) {
       .begin = options_.clock(), .most_seconds = most_seconds, .before = done_, .steps = steps};
 }
 
-/// The steps that need not be waited for: those that are done, and of the present piece those that
-/// it will have left out.
+/// The steps that are done or will be skipped: the finished ones, and those that the present piece
+/// will omit because of its time limit.
 double Progress::covered(double now) const {
   const double share = std::min(1.0, (now - piece_.begin) / piece_.most_seconds);
   return std::max(double(done_), double(piece_.before) + share * double(piece_.steps));
@@ -82,7 +82,7 @@ void Progress::print(double now) {
   }
   if (!note_.empty()) line += ", " + printable(note_);
   if (terminal_) {
-    // A line as wide as the terminal may already move the cursor to the next one.
+    // A line as wide as the terminal may already wrap the cursor.
     const auto room = std::size_t(screen_of(fileno(options_.stream)).width - 1);
     line = kClearLine + std::string(detail::first_characters(line, room));
   } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of statistics, as they stand in files and tables.
+// Names of statistics in files and tables.
 #include <fmt/format.h>
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace d5 {
 namespace {
 
-/// In the order of `Statistic::Of`; quantiles but the median are "p" and a percentage.
+/// In the order of `Statistic::Of`. Quantiles other than the median are "p" and a percentage.
 constexpr std::array<std::string_view, 8> kNames = {"median", "mean", "maximum", "rate",
                                                     "share",  "last", "best",    "single"};
 

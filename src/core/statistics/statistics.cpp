@@ -33,7 +33,7 @@ std::vector<double> sorted(std::span<const double> samples) {
   return result;
 }
 
-/// Linear between order statistics, as NumPy's default.
+/// Interpolates linearly between order statistics, as NumPy's default.
 double quantile(const std::vector<double>& ordered, double q) {
   const double place = q * double(ordered.size() - 1);
   const auto below = std::size_t(place);
@@ -42,8 +42,8 @@ double quantile(const std::vector<double>& ordered, double q) {
   return weight == 0 || low == high ? low : low + weight * (high - low);
 }
 
-/// Order statistics, counted from 0, between which the quantile lies with at least the confidence
-/// asked; `low > high` where there are none.
+/// Order statistics, counted from 0, between which the quantile lies with at least the given
+/// confidence; `low > high` if there are none.
 struct Ranks {
   std::size_t low = 1, high = 0;
   double confidence = kNan;
@@ -51,7 +51,7 @@ struct Ranks {
 
 Ranks quantile_ranks(std::size_t n, double q, double confidence) {
   if (n == 0) return {};
-  // Of n samples a binomial number lies below the quantile: sample k (from 0) is above it with
+  // The number of samples below the quantile is binomial: sample k (from 0) is above it with
   // probability P(number <= k), below or at it with 1 - P(number <= k).
   const boost::math::binomial below(double(n), q);
   const double tail = (1 - confidence) / 2;
@@ -82,8 +82,8 @@ Ranks quantile_ranks(std::size_t n, double q, double confidence) {
   return {low, first, at_most(first) - at_most(low)};
 }
 
-/// Number of ways in which the ranks of `n` of `n + m` samples give Mann and Whitney's statistic u,
-/// for every u, by their recurrence on the largest sample.
+/// The number of rankings of `n` of `n + m` samples that yield Mann and Whitney's statistic u, for
+/// every u, by their recurrence on the largest sample.
 std::vector<double> rank_counts(std::size_t n, std::size_t m) {
   std::vector<std::vector<double>> previous(m + 1, {1.0}), current;
   for (std::size_t i = 1; i <= n; ++i) {
@@ -111,7 +111,7 @@ Estimate quantile_estimate(std::span<const double> samples, double q, double con
   return {value, {ordered[ranks.low], ordered[ranks.high]}, ranks.confidence};
 }
 
-/// Shares have an interval only where each sample is a yes or a no.
+/// Shares have an interval only if each sample is 0 or 1.
 Estimate share_estimate(std::span<const double> samples, double confidence) {
   const double n = double(samples.size());
   const double yes = std::accumulate(samples.begin(), samples.end(), 0.0);

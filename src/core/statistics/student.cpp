@@ -19,12 +19,12 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct Moments {
   double mean = 0;
-  double variance_of_mean = kUnknown;  ///< of two samples or more
+  double variance_of_mean = kUnknown;  ///< for two samples or more
 };
 
 Moments moments_of(std::span<const double> samples) {
   const double n = double(samples.size());
-  // From the first sample: equal ones have it for their mean, whatever their number.
+  // Relative to the first sample, so that the mean of equal samples is exact.
   const double first = samples.front();
   Moments result;
   for (const double sample : samples) result.mean += sample - first;

@@ -10,16 +10,16 @@
 namespace d5::detail {
 
 std::optional<TwoModes> two_modes(std::span<const double> samples) {
-  constexpr double kFewest = 0.2;          // share of the samples: fewer do not move the median
-  constexpr double kTail = 0.05;           // of the samples at either end: outliers
-  const double least_gap = std::log(1.2);  // what matters to a reader
+  constexpr double kFewest = 0.2;          // share of the samples; fewer do not move the median
+  constexpr double kTail = 0.05;           // share of the samples at either end that are outliers
+  const double least_gap = std::log(1.2);  // the smallest relevant gap
   std::vector<double> sorted(samples.begin(), samples.end());
   std::ranges::sort(sorted);
   if (sorted.empty() || !(sorted.front() > 0) || !std::isfinite(sorted.back())) return {};
   const std::size_t count = sorted.size();
   const auto fewest = std::max<std::size_t>(2, std::size_t(std::ceil(kFewest * double(count))));
   const auto tail = std::size_t(kTail * double(count));
-  std::size_t widest = 0;  // where the upper samples begin
+  std::size_t widest = 0;  // index of the first upper sample
   double gap = least_gap;
   for (std::size_t i = fewest; i + fewest <= count; ++i) {
     const double here = std::log(sorted[i] / sorted[i - 1]);
@@ -28,7 +28,7 @@ std::optional<TwoModes> two_modes(std::span<const double> samples) {
   if (widest == 0) return {};
   const double below = std::log(sorted[widest - 1] / sorted[tail]);
   const double above = std::log(sorted[count - 1 - tail] / sorted[widest]);
-  constexpr double kApart = 2;  // times the narrower mode
+  constexpr double kApart = 2;  // in widths of the narrower mode
   if (gap <= kApart * std::min(below, above)) return {};
   const std::span<const double> all(sorted);
   return TwoModes{.lower = summarise(all.first(widest)).median,

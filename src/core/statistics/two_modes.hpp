@@ -6,15 +6,15 @@
 
 namespace d5::detail {
 
-/// Samples of two ways in which one thing went.
+/// Two modes of a bimodal distribution of samples.
 struct TwoModes {
   double lower, upper;  ///< medians
-  double upper_share;   ///< of the samples
+  double upper_share;   ///< share of the samples in the upper mode
 };
 
-/// The two modes of positive `samples`; nothing where they have one. Between two modes is a gap of
-/// a fifth, twice as wide as one of them, with a fifth of the samples or more on each side. The
-/// same of times and of the rates that follow from them.
+/// The two modes of positive `samples`; nothing if they are unimodal. The gap between modes is at
+/// least a fifth, and twice as wide as one of them, with at least a fifth of the samples on each
+/// side. Invariant under the inversion from times to rates.
 [[nodiscard]] std::optional<TwoModes> two_modes(std::span<const double> samples);
 
 }  // namespace d5::detail

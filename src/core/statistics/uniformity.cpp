@@ -11,9 +11,9 @@
 namespace d5::detail {
 namespace {
 
-/// Of right draws one in 1.7 million is as many standard errors off.
+/// Standard errors; exceeded by one in 1.7 million correct tests.
 constexpr double kMostErrors = 5;
-/// A column is one of thousands: one in 500 million.
+/// One in 500 million, because there are thousands of columns.
 constexpr double kMostErrorsOfColumn = 6;
 /// In units of 1 / sqrt(n): 2 exp(-2 x^2), one in a million, for every n (Massart, "The Tight
 /// Constant in the Dvoretzky-Kiefer-Wolfowitz Inequality", 1990).
@@ -46,7 +46,7 @@ double Uniformity::distance() const {
   return largest;
 }
 
-/// In standard errors: a draw has variance 1/12.
+/// In standard errors; a draw has variance 1/12.
 double Uniformity::worst_column() const {
   const std::size_t rows = draws_.size() / columns_;
   double largest = 0;
@@ -58,7 +58,7 @@ double Uniformity::worst_column() const {
   return largest;
 }
 
-/// In standard errors: the product of two draws' distances from their mean has variance 1/144.
+/// In standard errors; the product of two draws' deviations from the mean has variance 1/144.
 double Uniformity::correlation(std::size_t lag) const {
   if (draws_.size() <= lag) return 0;
   double sum = 0;

@@ -10,8 +10,8 @@ namespace d5::detail {
 
 /// Tests whether numbers are independent draws from [0, 1).
 ///
-/// They come in rows of one length: a row is what one run drew, a column what one place drew in all
-/// runs. Whatever is drawn is tested by the place of each value in its distribution, which is
+/// A row holds the draws of one run, a column those of one element in all runs; rows have equal
+/// length. Draws from any distribution are tested by their cumulative probabilities, which are
 /// uniform (Rosenblatt, "Remarks on a Multivariate Transformation", 1952).
 ///
 ///     Uniformity draws;
@@ -23,11 +23,12 @@ class Uniformity {
   void add(std::span<const double> row);
 
   [[nodiscard]] std::size_t count() const { return draws_.size(); }
-  /// Kolmogorov's: the largest between the draws' distribution function and the right one.
+  /// Kolmogorov's distance: the largest difference between the draws' distribution function and the
+  /// uniform one.
   [[nodiscard]] double distance() const;
-  /// What is wrong with them, empty if nothing is: their mean, their variance, their distribution
-  /// (Kolmogorov and Smirnov), the mean of one column, or what neighbours in a row and in a column
-  /// have to do with each other. Of right draws one in 100,000 has a complaint.
+  /// The first failed test; empty if all pass: mean, variance, distribution (Kolmogorov-Smirnov),
+  /// the mean of a column, or the correlation of neighbours in a row or in a column. One in 100,000
+  /// correct sets of draws fails.
   [[nodiscard]] std::string complaint() const;
 
  private:

@@ -28,7 +28,7 @@ constexpr std::size_t kGap = 2;  // between two columns
 
 bool begins_character(char c) { return (std::uint8_t(c) & 0xc0) != 0x80; }
 
-/// Bytes of the first `count` characters.
+/// The number of bytes in the first `count` characters.
 std::size_t bytes_of_characters(std::string_view text, std::size_t count) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
@@ -39,8 +39,8 @@ std::size_t bytes_of_characters(std::string_view text, std::size_t count) {
 
 bool is_digit(char c) { return std::isdigit(std::uint8_t(c)) != 0; }
 
-/// Whether a line may end before the byte `at`, which is neither the first nor past the last.
-/// A dot or a dash before a digit is a number's: 0.5, 1e-06.
+/// Whether a line may end before the byte `at`, which is neither the first nor past the last. A dot
+/// or a dash before a digit belongs to a number: 0.5, 1e-06.
 bool may_cut(std::string_view text, std::size_t at) {
   const char before = text[at - 1];
   if (before == ' ') return true;
@@ -49,7 +49,7 @@ bool may_cut(std::string_view text, std::size_t at) {
   return std::string_view("/,;:_=").find(before) != std::string_view::npos;
 }
 
-/// Where a line of at most `end` bytes ends; 0: nowhere.
+/// The break position of a line of at most `end` bytes; 0: none.
 std::size_t last_cut(std::string_view text, std::size_t end) {
   while (end > 0 && !may_cut(text, end)) --end;
   return end;
@@ -59,7 +59,7 @@ std::string_view word_at(std::string_view text, std::size_t begin) {
   return text.substr(begin, text.find(' ', begin) - begin);
 }
 
-/// Characters of the longest word; a long one counts as the longest piece that no line ends in.
+/// Length of the longest word in characters; of long words, the longest unbreakable piece.
 std::size_t longest_word(std::string_view text) {
   constexpr std::size_t kLong = 24;
   std::size_t longest = 0;
@@ -80,7 +80,7 @@ std::size_t longest_word(std::string_view text) {
   return longest;
 }
 
-constexpr std::size_t kIndent = 2;  // of a row's second and later lines
+constexpr std::size_t kIndent = 2;  // indentation of a row's later lines
 
 }  // namespace
 
@@ -99,7 +99,7 @@ std::vector<std::string> lines_of(std::string_view text, std::size_t width) {
     std::size_t end = full;
     if (text[full] != ' ') {
       const std::size_t word =
-          text.rfind(' ', full - 1) + 1;  // where the last one begins; npos + 1 is 0
+          text.rfind(' ', full - 1) + 1;  // begin of the last word; npos + 1 is 0
       end = character_count(word_at(text, word)) <= width ? word : last_cut(text, full);
       if (end == 0) {
         end = full;
@@ -182,7 +182,7 @@ std::string ColumnLayout::row(const Row& cells) const {
   return text;
 }
 
-/// The columns from `begin` to `end`; nothing of a further line whose cells are empty.
+/// The columns from `begin` to `end`; omits later lines with only empty cells.
 std::string ColumnLayout::line(const Row& cells, std::size_t begin, std::size_t end) const {
   std::vector<std::vector<std::string>> parts;
   std::size_t height = 1;

@@ -18,7 +18,7 @@ std::string object_of(const std::vector<TextTable::Column>& columns, const Row& 
   return object.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-/// An object of a list: no text in it has an end of line of its own.
+/// An object of a list. Its texts contain no line ends.
 std::string list_item(const std::string& object) {
   std::string text = "\n  ";
   for (const char c : object) {
@@ -28,7 +28,7 @@ std::string list_item(const std::string& object) {
   return text;
 }
 
-/// A field of RFC 4180: quoted where it holds a comma, a quote or an end of line.
+/// A field of RFC 4180, quoted if it contains a comma, a quote or a line end.
 std::string csv_cell(const std::string& cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
   std::string quoted = "\"";
@@ -114,7 +114,7 @@ void TableWriter::flush() {
   if (!text.empty()) write_(text);
 }
 
-/// What stands before the first row.
+/// The text before the first row.
 std::string TableWriter::titles() const {
   if (format_ == Format::json) return "[";
   if (format_ == Format::jsonl) return {};
@@ -132,7 +132,7 @@ void TableWriter::lay_out(std::string& text) {
       }
     }
   }
-  rows_.push_back(widest_);  // of the rows before these, too
+  rows_.push_back(widest_);  // includes earlier rows
   const detail::ColumnLayout layout(columns_, rows_, options_.width);
   rows_.pop_back();
   if (!has_begun_) text += layout.header();

@@ -28,7 +28,7 @@ DeviceInfo cpu() {
   return result;
 }
 
-/// Loads the framework called `kind`, if there is one: it may bring the device.
+/// Loads the framework called `kind`, if there is one, because it may provide the device.
 void look_for(std::string_view kind) {
   for (const auto& info : frameworks()) {
     if (info.name == kind && !info.loaded) (void)framework(kind);
@@ -75,7 +75,7 @@ std::vector<DeviceInfo> devices() {
   if (!detail::device_table().memory(DeviceKind::cuda)) {
     result.push_back({.device = {DeviceKind::cuda, 0},
                       .present = false,
-                      .reason = "no plug-in brings it (D5_PLUGIN_PATH)"});
+                      .reason = "no plug-in provides it (D5_PLUGIN_PATH)"});
   }
   for (auto& info : detail::device_table().devices()) result.push_back(std::move(info));
   return result;

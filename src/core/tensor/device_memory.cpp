@@ -43,7 +43,7 @@ DeviceKind add_device(Framework& framework, std::string name, std::shared_ptr<De
 DeviceMemory& device_memory(Device device) {
   if (auto* memory = detail::device_table().memory(device.kind)) return *memory;
   throw Unsupported(
-      fmt::format("nothing here has memory on {}: a framework's plug-in brings it (D5_PLUGIN_PATH)",
+      fmt::format("nothing has memory on {}: a framework's plug-in provides it (D5_PLUGIN_PATH)",
                   to_string(device)));
 }
 

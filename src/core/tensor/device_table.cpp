@@ -9,7 +9,7 @@
 namespace d5::detail {
 namespace {
 
-constexpr int kFirstOwnKind = 1000;  // below are DLPack's
+constexpr int kFirstOwnKind = 1000;  // smaller numbers are DLPack's
 
 }  // namespace
 
@@ -20,7 +20,7 @@ DeviceKind DeviceTable::add(const std::string& framework, std::string name,
   int next = kFirstOwnKind;
   for (const auto& [other, entry] : entries_) {
     if (entry.name == name || (kind && other == *kind)) {
-      throw ValueError(fmt::format("device '{}' of framework '{}' is there already, from '{}'",
+      throw ValueError(fmt::format("device '{}' of framework '{}' exists already, from '{}'",
                                    printable(name), printable(framework), entry.framework));
     }
     next = std::max(next, int(other) + 1);

@@ -13,22 +13,22 @@
 
 namespace d5::detail {
 
-/// The kinds of devices that plug-ins brought.
+/// Kinds of devices of plug-ins.
 ///
-/// Thread safety: all functions. Entries stay: references into them may be kept.
+/// Thread safety: all functions. Entries are never removed: references stay valid.
 class DeviceTable {
  public:
   DeviceKind add(const std::string& framework, std::string name,
                  std::shared_ptr<DeviceMemory> memory, std::optional<DeviceKind> kind);
-  /// Null for a kind that nobody brought.
+  /// Null for an unknown kind.
   [[nodiscard]] DeviceMemory* memory(DeviceKind kind) const;
   [[nodiscard]] std::optional<DeviceKind> kind_of(std::string_view name) const;
-  /// Empty for a kind that nobody brought.
+  /// Empty for an unknown kind.
   [[nodiscard]] std::string name_of(DeviceKind kind) const;
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Those of every kind.
+  /// The devices of all kinds.
   [[nodiscard]] std::vector<DeviceInfo> devices() const;
-  /// The stream of copies that nobody gave one for; used under `copying`.
+  /// The default stream for copies; used under the lock `copying`.
   [[nodiscard]] Stream& copy_stream(Device device);
   std::mutex copying;
 

@@ -43,7 +43,7 @@ constexpr std::int32_t kCpu = 1, kCuda = 2, kCudaHost = 3;  // DLDeviceType
 
 constexpr D5DLPackVersion kVersion = {1, 1};
 
-/// Everything that the other library points into.
+/// Owns all data to which the other library has pointers.
 template <class Managed>
 struct Export {
   Managed managed;
@@ -63,12 +63,12 @@ Device device_of_code(D5DLDevice device) {
   if (device.device_type == kCpu || device.device_type == kCudaHost) return {};
   if (device.device_type == kCuda)
     return device_from_name(fmt::format("cuda:{}", device.device_id));
-  throw Unsupported(fmt::format("DLPack device type {} is not one that d5 knows; copy to the CPU",
-                                device.device_type));
+  throw Unsupported(
+      fmt::format("DLPack device type {} is unknown to d5; copy to the CPU", device.device_type));
 }
 
-/// Whether the strides are those of a dense row-major array. Those of dimensions in which nobody
-/// steps do not matter.
+/// Whether the strides are those of a dense row-major array. Strides of dimensions of size 1 do not
+/// matter.
 bool is_dense(const D5DLTensor& tensor, const Shape& shape) {
   if (!tensor.strides || shape.elements() == 0) return true;
   const auto dense = shape.strides();
@@ -150,7 +150,7 @@ D5DLManagedTensorVersioned* to_versioned_dlpack(const Tensor& tensor, std::uint6
 Tensor from_dlpack(D5DLManagedTensor* managed) { return take(managed); }
 
 Tensor from_dlpack(D5DLManagedTensorVersioned* managed) {
-  // Of another major version nothing but the version and the deleter is where it was.
+  // In another major version only the version and the deleter keep their positions.
   if (managed->version.major != kVersion.major) {
     throw Unsupported(fmt::format("DLPack tensor of version {}.{}, expected {}.x",
                                   managed->version.major, managed->version.minor, kVersion.major));

@@ -5,8 +5,7 @@
 
 namespace d5::detail {
 
-/// The same numbers, exactly, in memory of its own on the host. Throws: TypeError for what is none
-/// of `FloatTypes`.
+/// An exact float64 copy on the host. Throws: TypeError for types outside `FloatTypes`.
 [[nodiscard]] Tensor to_float64(const Tensor& tensor);
 
 }  // namespace d5::detail

@@ -62,12 +62,12 @@ class Reader {
     return result;
   }
 
-  /// Of values that are used where they lie.
+  /// The header for values that are used in place.
   [[nodiscard]] NpyHeader header_of_mapped() {
     NpyHeader result = header();
     if (!is_big_endian_) return result;
     throw Unsupported(fmt::format(
-        "'{}' is big-endian, and is used where it lies; write it as little-endian, with "
+        "'{}' is big-endian, and cannot be used in place; write it as little-endian, with "
         "array.astype(array.dtype.newbyteorder('<')), or put it into an .npz",
         printable(file_)));
   }
@@ -84,7 +84,7 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw FormatError(fmt::format("'{}' is no .npy file: {}", printable(file_), what));
+    throw FormatError(fmt::format("'{}' is not a .npy file: {}", printable(file_), what));
   }
 
   std::string_view take(std::size_t count) {
@@ -102,7 +102,7 @@ class Reader {
     return number;
   }
 
-  /// What stands behind 'name': in the header, a Python dictionary.
+  /// The text after 'name': in the header, a Python dictionary.
   [[nodiscard]] std::string_view rest_of(std::string_view name) const {
     const std::size_t key = header_.find(fmt::format("'{}'", name));
     const std::size_t colon = key == header_.npos ? key : header_.find(':', key);
@@ -145,7 +145,7 @@ class Reader {
   [[nodiscard]] Shape shape() const {
     std::string_view rest = rest_of("shape");
     const std::size_t end = rest.find(')');
-    if (rest[0] != '(' || end == rest.npos) refuse("its shape is no tuple");
+    if (rest[0] != '(' || end == rest.npos) refuse("its shape is not a tuple");
     rest = rest.substr(1, end - 1);
     Shape shape;
     while (true) {
@@ -153,7 +153,7 @@ class Reader {
       if (rest.empty()) return shape;
       std::int64_t size = 0;
       const auto [next, error] = std::from_chars(rest.data(), rest.data() + rest.size(), size);
-      if (error != std::errc() || size < 0) refuse("its shape holds something else than sizes");
+      if (error != std::errc() || size < 0) refuse("its shape contains something other than sizes");
       shape.push_back(size);
       rest.remove_prefix(std::size_t(next - rest.data()));
     }
@@ -162,7 +162,7 @@ class Reader {
   void check_size(const TensorDesc& desc) const {
     const Shape& shape = desc.shape;
     const std::size_t size = size_of(desc.dtype);
-    // Sizes are compared without a product, which may overflow.
+    // Compares sizes without a product, which may overflow.
     std::size_t left = bytes_.size() / size;
     bool is_whole = bytes_.size() % size == 0;
     const bool is_empty = std::ranges::find(shape, 0) != shape.end();
@@ -177,7 +177,7 @@ class Reader {
     }
   }
 
-  /// Of each number; a complex one is two.
+  /// Swaps the bytes of each number; a complex one counts as two.
   static void swap_bytes(Tensor& tensor) {
     const bool is_complex =
         tensor.dtype() == DType::complex64 || tensor.dtype() == DType::complex128;
@@ -188,7 +188,7 @@ class Reader {
     }
   }
 
-  /// `stored` has the dimensions of `shape` in reverse.
+  /// `stored` has the reversed dimensions of `shape`.
   static Tensor row_major(const Tensor& stored, const Shape& shape) {
     Tensor result = Tensor::empty(stored.dtype(), shape);
     const std::size_t size = size_of(stored.dtype());

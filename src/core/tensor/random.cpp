@@ -10,8 +10,8 @@
 namespace d5 {
 namespace {
 
-/// Philox 4x32-10 of `kLanes` positions that follow one another, side by side. Lanes are 64 bits
-/// wide, of which the lower half is used: compilers vectorise that product, the widening one not.
+/// Philox 4x32-10 of `kLanes` consecutive positions in parallel. Lanes are 64 bits wide, of which
+/// the lower half is used: compilers vectorise this product, but not a widening one.
 constexpr std::size_t kLanes = 16;
 
 void philox_lanes(std::uint64_t position, std::uint32_t stream, std::uint32_t substream,

@@ -16,7 +16,7 @@ bool Shape::is_static() const {
 std::int64_t Shape::elements() const { return elements(0, rank()); }
 
 std::int64_t Shape::elements(std::size_t begin, std::size_t end) const {
-  std::int64_t product = 1;  // of the sizes that are not 0: strides are made of them
+  std::int64_t product = 1;  // product of the sizes other than 0, which determine strides
   bool zero = false;
   for (std::size_t i = begin; i < end; ++i) {
     const std::int64_t size = dims_[i];
@@ -27,8 +27,7 @@ std::int64_t Shape::elements(std::size_t begin, std::size_t end) const {
       zero = true;
     } else if (__builtin_mul_overflow(product, size, &product)) {
       throw ShapeError(
-          fmt::format("shape {} is too large: its sizes, but for zeros, multiply to more than "
-                      "2^63 - 1",
+          fmt::format("shape {} is too large: the product of its nonzero sizes exceeds 2^63 - 1",
                       to_string(*this)));
     }
   }

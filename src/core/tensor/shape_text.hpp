@@ -13,7 +13,7 @@
 
 namespace d5::detail {
 
-/// The shape that "3x224x?" says, as `to_string` writes it; nothing for other text, and for "".
+/// Parses a shape as written by `to_string`, "3x224x?"; nothing for other text, and for "".
 [[nodiscard]] inline std::optional<Shape> shape_in(std::string_view text) {
   std::vector<std::int64_t> dims;
   for (std::size_t begin = 0; begin <= text.size();) {

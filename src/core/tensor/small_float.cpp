@@ -10,7 +10,7 @@ Float8E8M0::Float8E8M0(float value) {
     bits = 255;
     return;
   }
-  // Nearest power of two; ties go up, below the range to 2^-127.
+  // Rounds to the nearest power of two, ties up; numbers below the range become 2^-127.
   int exponent = -127;
   if (value > 0) {
     const float fraction = std::frexp(value, &exponent);  // in [0.5, 1)

@@ -57,7 +57,7 @@ std::string to_string(const TensorDesc& desc) {
 
 namespace {
 
-/// What `desc` would take if its sizes of 0 were 1.
+/// The size of `desc` if dimensions of 0 were 1.
 std::size_t bytes_beside_zeros(TensorDesc desc) {
   for (std::size_t d = 0; d < desc.shape.rank(); ++d) {
     desc.shape[d] = std::max<std::int64_t>(desc.shape[d], 1);
@@ -65,7 +65,7 @@ std::size_t bytes_beside_zeros(TensorDesc desc) {
   return desc.bytes();
 }
 
-/// Memory of a device that a plug-in brought.
+/// Allocates memory on a plug-in's device.
 std::shared_ptr<void> allocate_off_host(const TensorDesc& desc, std::size_t bytes) {
   if (desc.dtype == DType::string) {
     throw Unsupported(fmt::format("{}: strings are kept on the host", to_string(desc)));
@@ -81,7 +81,7 @@ Tensor Tensor::empty(const TensorDesc& desc) {
     throw MemoryError(fmt::format("{} takes {} bytes, above the memory budget of {}",
                                   to_string(desc), bytes, memory_budget()));
   }
-  // Loops over the sizes beside a 0 do nothing, but they must end.
+  // Loops over an empty tensor's other dimensions do nothing, but they must end.
   if (bytes == 0 && bytes_beside_zeros(desc) > memory_budget()) {
     throw MemoryError(
         fmt::format("{} is empty, but its other sizes make {} bytes, above the memory budget of {}",
@@ -142,8 +142,8 @@ std::size_t Tensor::bytes() const {
 
 void Tensor::throw_wrong_type(DType asked) const {
   if (desc_.device != Device{}) {
-    throw Unsupported(fmt::format(
-        "tensor is {}: the host cannot read it there; copy({{}}) brings it", to_string(desc_)));
+    throw Unsupported(fmt::format("tensor is {}: the host cannot read it there; use copy({{}})",
+                                  to_string(desc_)));
   }
   if (desc_.layout != Layout::row_major) {
     throw Unsupported(fmt::format(
@@ -228,7 +228,7 @@ void Tensor::copy_from(const Tensor& other) {
   if (other.dtype() != dtype()) throw TypeError(message());
   if (other.shape() != shape()) throw ShapeError(message());
   if (other.desc_.layout != Layout::row_major || desc_.layout != Layout::row_major) {
-    throw Unsupported(message() + ": the framework that arranged the elements has to reorder them");
+    throw Unsupported(message() + ": the framework that arranged the elements must reorder them");
   }
   if (device() == Device{} && other.device() == Device{}) {
     copy_elements_from(other.data_, std::size_t(other.elements_));

@@ -47,7 +47,7 @@ ValueDesc Value::desc() const {
       ValueDesc result;
       result.kind = ValueKind::map;
       result.tensor.dtype = map().keys.index() == 0 ? DType::int64 : DType::string;
-      // Of one value; all of them are a sequence.
+      // Type of a single value; all values form a sequence.
       if (map().values) {
         result.element = std::make_shared<const ValueDesc>(map().values->sequence().element);
       }

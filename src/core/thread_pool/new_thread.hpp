@@ -11,8 +11,8 @@
 
 namespace d5::detail {
 
-/// A thread (std::thread, std::jthread) that does `work`. Throws: Unsupported where the system
-/// makes no more. Whoever has some already must end them then: std::thread does not.
+/// Starts a thread (std::thread, std::jthread) for `work`. Throws: Unsupported if the system
+/// refuses another thread. The caller must then end its earlier threads: std::thread does not.
 template <class Thread, class Work>
 [[nodiscard]] Thread new_thread(const std::string& who, Work work) {
   try {

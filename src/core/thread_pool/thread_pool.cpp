@@ -16,7 +16,7 @@ namespace {
 thread_local bool is_inside = false;
 thread_local ThreadPool::Share share_of_thread;
 
-/// Returns the value of `word` once it is no longer `old`.
+/// Waits until `word` is not `old`, and returns its value.
 std::uint32_t changed(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
   const double end = now_seconds() + kSpinSeconds;
   for (;;) {
@@ -28,13 +28,13 @@ std::uint32_t changed(const std::atomic<std::uint32_t>& word, std::uint32_t old)
 
 ThreadPool* pool = nullptr;
 
-/// Shares that nobody has at present, by their number of threads.
+/// Unused pools of shares, by number of threads.
 struct FreePools {
   std::mutex mutex;
   std::multimap<int, ThreadPool*> pools;
 };
 FreePools* free_pools = nullptr;
-int forks = 0;  ///< between this process and the first
+int forks = 0;  ///< number of forks since the first process
 
 }  // namespace
 
@@ -43,7 +43,7 @@ ThreadPool& ThreadPool::instance() {
   std::call_once(made, [] {
     pool = new ThreadPool;
     free_pools = new FreePools;
-    // A forked process has the caller's thread alone.
+    // A forked process has only the caller's thread.
     pthread_atfork(nullptr, nullptr, [] {
       pool = new ThreadPool;
       free_pools = new FreePools;
@@ -57,7 +57,7 @@ ThreadPool& ThreadPool::of_thread() {
   ThreadPool& of_process = instance();
   auto& [count, own] = share_of_thread;
   if (!own) return of_process;
-  if (own->forks_ != forks) own = new ThreadPool(count);  // its threads stayed behind
+  if (own->forks_ != forks) own = new ThreadPool(count);  // its threads do not exist after a fork
   return *own;
 }
 
@@ -94,7 +94,7 @@ void ThreadPool::grow(std::size_t workers) {
 
 void ThreadPool::work(Worker& worker, std::int64_t piece) {
   is_inside = true;
-  share_of_thread = {share_, share_ ? this : nullptr};  // it cuts work as its caller does
+  share_of_thread = {share_, share_ ? this : nullptr};  // partitions work as its caller does
   for (std::uint32_t turn = 0;;) {
     turn = changed(worker.turn, turn);
     job_.run(job_.body, piece);

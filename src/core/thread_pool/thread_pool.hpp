@@ -9,16 +9,16 @@
 
 namespace d5::detail {
 
-/// A wait looks for a change this long, which is about what it costs to wake a thread, and then
-/// sleeps: it takes no more from other work, and at most doubles its own delay (Karlin et al.,
-/// "Empirical Studies of Competitive Spinning", SOSP 1991).
+/// Time for which a wait spins before it sleeps: about the cost of waking a thread, so that
+/// spinning at most doubles the delay (Karlin et al., "Empirical Studies of Competitive Spinning",
+/// SOSP 1991).
 inline constexpr double kSpinSeconds = 100e-6;
 
-/// The threads that compute. Piece i of a job runs on thread i, the caller is thread 0, so that
-/// what a piece touched is near it the next time, and threads can be bound one by one.
+/// A pool of computing threads. Piece i of a job runs on thread i, with the caller as thread 0, so
+/// that data stays in the thread's caches, and threads can be pinned individually.
 ///
-/// Thread safety: all functions. One job runs at a time: a caller that finds another one at work,
-/// or is inside one, computes all of its pieces by itself.
+/// Thread safety: all functions. One job runs at a time: a caller that finds another job running,
+/// or is inside one, computes all of its pieces itself.
 class ThreadPool {
  public:
   struct Job {
@@ -26,12 +26,12 @@ class ThreadPool {
     void (*run)(void* body, std::int64_t piece);
   };
 
-  /// Of the process. It is never destroyed: its threads may wait when the process ends.
+  /// The process's pool. Never destroyed, because its threads may wait when the process ends.
   static ThreadPool& instance();
-  /// What the calling thread computes with: its own share, or that of the process.
+  /// The calling thread's pool: its share, or the process's.
   static ThreadPool& of_thread();
-  /// One of so many threads that nobody uses, for who shall have it alone; it is kept for the next
-  /// when it is given back.
+  /// An unused pool with this number of threads, for exclusive use; kept for reuse when it is
+  /// returned.
   static ThreadPool* take(int count);
   static void give_back(ThreadPool* share);
   /// The calling thread's share: its number of threads, 0 for none.
@@ -41,26 +41,26 @@ class ThreadPool {
   };
   static Share& share();
 
-  /// Runs pieces [0, pieces). They must not throw. Allocates where there were never so many.
+  /// Runs pieces [0, pieces), which must not throw. Allocates only for a new maximum of pieces.
   void run(std::int64_t pieces, const Job& job);
 
-  /// Whether the calling thread is inside a job, also one that it computes by itself: what looks
-  /// at this cuts its work alike, whether others keep the threads busy or not.
+  /// Whether the calling thread is inside a job, including one that it computes alone. Code that
+  /// depends on this partitions its work in the same way whether the threads are busy or not.
   [[nodiscard]] static bool inside();
-  /// From now on the calling thread computes all pieces of its jobs by itself: it is beside the
-  /// work that the threads are for, and takes none of them.
+  /// Makes the calling thread compute all pieces of its jobs itself from now on, so that it takes
+  /// no threads from the main work.
   static void compute_alone();
 
  private:
   explicit ThreadPool(int share = 0);
   struct alignas(64) Worker {
-    std::atomic<std::uint32_t> turn = 0;  ///< counted up for each of its pieces
+    std::atomic<std::uint32_t> turn = 0;  ///< incremented for each of its pieces
   };
   void grow(std::size_t workers);
   void work(Worker& worker, std::int64_t piece);
 
-  const int share_;  ///< its number of threads where it is a share; 0: of the process
-  const int forks_;  ///< after which it was made: a forked process does not have its threads
+  const int share_;  ///< number of threads of a share; 0: the process's pool
+  const int forks_;  ///< number of forks at its construction: a forked process lacks its threads
   std::mutex busy_;
   Job job_{};
   std::atomic<std::uint32_t> unfinished_ = 0;

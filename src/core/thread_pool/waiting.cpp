@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How threads without work wait: d5's in thread_pool.hpp, those of OpenMP runtimes here.
+// Waiting of idle threads of OpenMP runtimes; thread_pool.hpp has that of d5's threads.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -13,11 +13,11 @@
 namespace d5 {
 namespace {
 
-/// GCC's runtime reckons with 100 turns in a microsecond; it spins 300,000 turns by itself.
+/// GCC's runtime assumes 100 spins per microsecond; its default is 300,000 spins.
 constexpr const char* kVariable = "GOMP_SPINCOUNT";
 constexpr const char* kTurns = "10000";
 
-/// Whether a runtime is in this process already: it has read its variables.
+/// Whether a runtime is loaded already, and has read its variables.
 bool runtime_is_loaded() {
   void* runtime = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (runtime) dlclose(runtime);
@@ -28,7 +28,7 @@ std::string decide() {
   for (const char* variable : {"OMP_WAIT_POLICY", kVariable}) {
     if (const char* chosen = std::getenv(variable)) return fmt::format("{}={}", variable, chosen);
   }
-  if (runtime_is_loaded()) return "as its runtime chose, which was loaded before d5";
+  if (runtime_is_loaded()) return "set by its runtime, which was loaded before d5";
   setenv(kVariable, kTurns, 0);
   return fmt::format("{}={}, set by d5", kVariable, kTurns);
 }

@@ -15,7 +15,7 @@ constexpr std::uint8_t kMostArguments = 16;
 constexpr std::string_view kCut = "...";
 static_assert(kLongestText + kCut.size() <= std::numeric_limits<std::uint8_t>::max());
 
-/// Before an argument's value.
+/// Type tag before an argument's value.
 constexpr char kInteger = 'i', kReal = 'r', kText = 't';
 
 /// Reads a body from its beginning.

@@ -9,11 +9,11 @@
 
 namespace d5::detail {
 
-/// A record on its way into a trace: its texts and arguments lie one behind the other, so that one
-/// whose memory has grown is written again without an allocation.
+/// A packed trace record. Its texts and arguments are contiguous, so that reusing its memory needs
+/// no allocation.
 ///
-/// A model may hold names of any length, but memory is bounded by the number of records alone:
-/// texts are cut after 200 bytes, arguments after 16.
+/// Texts are truncated to 200 bytes and arguments to 16, so that the number of records bounds the
+/// memory, for names of any length.
 struct PackedRecord {
   struct Head {
     std::int64_t begin_ns = 0, end_ns = 0;
@@ -24,7 +24,7 @@ struct PackedRecord {
     std::uint8_t arguments = 0;
   };
 
-  /// Begins a new one.
+  /// Begins a new record.
   void begin(std::string_view level, std::string_view name);
   void pack(const TraceRecord& record);
   void argument(std::string_view name, std::int64_t value);
@@ -34,7 +34,7 @@ struct PackedRecord {
 
   Head head;
   std::string body = {};
-  PackedRecord* next = nullptr;  ///< of `SpareRecords`
+  PackedRecord* next = nullptr;  ///< list of `SpareRecords`
 
  private:
   void put(std::string_view text);
@@ -43,7 +43,7 @@ struct PackedRecord {
   [[nodiscard]] bool put_argument_name(std::string_view name);
 };
 
-/// `body` is of a record with this head.
+/// `body` belongs to a record with this head.
 [[nodiscard]] TraceRecord unpacked(const PackedRecord::Head& head, const char* body);
 
 }  // namespace d5::detail

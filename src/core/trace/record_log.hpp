@@ -10,8 +10,8 @@
 
 namespace d5::detail {
 
-/// Records in the order of adding, in blocks of bytes. The oldest may be dropped; blocks that are
-/// empty again are used again.
+/// Records in the order of adding, in blocks of bytes. The oldest may be dropped; empty blocks are
+/// reused.
 class RecordLog {
  public:
   void add(const PackedRecord& record);
@@ -22,17 +22,17 @@ class RecordLog {
 
  private:
   static constexpr std::size_t kBlockBytes = std::size_t{64}
-                                             << 10;  ///< the longest record's: 7 KiB
+                                             << 10;  ///< more than the longest record, 7 KiB
   static constexpr std::size_t kMostSpare = 512;
   struct Block {
-    Block() {}  // leaves `bytes` as they are
+    Block() {}  // leaves `bytes` uninitialised
     std::size_t used = 0;
     std::array<char, kBlockBytes> bytes;
   };
   void spare_first();
 
   std::list<Block> blocks_, spare_;
-  std::size_t first_ = 0;  ///< where the oldest record begins in the first block
+  std::size_t first_ = 0;  ///< offset of the oldest record in the first block
   std::size_t size_ = 0;
 };
 

@@ -6,10 +6,10 @@
 
 namespace d5::detail {
 
-/// What a trace knows of a thread, for who runs several strands of work on one.
+/// A thread's state in a trace, for code that runs several strands of work on one thread.
 struct ThreadTrace {
-  std::vector<std::uint64_t> open_spans;  ///< the innermost last
-  int lane = -1;                          ///< below 0: the thread's own
+  std::vector<std::uint64_t> open_spans;  ///< outermost first
+  int lane = -1;                          ///< negative: the thread's own
 };
 [[nodiscard]] ThreadTrace& trace_of_thread();
 

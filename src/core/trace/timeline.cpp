@@ -31,7 +31,7 @@ void Timeline::merge(Timeline other, const ClockOffset& clock) {
     for (const auto& mine : ranks) {
       if (mine.rank != theirs.rank) continue;
       throw ValueError(
-          fmt::format("timeline: both hold rank {}; start the trace of one of them as another rank",
+          fmt::format("timeline: both have rank {}; start the trace of one of them as another rank",
                       mine.rank));
     }
     if (theirs.clock.drift == 0) theirs.clock.since_ns = clock.since_ns;

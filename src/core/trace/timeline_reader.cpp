@@ -30,7 +30,7 @@ class Reader {
   explicit Reader(const std::string& file) : who_(fmt::format("trace '{}'", printable(file))) {}
 
   Timeline read(const std::string& text) {
-    std::string key;  // of the file's object
+    std::string key;  // key in the file's top-level object
     const auto each = [&](int depth, TraceJson::parse_event_t event, TraceJson& json) {
       if (depth == 1 && event == TraceJson::parse_event_t::key) key = json.get<std::string>();
       const bool whole = event == TraceJson::parse_event_t::object_end;
@@ -44,7 +44,7 @@ class Reader {
     try {
       add_metadata(TraceJson::parse(text, each));
     } catch (const TraceJson::parse_error& error) {
-      throw FormatError(fmt::format("{}: no JSON at byte {}; the file is cut short or damaged",
+      throw FormatError(fmt::format("{}: invalid JSON at byte {}; the file is truncated or damaged",
                                     who_, error.byte));
     } catch (const TraceJson::out_of_range&) {
       throw FormatError(fmt::format("{}: a number is too large for any type", who_));
@@ -92,7 +92,7 @@ class Reader {
     return static_cast<int>(value);
   }
   std::int64_t nanoseconds(const TraceJson& object, const char* name) const {
-    constexpr double kMost = 9e15;  // in whole nanoseconds they are exact in a double
+    constexpr double kMost = 9e15;  // integers of nanoseconds up to here are exact in a double
     const double ns = 1e3 * field(object, name, is_number, "a number").get<double>();
     if (std::abs(ns) > kMost) fail(fmt::format("has a '{}' beyond 104 days", name));
     return std::llround(ns);
@@ -102,7 +102,7 @@ class Reader {
     place_ = "the file";
     const TraceJson& json = field(file, "otherData", is_object, "an object");
     place_ = "otherData";
-    if (text(json, "format") != "d5 trace") fail("is no trace that d5 wrote");
+    if (text(json, "format") != "d5 trace") fail("is not a trace of d5");
     if (const int schema = number(json, "schema"); schema != Timeline::kSchema) {
       fail(fmt::format("has schema {}, but this d5 reads schema {}; use the d5 that wrote it",
                        schema, Timeline::kSchema));
@@ -137,7 +137,7 @@ class Reader {
       open_[{record.rank, record.id}] = timeline_.records.size() - 1;
     } else if (phase == "e") {
       end(json);
-    }  // Others say nothing that a timeline holds.
+    }  // A timeline has no place for other events.
   }
 
   void add_lane(const TraceJson& json) {
@@ -182,7 +182,7 @@ class Reader {
   std::string who_, place_;
   std::size_t events_ = 0;
   std::int64_t origin_ns_ = 0;
-  std::map<std::pair<int, std::uint64_t>, std::size_t> open_;  // by rank and id: its record
+  std::map<std::pair<int, std::uint64_t>, std::size_t> open_;  // record index by rank and id
   Timeline timeline_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timeline in Chrome's trace event format, which Perfetto and chrome://tracing read.
+// Writes a timeline in Chrome's trace event format, for Perfetto and chrome://tracing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// The format counts in microseconds; to the nanosecond.
+/// The format's unit is microseconds; written with nanosecond resolution.
 std::string microseconds(std::int64_t ns) {
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns) / 1000, std::abs(ns) % 1000);
 }
@@ -63,15 +63,15 @@ Json metadata(const Timeline& timeline, std::int64_t origin_ns) {
   return all;
 }
 
-/// One event a line, without a document tree of all of them: there may be many.
+/// Writes one event per line, without a document tree, because there may be many.
 class Writer {
  public:
   explicit Writer(const Timeline& timeline)
       : origin_ns_(timeline.records.empty() ? 0 : timeline.records.front().begin_ns) {
     text_ = fmt::format("{{\"otherData\": {},\n\"displayTimeUnit\": \"ns\", \"traceEvents\": [",
                         dumped(metadata(timeline, origin_ns_)));
-    // Each rank's lanes follow its name: Perfetto used to name the latest thread of a number, of
-    // whichever process.
+    // Each rank's lanes follow its name: Perfetto used to apply a thread's name to the latest
+    // thread with its number, in any process.
     for (const auto& [rank, host, dropped, clock] : timeline.ranks) {
       const std::string where = host.empty() ? "" : " on " + host;
       add_name("process_name", rank, 0, fmt::format("rank {}{}", rank, where));

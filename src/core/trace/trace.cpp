@@ -30,9 +30,10 @@ struct State {
   detail::RecordLog records;
   std::uint64_t dropped = 0;
   std::vector<std::string> lanes;
-  std::vector<int> free_lanes;  // of threads that have ended
+  std::vector<int> free_lanes;  // lanes of ended threads
   std::vector<std::function<void()>> at_stop;
-  std::set<std::string, std::less<>> only_levels;  ///< of all traces: who compares may be late
+  /// Of all traces, because a concurrent comparison may use an earlier one.
+  std::set<std::string, std::less<>> only_levels;
 };
 /// Never destroyed: threads may end after the program's static objects.
 State& state() {
@@ -44,7 +45,7 @@ std::atomic<std::uint64_t> last_id = 0;
 std::atomic<const std::string*> only_level = nullptr;
 thread_local detail::ThreadTrace thread_trace;
 
-/// Records of this thread that are in no trace and no span now; those to come use their memory.
+/// Unused records of this thread, whose memory later records reuse.
 class SpareRecords {
  public:
   SpareRecords() = default;
@@ -60,7 +61,7 @@ class SpareRecords {
     return std::exchange(first_, first_->next);
   }
   void give(PackedRecord* record) {
-    if (count_ == kMost) {  // another thread begins what this one ends
+    if (count_ == kMost) {  // spans may end on another thread than they begin on
       delete record;
       return;
     }
@@ -80,7 +81,7 @@ int new_lane(const std::string& name) {
   return static_cast<int>(state().lanes.size()) - 1;
 }
 
-/// A thread's lane, which the next thread inherits: as many lanes as threads at one time.
+/// A thread's lane. A later thread reuses it, so there are as many lanes as concurrent threads.
 class ThreadLane {
  public:
   ThreadLane() {
@@ -109,7 +110,8 @@ int lane_of_this_thread() {
   return mine.number;
 }
 
-/// Into the trace, unless it has ended or takes another level; and then the thread's next has it.
+/// Adds the record to the trace, unless that has ended or takes another level; its memory is then
+/// reused.
 void keep(PackedRecord* record) {
   if (Trace::on() || Trace::takes(record->level())) {
     PackedRecord::Head& head = record->head;
@@ -127,7 +129,7 @@ void keep(PackedRecord* record) {
 }
 
 void close(std::uint64_t id) {
-  // What an exception left open above it closes too.
+  // Also closes inner spans that an exception left open.
   auto& open_spans = thread_trace.open_spans;
   const auto place = std::ranges::find(open_spans, id);
   open_spans.erase(place, open_spans.end());

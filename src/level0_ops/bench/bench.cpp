@@ -28,7 +28,7 @@ bool same(const Value& a, const Value& b) {
   return compare_values(a, b, {.relative = 0, .absolute = 0}).equal;
 }
 
-/// The outputs of floats that have elements, on the host.
+/// The nonempty floating-point outputs, on the host.
 std::vector<Value> real_results(const OperatorCase& one, const OperatorRegistry& registry,
                                 Device device) {
   OperatorRunner runner(registry, one.node, one.inputs, Mode::inference, Guard::off, device);
@@ -47,11 +47,11 @@ bool is_zero(const Value& result) {
   return same(result, Value(Tensor::zeros(result.tensor().desc())));
 }
 
-/// Why a time of `one` in `framework` may be one of nothing done: its real outputs are zeros alone,
-/// or the same for another draw of the inputs. Runs forward twice.
+/// The reason why a time of `one` in `framework` may measure no work: its real outputs are all
+/// zeros, or equal for two draws of the inputs. Runs forward twice.
 ///
-/// Empty where neither holds, and where nothing can be told: no input that has a gradient is drawn
-/// (`Shape` looks at no values, `Relu {-1}` at given ones), there are no real outputs, or the
+/// Empty if neither holds, or if the check does not apply: no differentiable input is drawn
+/// (`Shape` reads no values, `Relu {-1}` has given ones), there are no real outputs, or the
 /// operator cannot run.
 std::string idle_result(const OperatorCase& one, const std::string& framework, Device device) {
   try {
@@ -64,13 +64,13 @@ std::string idle_result(const OperatorCase& one, const std::string& framework, D
     if (!drawn) return "";
     const auto results = real_results(one, registry, device);
     if (results.empty()) return "";
-    if (std::ranges::all_of(results, is_zero)) return "the result is zeros alone";
+    if (std::ranges::all_of(results, is_zero)) return "the result is all zeros";
     if (std::ranges::equal(results, real_results(other, registry, device), same)) {
       return "the result is the same for other inputs";
     }
   } catch (const Interrupted&) {
     throw;
-  } catch (...) {  // the record of its time says why
+  } catch (...) {  // the record of its time has the reason
   }
   return "";
 }
@@ -98,7 +98,8 @@ std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions&
   return measure_side_by_side(subjects, options.metrics, options.measuring);
 }
 
-/// The same for all records of a pass: what was measured interleaved is so again.
+/// Sets the same command for all records of a pass, so that it reproduces the interleaved
+/// measurement.
 void set_commands(std::vector<Measurement>& results, const OperatorCase& one,
                   const BenchOptions& options, Passes pass) {
   CommandLine line("op bench");
@@ -111,7 +112,7 @@ void set_commands(std::vector<Measurement>& results, const OperatorCase& one,
   for (auto& result : results) result.command = line.text();
 }
 
-/// Whether there is such a pass to measure. What cannot tell is measured: that says why.
+/// Whether the pass exists. True if unknown: its measurement will report the reason.
 bool has_pass(const OperatorCase& one, const std::vector<std::string>& names, Passes pass) {
   if (pass == Passes::forward) return true;
   try {
@@ -124,7 +125,7 @@ bool has_pass(const OperatorCase& one, const std::vector<std::string>& names, Pa
   }
 }
 
-/// Marks what was timed of each framework whose results are none.
+/// Marks the times of each framework with idle results.
 void judge_results(const OperatorCase& one, const BenchOptions& options,
                    std::vector<Measurement>& records) {
   for (const auto& name : options.frameworks) {
@@ -139,7 +140,7 @@ void judge_results(const OperatorCase& one, const BenchOptions& options,
   }
 }
 
-/// How far each framework's answer is from the reference's.
+/// Adds the error of each framework's answer against the reference's.
 void check(const OperatorCase& one, const BenchOptions& options,
            std::vector<Measurement>& results) {
   for (const auto& framework : options.frameworks) {
@@ -148,9 +149,9 @@ void check(const OperatorCase& one, const BenchOptions& options,
                                     {.device = options.device,
                                      .interrupt = options.measuring.interrupt,
                                      .errors = options.errors})) {
-      if (error.status == Status::unsupported) continue;  // its time says so already
+      if (error.status == Status::unsupported) continue;  // its time's record says so already
       error.conditions["pass"] = identity("forward");
-      error.conditions.erase("test");  // the pass says it
+      error.conditions.erase("test");  // redundant with the pass
       results.push_back(std::move(error));
     }
   }
@@ -167,12 +168,12 @@ std::vector<Measurement> run_pass(const OperatorCase& one, const BenchOptions& o
   try {
     judge_results(one, options, records);
     if (!judge->takes_too_long()) check(one, options, records);
-  } catch (const Interrupted&) {  // the times stand
+  } catch (const Interrupted&) {  // keeps the times
   }
   return records;
 }
 
-/// What a pass becomes whose process crashed.
+/// The record of a pass whose process crashed.
 Measurement crash_record(const OperatorCase& one, const BenchOptions& options, Passes pass) {
   Measurement record =
       detail::pass_record(one, fmt::format("{}", fmt::join(options.frameworks, ",")), pass);
@@ -182,8 +183,8 @@ Measurement crash_record(const OperatorCase& one, const BenchOptions& options, P
   return record;
 }
 
-/// Nothing if `framework` alone ends one run of the pass, whatever it answers; or what became of
-/// it.
+/// Empty if `framework` alone survives one run of the pass, with any answer; otherwise the record
+/// of its crash.
 std::vector<Measurement> crash_alone(const OperatorCase& one, BenchOptions options, Passes pass,
                                      const std::string& framework) {
   options.frameworks = {framework};
@@ -196,8 +197,7 @@ std::vector<Measurement> crash_alone(const OperatorCase& one, BenchOptions optio
                   });
 }
 
-/// A pass in a process of its own, if it shall have one. After a crash in it those frameworks are
-/// left out that crash alone, too.
+/// Runs a pass, isolated if requested. After a crash, frameworks that crash alone are omitted.
 std::vector<Measurement> isolated_pass(const OperatorCase& one, const BenchOptions& options,
                                        Passes pass) {
   const Measurement crash = crash_record(one, options, pass);

@@ -30,12 +30,13 @@ Verdict wrong(const std::string& judge, const std::string& what, const Differenc
   return {Verdict::Is::wrong, judge, fmt::format("{}: {}", what, difference.where)};
 }
 
-/// Answers that all agree are right, unless one of them is no number, or none says anything.
+/// Combined verdict of several answers: right if all agree, unless one is not a number, or none
+/// carries information.
 class WeighedVerdict {
  public:
   explicit WeighedVerdict(std::string judge) : judge_(std::move(judge)) {}
 
-  /// `weigh` marks a record that passed where the answer says nothing.
+  /// `weigh` marks a passed record if the answer carries no information.
   void add(const std::function<void(Measurement&)>& weigh) {
     Measurement record = error_record();
     weigh(record);
@@ -56,7 +57,8 @@ class WeighedVerdict {
   int answers_ = 0, lacking_ = 0;
 };
 
-/// In float64, or where that cannot be, in the case's own types. Throws: what the latter throws.
+/// Runs the reference in float64, or if that fails, in the case's own types. Throws: what the
+/// latter throws.
 template <class F>
 std::string exactly_if_it_can(F&& compute) {
   try {
@@ -73,7 +75,8 @@ std::string exactly_if_it_can(F&& compute) {
 }  // namespace
 
 bool OperatorJudge::is_in_time(const Cost& cost, const std::function<void()>& compute) const {
-  constexpr double kLeastRate = 1e8;  // operations and bytes a second, of the slowest reference
+  // Minimal rate of the reference, in operations and bytes per second.
+  constexpr double kLeastRate = 1e8;
   const double work = cost.flop + cost.bytes_read + cost.bytes_written;
   if (work <= most_seconds_ * kLeastRate) return true;
   const auto records =
@@ -82,7 +85,7 @@ bool OperatorJudge::is_in_time(const Cost& cost, const std::function<void()>& co
         ended.status = Status::passed;
         try {
           compute();
-        } catch (const std::exception&) {  // that is told where it runs for good
+        } catch (const std::exception&) {  // reported by the real run
         }
         return std::vector{ended};
       });

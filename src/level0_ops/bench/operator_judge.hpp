@@ -14,23 +14,23 @@
 
 namespace d5::detail {
 
-/// Judges runners of one case by what `test_forward` and `test_gradient` allow. The reference runs
-/// when the first of them is judged, in float64 where it can. One that may take longer than
-/// `most_seconds` is tried in a process of its own; if it does, the framework that is judged first
-/// judges the others.
+/// Judges runners of one case by the tolerances of `test_forward` and `test_gradient`. The
+/// reference runs when the first runner is judged, in float64 if possible. A reference that may
+/// take longer than `most_seconds` is first tried in a process of its own; if it does take longer,
+/// the framework that is judged first judges the others.
 class OperatorJudge {
  public:
   explicit OperatorJudge(OperatorCase one, double most_seconds = MeasureOptions().judge_seconds,
                          Interrupt interrupt = {})
       : one_(std::move(one)), most_seconds_(most_seconds), interrupt_(std::move(interrupt)) {}
 
-  /// Of the outputs of a run that has ended. What draws random numbers is judged by their
-  /// distribution. Throws: what the reference throws, which knows nothing then.
+  /// Judges the outputs of a finished run. Random outputs are judged by their distribution. Throws:
+  /// what the reference throws.
   [[nodiscard]] Verdict outputs(const OperatorRunner& runner, const std::string& framework);
-  /// Of the gradients of a backward run that began at `directions`.
+  /// Judges the gradients of a backward run from the output gradients `directions`.
   [[nodiscard]] Verdict gradients(const OperatorRunner& runner, const std::string& framework,
                                   const std::vector<Tensor>& directions);
-  /// Whether the reference was found to.
+  /// Whether the reference exceeded the time.
   [[nodiscard]] bool takes_too_long() const { return !stand_in_.empty(); }
 
  private:
@@ -39,9 +39,9 @@ class OperatorJudge {
     Cost cost;
   };
   [[nodiscard]] Gradients computed_gradients(const std::vector<Tensor>& directions, bool exact);
-  /// Of each input, on the host; undefined where there is none.
+  /// The gradient of each input, on the host; undefined if there is none.
   [[nodiscard]] std::vector<Tensor> gradients_of(const OperatorRunner& runner) const;
-  /// Whether `compute`, of so much work, ends in time.
+  /// Whether `compute`, with work `cost`, ends in time.
   [[nodiscard]] bool is_in_time(const Cost& cost, const std::function<void()>& compute) const;
   [[nodiscard]] Verdict judges_others() const;
 
@@ -51,7 +51,7 @@ class OperatorJudge {
   std::optional<ExpectedOutputs> outputs_ = {};
   std::optional<Gradients> gradients_ = {};
   std::string judge_ = {};
-  std::string stand_in_ = {};  ///< a framework; empty: the reference judges
+  std::string stand_in_ = {};  ///< framework that replaces the reference; empty: none
 };
 
 }  // namespace d5::detail

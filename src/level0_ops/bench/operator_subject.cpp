@@ -16,7 +16,7 @@ namespace {
 
 using Passes = BenchOptions::Passes;
 
-/// The type of the first tensor that is one of floats; without any that of the first.
+/// The type of the first floating-point tensor; without any, of the first tensor.
 DType computed_in(const OperatorCase& one) {
   std::vector<DType> types;
   for (const Value& input : one.inputs) {
@@ -32,7 +32,7 @@ Work work_of(const Cost& cost, const OperatorCase& one) {
       .flop = cost.flop, .bytes = cost.bytes_read + cost.bytes_written, .dtype = computed_in(one)};
 }
 
-/// What `pass` computes gradients of; nothing: all that there are.
+/// The inputs whose gradients `pass` computes; nothing: all.
 std::optional<Places> gradients_of(const OperatorCase& one, const OperatorRegistry& registry,
                                    Passes pass) {
   if (pass != Passes::backward_data && pass != Passes::backward_weights) return {};
@@ -101,7 +101,7 @@ Subject judged_subject(const OperatorCase& one, const std::string& framework, Pa
     throw Unsupported(fmt::format("{}: no output is of real numbers, so nothing has a gradient",
                                   onnx::describe(one.node)));
   }
-  runner->backward(gradients);  // throws here, not while measuring, if it cannot
+  runner->backward(gradients);  // throws here rather than during measurement
   subject.run = [runner, gradients] { runner->backward(gradients); };
   if (const auto cost = runner->gradient_cost()) subject.work = work_of(*cost, one);
   subject.judge = [=](Subject::Moment) {

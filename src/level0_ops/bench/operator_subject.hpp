@@ -10,19 +10,19 @@
 
 namespace d5::detail {
 
-/// As in `passes_by_name`.
+/// The name in `passes_by_name`.
 [[nodiscard]] std::string name_of(BenchOptions::Passes pass);
 
-/// What is known of a pass's record before it runs.
+/// The part of a pass's record that is known before it runs.
 [[nodiscard]] Measurement pass_record(const OperatorCase& one, const std::string& framework,
                                       BenchOptions::Passes pass);
 
-/// One operator in one framework, planned for `pass`. Throws: as `operator_subject`.
+/// An operator in a framework, planned for `pass`. Throws: as `operator_subject`.
 [[nodiscard]] std::shared_ptr<OperatorRunner> plan_pass(const OperatorCase& one,
                                                         const std::string& framework,
                                                         BenchOptions::Passes pass, Device device);
 
-/// `operator_subject` with a judge that others of the case share.
+/// `operator_subject` with a judge shared by the case's subjects.
 [[nodiscard]] Subject judged_subject(const OperatorCase& one, const std::string& framework,
                                      BenchOptions::Passes pass, Device device,
                                      const std::shared_ptr<OperatorJudge>& judge);

@@ -10,20 +10,19 @@
 
 namespace d5::detail {
 
-/// How random elements of a case are drawn: reals from the standard normal distribution, integers
-/// from [0, 10), booleans.
+/// Distribution of a case's random elements. Default: reals from the standard normal distribution,
+/// integers from [0, 10), booleans.
 struct Distribution {
-  std::optional<double> bound = {};             ///< instead: all of them from [0, bound)
-  std::optional<std::int64_t> most_whole = {};  ///< instead: whole numbers, from -most to most
-  double scale = 1;                             ///< of normal reals
+  std::optional<double> bound = {};             ///< if set: all numbers from [0, bound)
+  std::optional<std::int64_t> most_whole = {};  ///< if set: integers from -most to most
+  double scale = 1;                             ///< standard deviation of normal reals
 };
 
 void fill(Tensor& tensor, const Distribution& distribution, RandomStream& random);
 
-/// The standard deviation of input `i` with which the operator does what it does in networks. It is
-/// 1 but for the weights of recurrent layers: at 1 the state of a wide layer saturates, and each
-/// step doubles every rounding. They have that of LibTorch's initialization, uniform within
-/// 1/sqrt(width).
+/// A realistic standard deviation of an input. It is 1, except for the weights of recurrent layers,
+/// which have that of LibTorch's initialization, uniform within 1/sqrt(width): with 1, the state of
+/// a wide layer saturates, and each step doubles every rounding error.
 [[nodiscard]] double usual_scale(const onnx::Node& node, std::size_t input, const Shape& shape);
 
 }  // namespace d5::detail

@@ -9,22 +9,22 @@
 
 namespace d5::detail {
 
-/// One word of a case's line, and where it begins.
+/// A word of a case's line, and its position.
 struct Word {
   std::string_view text;
   std::size_t column;
 };
 
-/// Throws: FormatError with the place, what was found and what was `expected`.
+/// Throws: FormatError with the position, the found word and `expected`.
 [[noreturn]] void refuse(const Word& word, std::string_view expected);
 
-/// The parts between separators, empty ones too.
+/// The parts between separators, including empty ones.
 [[nodiscard]] std::vector<Word> split(const Word& word, char separator);
 
-/// The words of a line: what blanks divide.
+/// The words of a line, separated by blanks.
 [[nodiscard]] std::vector<Word> words_of(std::string_view line);
 
-/// The whole word as a number. Throws: as `refuse`.
+/// Parses the whole word as a number. Throws: as `refuse`.
 template <class T>
 T number(const Word& word, std::string_view expected) {
   T value{};

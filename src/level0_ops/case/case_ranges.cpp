@@ -26,7 +26,7 @@ struct Name {
   refuse(word, fmt::format("values that make at most {} cases, all names together", kMostCases));
 }
 
-/// `low..high`, with `+step` or `*factor`: by one if left out.
+/// Expands `low..high` with `+step` or `*factor`; the default step is 1.
 void add_range(const Word& word, std::size_t dots, std::vector<std::string>& values) {
   const auto part = [&](std::size_t begin, std::size_t end) {
     return number<std::int64_t>({word.text.substr(begin, end - begin), word.column + begin},
@@ -50,7 +50,7 @@ void add_range(const Word& word, std::size_t dots, std::vector<std::string>& val
   }
 }
 
-/// What stands between commas, ranges expanded; `whole` is refused where nothing stands.
+/// The values between commas, with ranges expanded; refuses `whole` if a value is empty.
 std::vector<std::string> read_values(const Word& list, const Word& whole) {
   std::vector<std::string> values;
   for (const Word& value : split(list, ',')) {
@@ -76,7 +76,7 @@ Name read_name(const Word& word) {
   return result;
 }
 
-/// A case with names in braces, cut where they stand.
+/// A case split at its variables in braces.
 class Template {
  public:
   Template(std::string_view text, const std::vector<Name>& names) {
@@ -86,7 +86,7 @@ class Template {
           close == std::string_view::npos
               ? names.end()
               : std::ranges::find(names, text.substr(open + 1, close - open - 1), &Name::name);
-      // A brace that opens no name is a literal's.
+      // Other braces belong to literals.
       const std::size_t end = place != names.end() ? open : std::min(open, text.size() - 1) + 1;
       parts_.push_back({text.substr(begin, end - begin), {}});
       begin = end;
@@ -100,7 +100,7 @@ class Template {
     return std::ranges::find(parts_, name, &Part::name) != parts_.end();
   }
 
-  /// With value `chosen[i]` for name `i`.
+  /// The line with value `chosen[i]` for variable `i`.
   [[nodiscard]] std::string filled(const std::vector<Name>& names,
                                    const std::vector<std::size_t>& chosen) const {
     std::string line;
@@ -114,7 +114,7 @@ class Template {
  private:
   struct Part {
     std::string_view text;
-    std::optional<std::size_t> name;  ///< behind it
+    std::optional<std::size_t> name;  ///< variable after the text
   };
   std::vector<Part> parts_;
 };
@@ -147,19 +147,20 @@ std::vector<ExpandedLine> without_ranges(const std::string& line) {
     if (cases > kMostCases) refuse_number(*word);
     names.push_back(std::move(name));
   }
-  if (names.empty()) refuse(*keyword, "names behind it, as m=64,128");
+  if (names.empty()) refuse(*keyword, "names after it, as m=64,128");
   std::string_view text = std::string_view(line).substr(0, keyword->column);
   text = text.substr(0, text.find_last_not_of(' ') + 1);
   const Template problem(text, names);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (problem.has(i)) continue;
-    refuse(names[i].word, fmt::format("a name that stands before 'for', as {{{}}}", names[i].name));
+    refuse(names[i].word,
+           fmt::format("a name that is used before 'for', as {{{}}}", names[i].name));
   }
   std::vector<ExpandedLine> lines;
   std::vector<std::size_t> chosen(names.size());
   while (lines.size() < cases) {
     lines.push_back({problem.filled(names, chosen), sweep_of(text, names, chosen)});
-    // The last name varies fastest.
+    // The last variable varies fastest.
     for (std::size_t i = names.size(); i-- > 0 && ++chosen[i] == names[i].values.size();) {
       chosen[i] = 0;
     }

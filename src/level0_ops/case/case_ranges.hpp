@@ -8,14 +8,14 @@
 
 namespace d5::detail {
 
-/// One of the cases that a line stands for.
+/// A case of an expanded line.
 struct ExpandedLine {
   std::string line;
   CaseSweep sweep = {};
 };
 
-/// The lines that a line with ranges stands for, in the order of nested loops; a line without them
-/// is itself. Grammar: `expand_case`. Throws: FormatError.
+/// Expands a line with variables, in the order of nested loops. A line without variables is
+/// returned unchanged. Grammar: `expand_case`. Throws: FormatError.
 [[nodiscard]] std::vector<ExpandedLine> without_ranges(const std::string& line);
 
 }  // namespace d5::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases as a command line names them.
+// Parses cases on a command line.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,7 +29,7 @@ std::string full_name(const std::string& domain, const std::string& name) {
   return domain.empty() ? name : domain + "." + name;
 }
 
-/// Those of the reference and of the frameworks that are loaded, and the user's own.
+/// Operators of the reference, the loaded frameworks and the user.
 std::vector<std::string> known_operators() {
   std::vector<std::string> known;
   const auto add = [&](const OperatorRegistry& registry) {
@@ -44,12 +44,12 @@ std::vector<std::string> known_operators() {
   return known;
 }
 
-/// "2x3": of a case that was torn apart.
+/// Whether a word is a shape, "2x3", and thus part of an unquoted case.
 bool is_shape(const std::string& word) {
   return word.find_first_not_of("0123456789x") == std::string::npos;
 }
 
-/// A line that the reference could run; none where the usual shapes do not fit.
+/// An example line that the reference can run; empty if the usual shapes do not fit.
 std::string example_of(const onnx::Node& node) {
   constexpr std::array kUsual = {"2x3x9x9 4x3x3x3", "2x3x9x9 3 3 3 3", "2x3",
                                  "2x3 2x3",         "2x3 3x4",         "2x3 2x3 2x3",
@@ -68,13 +68,13 @@ std::string example_of(const onnx::Node& node) {
       }
       (void)reference.make(one.node)->infer({one.node, descriptions, values});
       return line;
-    } catch (const Error&) {  // not these
+    } catch (const Error&) {  // these shapes do not fit
     }
   }
   return "";
 }
 
-/// Throws: ValueError, which shows a case that has them.
+/// Throws: ValueError with an example that has inputs.
 void expect_inputs(const CaseLine& one) {
   const auto schema = onnx::schema_of(one.node);
   if (!schema || schema->least_inputs == 0 || !one.node.inputs.empty()) return;
@@ -84,24 +84,25 @@ void expect_inputs(const CaseLine& one) {
   }
   const std::string example = example_of(one.node);
   throw ValueError(fmt::format(
-      "case '{}' lacks {}; the shapes of inputs stand behind the operator, in the same quotes{}",
+      "case '{}' lacks {}; the shapes of inputs follow the operator, within the same quotes{}",
       printable(one.line), fmt::join(names, ", "),
       example.empty() ? "" : fmt::format(": \"{}\"", example)));
 }
 
-/// An operator of ONNX that d5 lacks is a finding; a name that nobody knows is a misprint.
+/// Refuses unknown names as misspelt. An operator of ONNX that d5 lacks is accepted, and reported
+/// as unsupported.
 void check_name(const CaseLine& one) {
   if (onnx::schema_of(one.node) || custom_operators().has_operator(one.node)) return;
   const std::string name = full_name(one.node.domain, one.node.op_type);
   onnx::Node newest = one.node;
   newest.opset = onnx::newest_opset(newest.domain);
   if (onnx::schema_of(newest)) {
-    throw NotFound(fmt::format("operator {} is not in opset {}, but in opset {}: leave '@{}' out",
-                               name, one.node.opset, newest.opset, one.node.opset));
+    throw NotFound(fmt::format("operator {} is not in opset {}, but in opset {}: omit '@{}'", name,
+                               one.node.opset, newest.opset, one.node.opset));
   }
   if (is_shape(name)) {
     throw ValueError(fmt::format(
-        "'{}' is no operator but looks like a shape; put quotes around each whole case: "
+        "'{}' is not an operator but looks like a shape; put quotes around each whole case: "
         "\"Gemm 2x3 3x4\"",
         name));
   }

@@ -31,7 +31,7 @@ std::vector<T> numbers(const Word& word, char separator, std::string_view expect
   return result;
 }
 
-/// The elements between braces.
+/// A tensor of the elements between braces.
 Tensor literal(DType dtype, const std::optional<Shape>& shape, const Word& list) {
   std::vector<Word> words;
   if (!list.text.empty()) words = split(list, ',');
@@ -66,7 +66,7 @@ Shape parse_shape(const Word& word) {
   return Shape(dims);
 }
 
-/// Takes what stands behind `sign` away from `word`.
+/// Removes the suffix after `sign` from `word`, and parses it.
 template <class T>
 std::optional<T> suffix(Word& word, char sign, std::string_view expected) {
   const std::size_t place = word.text.find(sign);
@@ -76,7 +76,7 @@ std::optional<T> suffix(Word& word, char sign, std::string_view expected) {
   return result;
 }
 
-/// Nothing is drawn, and no memory taken for it, without `random`.
+/// Without `random`, nothing is drawn or allocated.
 Value parse_input(Word word, const onnx::Node& node, RandomStream* random) {
   DType dtype = DType::float32;
   if (const std::size_t colon = word.text.substr(0, word.text.find('{')).find(':');
@@ -111,7 +111,7 @@ Value parse_input(Word word, const onnx::Node& node, RandomStream* random) {
   return tensor;
 }
 
-/// An output: values in braces, for what is random cannot be expected.
+/// An expected output: values in braces only, because random values cannot be expected.
 Value parse_expected(const Word& word) {
   if (word.text == "-") return {};
   if (!word.text.ends_with('}')) refuse(word, "the values of an output, as {1,2}, or -");
@@ -194,7 +194,7 @@ OperatorCase parse(const std::string& line, std::uint64_t seed, Inputs inputs) {
   int outputs = schema ? std::max(1, schema->least_outputs) : 1;
   const auto arrow = std::ranges::find(words, "->", &Word::text);
   const std::vector<Word> expected(arrow == words.end() ? arrow : arrow + 1, words.end());
-  if (arrow != words.end() && expected.empty()) refuse(*arrow, "outputs behind it, as {1,2}");
+  if (arrow != words.end() && expected.empty()) refuse(*arrow, "outputs after it, as {1,2}");
   words.erase(arrow, words.end());
   outputs = std::max(outputs, int(expected.size()));
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -294,7 +294,7 @@ std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed,
     }
   }
   if (cases.empty()) {
-    throw FormatError(fmt::format("'{}' holds no case, expected one a line", printable(path)));
+    throw FormatError(fmt::format("'{}' has no case, expected one per line", printable(path)));
   }
   const auto is_refused = [](const CaseLine& one) { return !one.refusal.empty(); };
   if (std::ranges::all_of(cases, is_refused)) throw FormatError(cases.front().refusal);

@@ -8,23 +8,22 @@
 #include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/operator/conversion.hpp"
 
-// For kernels that compute in A, float or double, whatever the element types of their tensors are:
-// these are then small floats, or several types in one operator.
+// Conversions for kernels that compute in A, float or double, with tensors of other element types:
+// small floats, or several types in one operator.
 namespace d5::detail {
 
-/// An input as elements of A: in place where it is that, in scratch otherwise.
+/// An input as elements of A: in place if it has that type, otherwise in scratch.
 template <class A>
 class InputAs {
  public:
-  /// `scratch` counts elements of A; what this input needs is added. An input that is left out
-  /// needs nothing.
+  /// Adds the required scratch, in elements of A, to `scratch`. An omitted input needs none.
   InputAs(const InferContext& context, std::size_t i, std::int64_t& scratch) : i_(i) {
     if (!context.has_input(i) || context.dtype(i) == dtype_of<A>) return;
     at_ = scratch;
     scratch += context.input(i).elements();
     conversion_.emplace(context.dtype(i), dtype_of<A>);
   }
-  /// Null for an input that is left out.
+  /// Null for an omitted input.
   template <class Context>
   [[nodiscard]] const A* read(const Context& context, A* scratch) const {
     if (!context.has_input(i_)) return nullptr;
@@ -40,7 +39,7 @@ class InputAs {
   std::optional<Conversion> conversion_;
 };
 
-/// An output that is written as elements of A, and rounded once.
+/// An output that is written as elements of A and rounded once.
 template <class A>
 class OutputAs {
  public:
@@ -51,12 +50,12 @@ class OutputAs {
     scratch += context.output(i).elements();
     conversion_.emplace(dtype_of<A>, context.output(i).dtype);
   }
-  /// Where to write; null for an output that nobody wants.
+  /// The memory to write to; null for an unwanted output.
   [[nodiscard]] A* memory(const OpContext& context, A* scratch) const {
     if (!context.wants_output(i_)) return nullptr;
     return conversion_ ? scratch + at_ : context.output(i_).template data<A>();
   }
-  /// Called when all is written.
+  /// Called after all elements are written.
   void finish(const OpContext& context, const A* scratch) const {
     if (!conversion_) return;
     Tensor& y = context.output(i_);

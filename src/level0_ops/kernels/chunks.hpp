@@ -8,17 +8,18 @@
 
 namespace d5::detail {
 
-/// Tasks on threads: those of one chunk run in order, on one thread, with scratch of their own.
+/// Runs tasks on threads in chunks. The tasks of a chunk run in order, on one thread, with its own
+/// scratch.
 class Chunks {
  public:
   Chunks() = default;
-  /// For `products` multiplications in `tasks` tasks.
+  /// `tasks` tasks with `products` multiplications in total.
   Chunks(std::int64_t tasks, double products)
       : count_(std::clamp<std::int64_t>(tasks, 1,
                                         products < kLeastParallelProducts ? 1 : threads())) {}
 
   [[nodiscard]] std::int64_t count() const { return count_; }
-  /// `body(chunk, task)` for every task.
+  /// Calls `body(chunk, task)` for every task.
   template <class F>
   void for_each(std::int64_t tasks, const F& body) const {
     parallel_for(count_, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -30,7 +31,7 @@ class Chunks {
   }
 
  private:
-  // Below it waking a second thread costs more than it saves.
+  // Below this, waking a second thread costs more than it saves.
   static constexpr double kLeastParallelProducts = 1 << 17;
   std::int64_t count_ = 1;
 };

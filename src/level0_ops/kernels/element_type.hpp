@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-/// The element type that an attribute says by its number. Throws: ValueError where none has it.
+/// The element type with an attribute's number. Throws: ValueError for an unknown number.
 [[nodiscard]] DType element_type(const onnx::Node& node, std::string_view attribute,
                                  std::int64_t number);
 

@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// Throws: ShapeError unless input `i`, if it is there, has the shape `expected`.
+/// Throws: ShapeError if input `i` is present and has another shape than `expected`.
 void expect_shape(const InferContext& context, std::size_t i, std::string_view name,
                   const Shape& expected);
 

@@ -21,7 +21,7 @@ class ForwardKernel final : public Kernel {
   Forward forward_;
 };
 
-/// A kernel that has no gradient, from what it does forward; it owns what that captured.
+/// Makes a kernel without gradient from a function for forward.
 ///
 ///     return forward_kernel([n = context.shape(0).elements()](OpContext& run) {
 ///       *run.output(0).data<std::int64_t>() = n;

@@ -18,10 +18,10 @@ namespace {
 
 using Complex = FourierTransform::Complex;
 
-// A step of radix p takes p operations an element; above this a convolution takes less.
+// A step of radix p takes p operations per element; above this a convolution is cheaper.
 constexpr std::int64_t kLargestRadix = 31;
 
-/// std::complex's product looks for NaN first.
+/// Faster than std::complex's product, which checks for NaN.
 Complex product(const Complex& a, const Complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -34,9 +34,10 @@ Complex root(std::int64_t k, std::int64_t n) {
   return {std::cos(angle), -std::sin(angle)};
 }
 
-/// Throws: MemoryError if the roots, the filter and what a run needs would be above the budget.
+/// Throws: MemoryError if the roots, the filter and a run's memory would exceed the budget.
 std::int64_t affordable(std::int64_t length) {
-  constexpr std::int64_t kMostPerElement = 17;  // Bluestein's, padded to less than four times
+  // Bluestein's, padded to less than four times the length.
+  constexpr std::int64_t kMostPerElement = 17;
   const std::size_t bytes = TensorDesc{DType::complex128, {length, kMostPerElement}}.bytes();
   if (bytes <= memory_budget()) return length;
   throw MemoryError(fmt::format(
@@ -44,7 +45,7 @@ std::int64_t affordable(std::int64_t length) {
       length, bytes, memory_budget()));
 }
 
-/// Fours first, then primes. The last one may be above `kLargestRadix`.
+/// Radices of 4 first, then primes. The last one may exceed `kLargestRadix`.
 std::vector<std::int64_t> radices_of(std::int64_t n) {
   std::vector<std::int64_t> result;
   for (; n % 4 == 0; n /= 4) result.push_back(4);

@@ -7,8 +7,8 @@
 
 namespace d5::detail {
 
-/// Makes output `i` what a graph gave: a copy in the memory that was planned for it, or the value
-/// itself; without an allocation where it was of the same kind and rank before.
+/// Sets output `i` to a graph's result: a copy in the planned memory, or the value itself.
+/// Allocates nothing if kind and rank are the same as before.
 inline void give_output(OpContext& context, std::size_t i, const Value& value) {
   if (context.planned_outputs.contains(i)) {
     context.output(i).copy_from(value.tensor());

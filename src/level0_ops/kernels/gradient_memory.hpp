@@ -6,16 +6,16 @@
 #include "d5/level0_ops/operator/grad_context.hpp"
 #include "level0_ops/kernels/moving/element_moving.hpp"
 
-// What backward reads and writes, as elements; null where there is none.
+// Pointers to the elements of gradients; null if absent.
 namespace d5::detail {
 
-/// Of the gradient that reaches output `i`.
+/// The gradient of output `i`.
 template <class T>
 [[nodiscard]] const T* arriving_gradient(const GradContext& context, std::size_t i) {
   return context.has_grad_output(i) ? context.grad_output(i).template data<T>() : nullptr;
 }
 
-/// Of the gradient of input `i`, zeros to be added to.
+/// The gradient of input `i`, filled with zeros for accumulation.
 template <class T>
 [[nodiscard]] T* zeroed_gradient(const GradContext& context, std::size_t i) {
   if (!context.wants_grad(i)) return nullptr;
@@ -24,7 +24,7 @@ template <class T>
   return gradient.data<T>();
 }
 
-/// Writes the gradient of input `i`, if it is wanted: zeros where nothing arrived.
+/// Writes the gradient of input `i`, if it is wanted; zeros if `arrived` is undefined.
 inline void give_gradient(const GradContext& context, std::size_t i, const Tensor& arrived) {
   if (!context.wants_grad(i)) return;
   if (arrived.defined()) {

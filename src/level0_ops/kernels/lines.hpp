@@ -14,12 +14,12 @@ struct Line {
   T* data;
   std::int64_t count, stride;
   T& operator[](std::int64_t i) const { return data[i * stride]; }
-  /// The same from its other end.
+  /// The line in reverse order.
   [[nodiscard]] Line reversed() const { return {data + (count - 1) * stride, count, -stride}; }
 };
 
-/// A tensor as outer x count x inner: its lines along one axis have `count` elements, which are
-/// `inner` apart.
+/// A tensor as outer x count x inner: its lines along an axis have `count` elements with stride
+/// `inner`.
 struct Lines {
   std::int64_t outer = 1, count = 1, inner = 1;
 
@@ -27,13 +27,13 @@ struct Lines {
     return {x.elements(0, axis), x[axis], x.elements(axis + 1, x.rank())};
   }
 
-  /// The line that begins at `first`.
+  /// The line beginning at `first`.
   template <class T>
   [[nodiscard]] Line<T> line(T* first) const {
     return {first, count, inner};
   }
-  /// `f(i)`, on several threads: element i of the tensor is the first of a line. Not for lines
-  /// without elements.
+  /// Calls `f(i)` for each line, on several threads; i is the line's first element. Skips empty
+  /// lines.
   template <class F>
   void for_each(F&& f) const {
     if (count == 0) return;

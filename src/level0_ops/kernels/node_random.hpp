@@ -11,10 +11,10 @@
 
 namespace d5::detail {
 
-/// The numbers that a node with the attribute `seed` draws: the executor's, of this node and run,
-/// except in inference mode with a seed: then they are the seed's, the same in every run.
+/// The random stream of a node with the attribute `seed`: the executor's for this node and run; in
+/// inference mode with a seed, the seed's, equal in every run.
 [[nodiscard]] inline RandomStream node_random(const OpContext& context, std::optional<float> seed) {
-  // Asked for in any case: an executor that folds constants refuses here.
+  // Requested in any case, because an executor that folds constants refuses here.
   const RandomStream random = context.services().random();
   const bool seeded = seed && !std::isnan(*seed) && context.mode() == Mode::inference;
   return seeded ? RandomStream(std::bit_cast<std::uint32_t>(*seed)) : random;

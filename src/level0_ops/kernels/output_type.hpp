@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// The element type of output 0 that `attribute`, ONNX's number of a type, asks for.
-/// Throws: ValueError unless the node's schema knows it for that output.
+/// The element type of output 0 given by `attribute`, ONNX's number of a type. Throws: ValueError
+/// unless the node's schema allows it.
 [[nodiscard]] DType output_type(const onnx::Node& node, std::string_view attribute,
                                 std::int64_t number);
 

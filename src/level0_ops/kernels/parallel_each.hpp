@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// `f(i)` for each i in [0, count), on `threads()` threads. One call does `work`; a thread gets at
-/// least `least`, as far as there is so much, because less costs more than it saves.
+/// Calls `f(i)` for each i in [0, count), on `threads()` threads. A call does `work`. Each thread
+/// gets work of at least `least`, if possible, because less costs more than it saves.
 template <class F>
 void parallel_for_each(std::int64_t count, std::int64_t work, std::int64_t least, F&& f) {
   const std::int64_t grain = std::max<std::int64_t>(1, least / std::max<std::int64_t>(1, work));

@@ -9,12 +9,12 @@
 
 namespace d5::detail {
 
-/// Memory for a value that changes from run to run: used again as soon as nobody else keeps what
-/// lay there. In a steady state it allocates nothing.
+/// Memory for a value that changes from run to run, reused as soon as no other owner keeps it. A
+/// steady state allocates nothing.
 class RecycledTensors {
  public:
-  /// A tensor of `desc`, contents undefined; the next call may move it. `allocate(desc)` makes one
-  /// where none is free.
+  /// A tensor of `desc` with undefined contents; the next call may move it. `allocate(desc)` makes
+  /// a new one if none is free.
   template <class Allocate>
   Value& take(const TensorDesc& desc, const Allocate& allocate) {
     for (Value& value : values_) {
@@ -24,11 +24,11 @@ class RecycledTensors {
     if (values_.size() == kMost) values_.erase(values_.begin());
     return values_.emplace_back(allocate(desc));
   }
-  /// Gives back what nobody else keeps.
+  /// Frees unused tensors.
   void drop_free() { std::erase_if(values_, is_free); }
 
  private:
-  /// A loop reads one and writes another, while what it made before is still an output.
+  /// A loop reads one and writes another, while its previous result is still an output.
   static constexpr std::size_t kMost = 3;
   static bool is_free(const Value& value) { return value.tensor().owner().use_count() == 1; }
 

@@ -9,9 +9,9 @@
 
 namespace d5::detail {
 
-/// Walks up to four tensors together, each with a step of its own along each dimension (0 where it
-/// is broadcast). Dimensions that are contiguous for all of them are merged as they are added, so
-/// that the innermost one, the row, is as long as possible. Makes no allocation.
+/// Iterates over up to four tensors together, each with its own step along each dimension (0 if
+/// broadcast). Dimensions that are contiguous for all tensors are merged, so that the innermost
+/// one, the row, is as long as possible. Allocates nothing.
 ///
 ///     StridedLoop loop(2);
 ///     loop.add(3, {4, 1});  // outermost first: 3 steps of 4 in the one, of 1 in the other
@@ -27,7 +27,7 @@ class StridedLoop {
 
   explicit StridedLoop(std::size_t operands) : operands_(operands) {}
 
-  /// One more dimension, inside those there are. Throws: Unsupported above `kMostDims`.
+  /// Adds a dimension inside the existing ones. Throws: Unsupported above `kMostDims`.
   void add(std::int64_t size, std::initializer_list<std::int64_t> steps);
   void add(std::int64_t size, const Offsets& steps);
 
@@ -36,11 +36,11 @@ class StridedLoop {
     return rank_ == 0 ? 1 : dims_[rank_ - 1].steps[k];
   }
   [[nodiscard]] std::int64_t row_length() const { return rank_ == 0 ? 1 : dims_[rank_ - 1].size; }
-  /// Visits all told.
+  /// The total number of visits.
   [[nodiscard]] std::int64_t elements() const;
 
-  /// Calls `row(offsets, count)` on pieces of rows, on several threads where that is worth it: no
-  /// two visits may write the same element, and `row` must not throw.
+  /// Calls `row(offsets, count)` on pieces of rows, on several threads if worthwhile. No two visits
+  /// may write the same element, and `row` must not throw.
   template <class F>
   void run(const F& row) const {
     if (rank_ <= 1 && row_length() < 2 * kGrain) {
@@ -49,14 +49,14 @@ class StridedLoop {
       walk(&row, &call<F>, Order::any);
     }
   }
-  /// On this thread, row by row, in order.
+  /// The same on this thread, row by row, in order.
   template <class F>
   void run_in_order(const F& row) const {
     walk(&row, &call<F>, Order::kept);
   }
 
  private:
-  static constexpr std::int64_t kGrain = 16384;  // below it a thread costs more than it saves
+  static constexpr std::int64_t kGrain = 16384;  // below, a thread costs more than it saves
   enum class Order { any, kept };
   struct Dim {
     std::int64_t size;
@@ -75,8 +75,8 @@ class StridedLoop {
   std::array<Dim, kMostDims> dims_;
 };
 
-/// A loop over `out` and tensors that are broadcast to it; operand 0 is `out`.
-/// Shapes: each of `inputs` can be broadcast to `out`.
+/// A loop over `out`, operand 0, and tensors broadcast to it. Shapes: each of `inputs` can be
+/// broadcast to `out`.
 [[nodiscard]] StridedLoop broadcast_loop(const Shape& out,
                                          std::initializer_list<const Shape*> inputs);
 

@@ -7,10 +7,10 @@
 
 namespace d5::detail {
 
-/// Where an image's channels stand: behind its sample (N x C x ...), or at the end (N x ... x C).
+/// Position of an image's channels: after the sample (N x C x ...), or last (N x ... x C).
 enum class ChannelOrder : std::uint8_t { first, last };
 
-/// `x`, whose channels stand at the other place, with those at `to`.
+/// `x` with its channels moved from the other position to `to`.
 /// Throws: ShapeError for less than two dimensions.
 [[nodiscard]] Term channels_moved(Composition& c, Term x, ChannelOrder to);
 

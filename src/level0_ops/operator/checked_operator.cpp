@@ -24,11 +24,11 @@ std::string range(int least, int most) {
   return fmt::format("{} to {}", least, most);
 }
 
-/// `what`: "input" or "output".
+/// `what` is "input" or "output".
 void check_values(const onnx::Node& node, std::string_view what,
                   const std::vector<std::string>& names, const std::vector<Parameter>& parameters,
                   int least, int most) {
-  // Those that must be there are named before they are counted.
+  // Missing required values are reported by name, before the number of values.
   const std::size_t count = std::max(names.size(), parameters.size());
   for (std::size_t i = 0; i < count; ++i) {
     const Parameter* one = onnx::parameter(parameters, i);
@@ -53,7 +53,7 @@ void check_attributes(const onnx::Node& node, const onnx::Schema& schema) {
   }
 }
 
-/// How messages on types name a value: one of many by its place.
+/// The name of an input in messages on types; variadic ones by index.
 std::string name_of_input(const Parameter& parameter, std::size_t i) {
   return parameter.variadic ? fmt::format("input {}", i) : parameter.name;
 }
@@ -64,7 +64,7 @@ void check_type(const InferContext& context, const Parameter& parameter, std::si
     return std::ranges::find(parameter.kinds, kind) != parameter.kinds.end();
   };
   if (!takes(value.kind)) {
-    if (takes(ValueKind::optional)) return;  // a value that is none is its own element
+    if (takes(ValueKind::optional)) return;  // a plain value counts as its own element
     std::vector<std::string_view> kinds;
     for (const ValueKind kind : parameter.kinds) kinds.push_back(name_of(kind));
     throw TypeError(fmt::format("{}: {} is {}, expected a {}", context.who(),
@@ -75,7 +75,7 @@ void check_type(const InferContext& context, const Parameter& parameter, std::si
   const DType type = value.tensor.dtype;
   const auto allows = [&](DType one) { return std::ranges::find(types, one) != types.end(); };
   if (!value.is_tensor() || allows(type)) return;
-  // Gradients and rounding are judged in float64, of operators that have no such type, too.
+  // Gradients and rounding are checked in float64, also for operators without that type.
   if (type == DType::float64 && allows(DType::float32)) return;
   std::vector<std::string_view> names;
   for (const DType known : types) names.push_back(name_of(known));
@@ -110,7 +110,7 @@ void check_inputs(const InferContext& context, const onnx::Schema& schema) {
   }
 }
 
-/// An operator that is asked only for what its schema allows.
+/// An operator that checks its schema before it is called.
 class CheckedOperator final : public Operator {
  public:
   CheckedOperator(std::unique_ptr<Operator> op, onnx::Schema schema)
@@ -119,7 +119,7 @@ class CheckedOperator final : public Operator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     check_inputs(context, schema_);
     std::vector<ValueDesc> outputs = op_->infer(context);
-    for (const ValueDesc& output : outputs) {  // before strides are made of the sizes
+    for (const ValueDesc& output : outputs) {  // before strides are computed from the sizes
       if (output.kind == ValueKind::tensor && output.tensor.shape.is_static()) {
         (void)output.tensor.shape.elements();
       }

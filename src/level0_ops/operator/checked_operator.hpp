@@ -7,8 +7,8 @@
 
 namespace d5::detail {
 
-/// What `make` makes of `node`, held to ONNX's schema, if there is one: the node's inputs, outputs
-/// and attributes now, the types of its inputs whenever it infers.
+/// The operator that `make` makes for `node`, checked against ONNX's schema, if there is one:
+/// inputs, outputs and attributes of the node now, the types of its inputs in every `infer`.
 /// Throws: ShapeError, NotFound, what `make` throws.
 [[nodiscard]] std::unique_ptr<Operator> make_checked(const OperatorRegistry::Make& make,
                                                      const onnx::Node& node);

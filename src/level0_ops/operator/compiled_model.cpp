@@ -11,7 +11,7 @@ onnx::Model with_open_sizes(const onnx::Model& model, const ModelTarget& target)
     const auto declared = std::ranges::find(target.declared, input.name, &onnx::ValueInfo::name);
     if (declared != target.declared.end()) input = *declared;
   }
-  open.graph.values.clear();  // told by the sizes
+  open.graph.values.clear();  // depend on the sizes
   return open;
 }
 

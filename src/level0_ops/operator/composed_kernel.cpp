@@ -23,13 +23,12 @@ void add_to(Tensor& sum, const Tensor& term) {
   });
 }
 
-/// A tensor that is wrapped again only after its memory has moved.
+/// Wraps memory as a tensor, again only if the memory has moved.
 void lie_at(Tensor& tensor, const TensorDesc& desc, void* memory) {
   if (!tensor.defined() || tensor.raw() != memory) tensor = Tensor::borrow(desc, memory);
 }
 
-/// A place in memory that the kernel asked for: an offset in scratch, or the number of a saved
-/// tensor.
+/// Requested memory: an offset in scratch, or the index of a saved tensor.
 struct Room {
   std::size_t offset = 0;
   std::optional<std::size_t> saved = {};
@@ -99,26 +98,25 @@ class ComposedKernel final : public Kernel {
     std::int64_t input = -1, output = -1;
     const Value* constant = nullptr;
     std::shared_ptr<const Value> own;
-    std::optional<Room> room = {};  ///< of what lies between steps
-    Value value = {};               ///< there
-    const Value* shown = nullptr;   ///< in this run
-    bool needs = false;             ///< a gradient of it is asked for
-    std::optional<std::size_t> gradient_at =
-        {};  ///< in scratch; that of an input has memory of its own
+    std::optional<Room> room = {};  ///< memory of an intermediate value
+    Value value = {};               ///< wraps `room`
+    const Value* shown = nullptr;   ///< the value in this run
+    bool needs = false;             ///< its gradient is required
+    /// Offset in scratch; an input's gradient has memory of its own.
+    std::optional<std::size_t> gradient_at = {};
     Tensor gradient = {};
-    bool arrived = false;  ///< something has been written into the gradient in this run
+    bool arrived = false;  ///< the gradient has been written in this run
   };
   struct Step {
     std::shared_ptr<const Operator> op;
     onnx::Node node;
     std::unique_ptr<Kernel> kernel = {};
-    std::vector<std::int64_t> from = {}, to = {};  ///< terms; -1: left out
+    std::vector<std::int64_t> from = {}, to = {};  ///< terms; -1: omitted
     Places wanted = {};
     std::size_t saved_from = 0, saved_count = 0;
-    std::vector<std::size_t> second_at =
-        {};  ///< an input's: where a gradient goes that is to be added
+    std::vector<std::size_t> second_at = {};  ///< per input: memory of a gradient to be added
     std::vector<Tensor> seconds = {};
-    // What the kernel is shown.
+    // The kernel's view of its values.
     std::vector<const Value*> inputs = {}, values = {};
     std::vector<Value*> outputs = {};
     std::vector<const Tensor*> grad_outputs = {};
@@ -135,10 +133,10 @@ class ComposedKernel final : public Kernel {
     const bool is_written = entry.output >= 0 && context.wants_output(std::size_t(entry.output));
     if (entry.input >= 0 || entry.own || is_written) return term;
     if (!entry.desc.is_static()) {
-      throw Unsupported(fmt::format(
-          "{}: the size of a value that it computes on the way is known only while it runs; give "
-          "as constants what decides it",
-          context.who()));
+      throw Unsupported(
+          fmt::format("{}: the size of an intermediate value is known only at run time; make the "
+                      "inputs that determine it constant",
+                      context.who()));
     }
     if (context.wants_backward()) {
       term.room = Room{.saved = context.save(entry.desc.tensor)};
@@ -187,8 +185,7 @@ class ComposedKernel final : public Kernel {
     return step;
   }
 
-  /// Behind the gradients that live through the whole pass lie those of one step that are to be
-  /// added.
+  /// Lays out the gradients of the whole pass, followed by those of one step that are to be added.
   std::size_t lay_out_gradients() {
     std::size_t bytes = 0, most = 0;
     for (Term& term : terms_) {
@@ -225,7 +222,7 @@ class ComposedKernel final : public Kernel {
     }
     for (std::size_t k = 0; k < step.to.size(); ++k) {
       step.values[k] = terms_[std::size_t(step.to[k])].shown;
-      step.outputs[k] = const_cast<Value*>(step.values[k]);  // it came as one to write
+      step.outputs[k] = const_cast<Value*>(step.values[k]);  // writable in forward
     }
   }
   static std::span<Tensor> saved_of(const Step& step, std::span<Tensor> all) {
@@ -263,8 +260,8 @@ class ComposedKernel final : public Kernel {
   static Tensor& gradient_of(Term& term, const GradContext& context) {
     return term.input >= 0 ? context.grad_input(std::size_t(term.input)) : term.gradient;
   }
-  /// Where the step writes the gradient of its input `i`: the first that arrives is that of the
-  /// term.
+  /// The memory for the gradient of the step's input `i`: the term's for the first one that
+  /// arrives.
   Tensor* wanted(Step& step, std::size_t i, const GradContext& context) {
     if (!step.wanted.contains(i)) return nullptr;
     Term& term = terms_[std::size_t(step.from[i])];

@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// Runs the kernels of the composition's steps. Throws: Unsupported where the size of what lies
-/// between them is not known.
+/// A kernel that runs the kernels of the composition's steps. Throws: Unsupported if the size of an
+/// intermediate value is unknown.
 [[nodiscard]] std::unique_ptr<Kernel> composed_kernel(PlanContext& context,
                                                       const Composition& composition);
 

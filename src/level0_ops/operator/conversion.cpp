@@ -13,8 +13,8 @@
 
 #include "d5/core/errors/error.hpp"
 
-// 28 types make 784 pairs. Each type is read into one of four wide ones that hold all its values,
-// and written from them, piece by piece.
+// 28 types have 784 pairs. Each type is converted to one of four wide types that represent all its
+// values, and from them, piece by piece.
 namespace d5::detail {
 namespace {
 
@@ -34,7 +34,8 @@ using Wide = std::conditional_t<
         std::is_same_v<T, std::uint64_t>, std::uint64_t,
         std::conditional_t<std::integral<T> || is_small_integer<T>, std::int64_t, double>>>;
 
-/// What does not fit is undefined in ONNX; here it is the smallest number, and so is NaN.
+/// Numbers out of range are undefined in ONNX; here they become the smallest number, and so does
+/// NaN.
 std::int64_t to_integer(double value) {
   if (value >= 0x1p63 && value < 0x1p64) return std::int64_t(std::uint64_t(value));
   if (!(value >= -0x1p63 && value < 0x1p63)) return std::numeric_limits<std::int64_t>::min();
@@ -85,7 +86,7 @@ T narrow(W value, const ConversionRules& rules) {
   } else if constexpr (std::is_same_v<T, Float8E8M0>) {
     return to_power_of_two(double(value), rules);
   } else if constexpr (is_one_of<T, SubByteFloats>) {
-    // There is no NaN; ONNX's own cases turn it into negative zero.
+    // The type has no NaN; ONNX's test cases expect negative zero.
     if (value != value) return T::from_bits(T::kSign);
     return T(double(value), Overflow::saturate);
   } else {
@@ -93,7 +94,7 @@ T narrow(W value, const ConversionRules& rules) {
   }
 }
 
-/// The shortest text that reads back as the same number; a float has a point or an exponent.
+/// The shortest text that parses to the same number; a float has a point or an exponent.
 template <class T>
 std::string to_text(const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -110,7 +111,7 @@ std::string to_text(const T& value) {
 }
 
 double read_real(std::string_view text) {
-  if (text == "True" || text == "False") return text == "True";  // what `to_text` writes
+  if (text == "True" || text == "False") return text == "True";  // as written by `to_text`
   std::string_view digits = text;
   if (digits.starts_with('+')) digits.remove_prefix(1);
   double value = 0;
@@ -118,7 +119,7 @@ double read_real(std::string_view text) {
   if (error == std::errc::result_out_of_range)
     return std::strtod(std::string(text).c_str(), nullptr);
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    throw ValueError(fmt::format("Cast: '{}' is no number", printable(text)));
+    throw ValueError(fmt::format("Cast: '{}' is not a number", printable(text)));
   }
   return value;
 }
@@ -199,7 +200,7 @@ Conversion::Conversion(DType from, DType to, ConversionRules rules) : rules_(rul
       convert_ = convert_numbers<T>;
       dispatch(PlainTypes{}, to, "Cast", [&]<class U>() { write_ = write_numbers<Wide<T>, U>; });
     } else if constexpr (is_complex<T>) {
-      throw Unsupported("Cast: complex numbers have no text in ONNX; take their parts apart first");
+      throw Unsupported("Cast: complex numbers have no text in ONNX; split them into parts first");
     } else {
       convert_ = write_texts<T>;
     }

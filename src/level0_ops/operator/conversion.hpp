@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// How a number between two powers of two becomes one of them (float8e8m0).
+/// Rounding of a number between two powers of two (float8e8m0).
 enum class ExponentRounding { up, down, nearest };  // nearest: ties go up
 
 struct ConversionRules {
@@ -15,16 +15,16 @@ struct ConversionRules {
   ExponentRounding exponent_rounding = ExponentRounding::up;
 };
 
-/// Elements of one type made into another. Integers and small integers keep their low bits; floats
-/// are cut towards zero on their way to integers, rounded to nearest even on their way to shorter
-/// floats. Both types are told apart when it is made; only texts allocate while it runs.
+/// Conversion of elements between types. Integers keep their low bits. Floats are truncated towards
+/// zero for integers, and rounded to nearest even for shorter floats. Dispatches on both types at
+/// construction; runs allocate only for texts.
 ///
 /// Source: ONNX, operator Cast.
 class Conversion {
  public:
   /// Throws: Unsupported for complex numbers as text.
   Conversion(DType from, DType to, ConversionRules rules = {});
-  /// Shapes: both have `count` elements. Throws: ValueError for text that is no number.
+  /// Shapes: both have `count` elements. Throws: ValueError for text that is not a number.
   void run(void* to, const void* from, std::int64_t count) const {
     convert_(to, from, count, write_, rules_);
   }
@@ -35,7 +35,7 @@ class Conversion {
   using Convert = void (*)(void* to, const void* from, std::int64_t count, Write,
                            const ConversionRules&);
   Convert convert_ = nullptr;
-  Write write_ = nullptr;  // between numbers: `count` of the wide type, to element `at` on
+  Write write_ = nullptr;  // for numbers: writes `count` wide elements from element `at` on
   ConversionRules rules_;
 };
 

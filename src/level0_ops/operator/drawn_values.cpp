@@ -16,7 +16,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// A run of a node that draws.
+/// A run of a random node.
 struct Run {
   const onnx::Node& node;
   std::span<const Value> inputs, outputs;
@@ -38,8 +38,8 @@ struct Run {
   }
 };
 
-/// The probability of what comes before a value in its distribution, and of that and itself.
-/// The same where no value has a probability of its own.
+/// Cumulative probabilities below a value, and up to and including it; equal for continuous
+/// distributions.
 struct Place {
   double before, upto;
 };
@@ -116,7 +116,7 @@ DrawPlaces bernoulli(const Run& run) {
   return places;
 }
 
-/// The classes of a row have the probabilities of its softmax.
+/// The classes' probabilities are the row's softmax.
 DrawPlaces multinomial(const Run& run) {
   const Shape& shape = run.inputs[0].tensor().shape();
   const std::size_t batch = std::size_t(shape[0]), classes = std::size_t(shape[1]);
@@ -141,8 +141,8 @@ DrawPlaces multinomial(const Run& run) {
   return places;
 }
 
-/// Whether `value` is `expected` in its type, computed in float32 at least: a millionth is room for
-/// its rounding.
+/// Whether `value` equals `expected` in its type, computed at least in float32; tolerates a
+/// relative rounding error of 1e-6.
 bool is_rounded(double value, double expected, DType type) {
   if (std::isnan(expected)) return std::isnan(value);
   const double a = rounded(expected * (1 - 0x1p-20), type);

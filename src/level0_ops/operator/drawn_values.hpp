@@ -10,15 +10,15 @@
 
 namespace d5 {
 
-/// Whether a node draws random numbers, which another generator does not draw.
+/// Whether a node draws random numbers, which differ between generators.
 [[nodiscard]] bool draws_random_numbers(const onnx::Node& node);
 
-/// The place in [0, 1) of every value that a node drew, in the distribution that its attributes and
-/// inputs give it, as ONNX says: `Uniformity` tells whether the node draws from it.
+/// The cumulative probability in [0, 1) of every drawn value, in the distribution given by the
+/// node's attributes and inputs. `Uniformity` tests whether the node draws from that distribution.
 ///
-/// A value that has a probability of its own has a range of places, of which `random` draws one;
-/// so has one that more than one outcome gives, as a zero that dropout drops or keeps. `inputs` and
-/// `outputs` are the node's, none where one is left out.
+/// A value of positive probability has a range of cumulative probabilities, of which `random` draws
+/// one; so has a value with several possible causes, as a zero that dropout drops or keeps.
+/// `inputs` and `outputs` are the node's, of kind none if omitted.
 ///
 /// Source: Rueschendorf, "On the Distributional Transform, Sklar's Theorem, and the Empirical
 /// Copula Process" (2009).

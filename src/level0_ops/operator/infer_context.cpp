@@ -37,15 +37,15 @@ IntegersInput InferContext::integers(
     throw ShapeError(fmt::format("{}: {} is of shape {}, expected a list", who(),
                                  onnx::describe_input(node_, i), to_string(shape(i))));
   }
-  if (shape(i).elements() == 0) return detail::Integers();  // known before anything runs
+  if (shape(i).elements() == 0) return detail::Integers();  // known before running
   const Tensor* tensor = constant(i);
   return tensor ? IntegersInput(detail::integers_of(*tensor, who())) : IntegersInput::untold();
 }
 
 const std::vector<std::int64_t>& IntegersInput::values() const {
   if (values_) return *values_;
-  throw ContractError(given_ ? "an operator reads integers that only running tells"
-                             : "an operator reads integers that were left out");
+  throw ContractError(given_ ? "an operator reads integers that are known only at run time"
+                             : "an operator reads omitted integers");
 }
 
 }  // namespace d5

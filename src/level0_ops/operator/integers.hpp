@@ -15,7 +15,8 @@ using Integers = std::vector<std::int64_t>;
 /// The elements of an int32 or int64 tensor. Throws: TypeError.
 [[nodiscard]] Integers integers_of(const Tensor& tensor, std::string_view who);
 
-/// `axes` counted from the front. Throws: ValueError for one outside [-rank, rank), or given twice.
+/// `axes` counted from the front. Throws: ValueError for axes outside [-rank, rank) and repeated
+/// ones.
 [[nodiscard]] std::vector<std::size_t> distinct_axes(const Integers& axes, std::size_t rank,
                                                      std::string_view who);
 

@@ -16,8 +16,8 @@ void Kernel::backward(GradContext& context) {
 void PlanContext::expect_keeps_layouts() const {
   if (keeps_layouts()) return;
   throw ContractError(who() +
-                      ": its kernel arranges values although PlanContext::keeps_layouts() "
-                      "is false; take and write rows there");
+                      ": its kernel arranges values although PlanContext::keeps_layouts() is "
+                      "false; read and write row-major there");
 }
 
 void detail::throw_no_kernel(const PlanContext& context, std::string_view what, DType dtype,

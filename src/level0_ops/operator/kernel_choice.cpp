@@ -12,7 +12,7 @@ void add_reason(std::string& reasons, std::string_view reason) {
   reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", reason);
 }
 
-/// What was thrown, without the node's name, which begins the whole message.
+/// The message without the node's name, which begins the joined message.
 std::string_view without(std::string_view who, std::string_view message) {
   if (message.starts_with(who)) message.remove_prefix(who.size());
   if (message.starts_with(": ")) message.remove_prefix(2);
@@ -30,7 +30,7 @@ PlannedKernel first_kernel(const PlanContext& context,
                  fmt::format("{} does not support {}", framework->framework(), support.reason));
       continue;
     }
-    PlanContext own = context;  // what the one before asked for does not count
+    PlanContext own = context;  // discards the previous framework's requests
     try {
       PlannedKernel result{.kernel = framework->plan(own), .framework = framework};
       result.scratch_bytes = own.scratch_bytes();
@@ -48,7 +48,7 @@ PlannedKernel first_kernel(const PlanContext& context,
                                       without(context.who(), error.what())));
     } catch (const Error&) {
       throw;
-    } catch (const std::exception& error) {  // of a framework's library, which knows no node
+    } catch (const std::exception& error) {  // from a framework's library, without the node's name
       throw ValueError(fmt::format("{}: {} cannot plan it: {}", context.who(),
                                    framework->framework(), printable_message(error.what())));
     }

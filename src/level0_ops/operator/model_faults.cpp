@@ -19,7 +19,7 @@
 namespace d5 {
 namespace {
 
-/// The numbers that it begins with.
+/// The leading numbers of a version.
 std::vector<std::int64_t> numbers_of(std::string_view version) {
   std::vector<std::int64_t> numbers;
   while (!version.empty()) {
@@ -58,7 +58,7 @@ class Search {
   onnx::Type type(const onnx::Node& node, std::size_t i) {
     if (!node.has_input(i)) return {};
     if (const Tensor* known = constant(node, i)) return tensor_type(known->desc());
-    if (!types_) types_ = onnx::types_of(model_);  // only if a row asks
+    if (!types_) types_ = onnx::types_of(model_);  // only if a row needs them
     const auto found = types_->find(node.inputs[i]);
     return found == types_->end() ? onnx::Type() : found->second;
   }

@@ -53,7 +53,7 @@ class ModelKernel final : public Kernel {
   std::unique_ptr<CompiledModel> model_;
   std::vector<const Value*> inputs_;
   std::vector<Value*> outputs_;
-  std::deque<Value> open_;  ///< outputs whose sizes only running tells
+  std::deque<Value> open_;  ///< outputs whose sizes are known only at run time
 };
 
 Support can_be_a_model(const PlanContext& context) {
@@ -68,14 +68,14 @@ Support can_be_a_model(const PlanContext& context) {
   return {};
 }
 
-/// The first reason that some value of the node is not taken or given.
+/// The reason of the first unsupported value of the node.
 Support can_be_passed(const PlanContext& context, const ValueRefusal& refusal) {
   std::string reason;
   for (std::size_t i = 0; i < context.input_count() && reason.empty(); ++i) {
     if (context.has_input(i)) reason = refusal(context.value(i));
   }
   for (std::size_t k = 0; k < context.output_count() && reason.empty(); ++k) {
-    const ValueDesc& desc = context.output_value(k);  // none: only running tells
+    const ValueDesc& desc = context.output_value(k);  // kind none: known only at run time
     if (context.wants_output(k) && desc.kind != ValueKind::none) reason = refusal(desc);
   }
   return {reason};

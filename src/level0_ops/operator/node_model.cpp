@@ -22,7 +22,7 @@ onnx::Type type_of(const ValueDesc& desc) {
   return type;
 }
 
-/// Whether some shape of the outputs is known by the value of input `i` alone.
+/// Whether the value of input `i` determines a shape of the outputs.
 bool decides_shapes(const PlanContext& context, std::size_t i) {
   std::vector<ValueDesc> inputs(context.input_count());
   std::vector<const Value*> constants(context.input_count());
@@ -58,11 +58,11 @@ NodeModel node_model(const PlanContext& context) {
   onnx::Graph& graph = result.model.graph;
   graph.name = original.op_type;
   onnx::Node node = original;
-  node.name.clear();  // nodes that are alike give the same model
+  node.name.clear();  // equal nodes have equal models
   node.doc.clear();
   node.opset = result.model.opset_imports[node.domain] = oldest_opset(original);
   import_opsets(result.model, original);
-  // A value that stands at several places is several inputs here.
+  // A value that is used several times becomes several inputs.
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (!context.has_input(i)) {
       node.inputs[i].clear();

@@ -8,14 +8,15 @@
 
 namespace d5::detail {
 
-/// The oldest opset that gives the node this meaning: a framework knows it sooner than the newest.
-/// Graphs that a node holds are of the node's own.
+/// The oldest opset with the same definition of the node, which more frameworks support than the
+/// newest. Graphs of a node keep the node's opset.
 [[nodiscard]] int oldest_opset(const onnx::Node& node);
 
-/// A model of one node. Inputs of the node that decide shapes are constants of it.
+/// A model of one node. Inputs of the node that determine shapes are constants.
 struct NodeModel {
   onnx::Model model;
-  std::vector<std::size_t> inputs, outputs;  ///< which of the node's are the model's, in its order
+  std::vector<std::size_t> inputs,
+      outputs;  ///< the node's indices of the model's inputs and outputs
 };
 
 [[nodiscard]] NodeModel node_model(const PlanContext& context);

@@ -20,10 +20,9 @@ Tensor& OpContext::allocate(std::size_t i, const TensorDesc& desc) {
 
 void OpContext::set_output(std::size_t i, Value value) {
   if (planned_outputs.contains(i)) {
-    throw ContractError(
-        fmt::format("{}: its kernel replaces output {}, which was planned for it; it has to write "
-                    "into it",
-                    who(), i));
+    throw ContractError(fmt::format(
+        "{}: its kernel replaces output {}, which was planned for it; it must write to it", who(),
+        i));
   }
   *outputs[i] = std::move(value);
 }

@@ -54,7 +54,7 @@ void insert(Ranges& ranges, const std::string& framework, std::string name,
   list.emplace_back(std::move(versions), std::move(entry));
 }
 
-/// The kernel of an operator that nobody else owns.
+/// A kernel that owns its operator.
 class OwnedOperatorKernel final : public Kernel {
  public:
   OwnedOperatorKernel(std::unique_ptr<Operator> op, PlanContext& context)
@@ -159,7 +159,7 @@ std::unique_ptr<Kernel> OperatorRegistry::plan(PlanContext& context) const {
     return find(operators_, context.node()) != nullptr;
   };
   if (framework_ == "reference" || !is_own()) return context.op().plan(context);
-  // Another framework may be the one that says what the node means: this one's kernel is its own.
+  // Another framework may define the node, so the kernel needs its own operator.
   return std::make_unique<OwnedOperatorKernel>(make(context.node()), context);
 }
 

@@ -97,7 +97,7 @@ std::vector<OperatorSupport> operator_support_from_csv(const std::string& text,
           fmt::format("{}:{}: {}; expected {}", printable(source), number, what, kHead));
     };
     if (number == 1) {
-      if (line != kHead) bad("'" + printable(line) + "' is no such head");
+      if (line != kHead) bad("'" + printable(line) + "' is not the expected head");
       continue;
     }
     std::vector<std::string> cells;
@@ -109,7 +109,7 @@ std::vector<OperatorSupport> operator_support_from_csv(const std::string& text,
       const char* end = cell.data() + cell.size();
       const auto [stopped, error] = std::from_chars(cell.data(), end, value);
       if (error != std::errc() || stopped != end || value < 0)
-        bad("'" + printable(cell) + "' is no count");
+        bad("'" + printable(cell) + "' is not a count");
       return value;
     };
     rows.push_back({.name = cells[0],

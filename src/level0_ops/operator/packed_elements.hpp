@@ -7,10 +7,10 @@
 
 namespace d5::detail {
 
-enum class FirstElement : std::uint8_t { low, high };  ///< which bits of a byte hold it
+enum class FirstElement : std::uint8_t { low, high };  ///< position of the first element in a byte
 
-/// Elements of `bits` (2, 4 or 8) that lie in the bytes of the last dimension, one each as uint8.
-/// Throws: ValueError for another number of bits.
+/// Unpacks elements of `bits` (2, 4 or 8) from the bytes of the last dimension to uint8. Throws:
+/// ValueError for another number of bits.
 [[nodiscard]] Term unpacked(Composition& c, Term bytes, std::int64_t bits, FirstElement first);
 
 }  // namespace d5::detail

@@ -5,8 +5,7 @@
 
 namespace d5::detail {
 
-/// The same numbers rounded to another element type, as Cast does it, in memory of its own on the
-/// host.
+/// A copy on the host, converted to another element type, as by Cast.
 [[nodiscard]] Tensor converted(const Tensor& tensor, DType dtype);
 
 }  // namespace d5::detail

@@ -40,8 +40,8 @@ void round(const WideCopy& copy, Tensor& to) {
   copy.rounding.run(to.raw(), copy.value.tensor().raw(), to.elements());
 }
 
-/// Wide copies of what a pass reads and writes, one after another at the begin of its scratch
-/// memory; of a shape that only running tells in memory of its own.
+/// Wide copies of a pass's values, contiguous at the begin of its scratch memory; values whose
+/// shape is known only at run time have memory of their own.
 class WideCopies {
  public:
   void add(std::deque<WideCopy>& copies, std::size_t place, TensorDesc desc, DType wide) {
@@ -52,7 +52,7 @@ class WideCopies {
   }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
-  /// Where the memory is that of the run before there is nothing to do.
+  /// Does nothing if the memory has not moved since the previous run.
   void lie_in(std::byte* memory) {
     if (std::exchange(memory_, memory) == memory) return;
     for (auto* copies : {&inputs, &outputs, &grad_outputs, &grad_inputs}) {
@@ -68,7 +68,7 @@ class WideCopies {
 
  private:
   std::size_t bytes_ = 0;
-  std::optional<std::byte*> memory_;  ///< of the run before; null where nothing has an element
+  std::optional<std::byte*> memory_;  ///< memory of the previous run; null if all copies are empty
 };
 
 class WideningKernel final : public Kernel {
@@ -82,7 +82,7 @@ class WideningKernel final : public Kernel {
       const ValueDesc value = context.has_input(i) ? context.value(i) : ValueDesc();
       const bool other = is_other_float(value, wide);
       inputs.push_back(widened(value, wide));
-      // A constant is not of the type that is described.
+      // A constant would not have the described type.
       constants.push_back(other ? nullptr : context.constant_value(i));
       if (context.wants_grad(i)) target.grad_inputs.add(i);
       if (other) add_input(i, value.tensor, wide, context.wants_grad(i));
@@ -93,7 +93,7 @@ class WideningKernel final : public Kernel {
       if (context.wants_output(k) && is_other_float(value, wide)) add_output(k, value.tensor, wide);
     }
     PlanContext own(context.op(), context.node(), inputs, constants, outputs, target);
-    own.request_scratch(context.scratch_bytes());  // asked for on its behalf
+    own.request_scratch(context.scratch_bytes());  // on behalf of the wide kernel
     kernel_ = make(own);
     for (const TensorDesc& desc : own.saved()) context.save(desc);
     own_scratch_ = std::max(forward_.bytes(), context.wants_backward() ? backward_.bytes() : 0);
@@ -160,7 +160,7 @@ class WideningKernel final : public Kernel {
     backward_.add(backward_.grad_outputs, k, output, wide);
   }
 
-  /// Allocated now where only running told its shape.
+  /// Allocates an output whose shape was unknown before running.
   static Tensor& output_of(OpContext& context, const WideCopy& copy) {
     if (copy.desc.shape.is_static()) return context.output(copy.place);
     TensorDesc desc = copy.value.tensor().desc();
@@ -168,7 +168,7 @@ class WideningKernel final : public Kernel {
     return context.allocate(copy.place, desc);
   }
 
-  /// Wide copies in the place of those values that are there.
+  /// Replaces present values by their wide copies.
   static void show(std::deque<WideCopy>& copies, std::vector<const Value*>& shown) {
     for (auto& copy : copies) {
       const Value*& value = shown[copy.place];
@@ -178,8 +178,8 @@ class WideningKernel final : public Kernel {
 
   std::unique_ptr<Kernel> kernel_;
   WideCopies forward_, backward_;
-  std::size_t own_scratch_ = 0;  ///< bytes before the kernel's
-  // What the kernel is shown.
+  std::size_t own_scratch_ = 0;  ///< bytes before the wide kernel's scratch
+  // The wide kernel's view of its values.
   std::vector<const Value*> inputs_, values_;
   std::vector<Value*> outputs_;
   std::vector<const Tensor*> grad_outputs_;

@@ -8,25 +8,25 @@
 
 namespace d5::detail {
 
-/// The element type in which an operator computes that has kernels for float and double alone: that
-/// of its inputs if they have one, double if some are, else float.
+/// The computing type of an operator with kernels for float and double only: double if any input is
+/// double, else float.
 [[nodiscard]] DType wide_dtype(const PlanContext& context);
-/// Whether no input or output has to become of `wide_dtype`.
+/// Whether no input or output needs conversion to `wide_dtype`.
 [[nodiscard]] bool is_wide(const PlanContext& context);
 
 using PlanKernel = std::function<std::unique_ptr<Kernel>(PlanContext&)>;
 
-/// A kernel that widens its inputs as a whole into scratch memory, has the kernel that `make` plans
-/// for wide values run, and rounds each output once; backward it does the same with gradients.
+/// A kernel that widens its inputs to scratch memory, runs the kernel that `make` plans for wide
+/// values, and rounds each output once; backward treats gradients in the same way.
 [[nodiscard]] std::unique_ptr<Kernel> widening_kernel(PlanContext& context, const PlanKernel& make);
 
-/// What `make` plans; where that is Unsupported for a gradient among smaller floats, the widening
-/// kernel of it.
+/// The kernel that `make` plans; if that is Unsupported for a gradient of smaller floats, its
+/// widening kernel.
 [[nodiscard]] std::unique_ptr<Kernel> plan_with_gradient(PlanContext& context,
                                                          const PlanKernel& make);
 
-/// The kernel for float or double that `make.operator()<T>(context)` makes, also for smaller floats
-/// and for floats of several types, which are widened for it.
+/// The kernel that `make.operator()<T>(context)` makes for float or double, with inputs of smaller
+/// or mixed floats widened.
 ///
 ///     return wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
 ///       return std::make_unique<LrnKernel<T>>(attributes_, wide.shape(0));

@@ -10,7 +10,7 @@
 namespace d5 {
 namespace {
 
-// Products of two sizes stay far below 2^63.
+// Limit of sizes, so that products of two stay far below 2^63.
 constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
 
 void check_range(const onnx::Node& node, std::string_view name,
@@ -79,7 +79,7 @@ Window WindowAttributes::whole(const Shape& input, std::string_view who) {
   }
   Window window;
   window.rank = input.rank() - 2;
-  // More than three dimensions are one: the order of the taps does not matter here.
+  // Dimensions beyond the second are merged, because the order of taps does not matter here.
   window.axes[2].input = window.axes[2].kernel = input.elements(2, input.rank());
   return window;
 }
@@ -118,7 +118,7 @@ Window WindowAttributes::unpadded(const Shape& input, const std::vector<std::int
       axis.pad_end = get(given_.pads, i + window.rank, 0);
     }
   }
-  // Sizes that nobody could count are refused before anybody multiplies them.
+  // Refuses sizes whose product overflows.
   (void)Shape{window.axes[0].kernel, window.axes[1].kernel, window.axes[2].kernel}.elements();
   return window;
 }
@@ -149,7 +149,7 @@ Window WindowAttributes::resolve(const Shape& input, const std::vector<std::int6
                       who, extent, i, room + extent));
     }
     axis.output = room / axis.stride + 1;
-    // A last, partial window counts if it begins before the padding at the end.
+    // A last, partial window counts if it begins before the end padding.
     if (given_.ceil_mode && padding_ == Padding::explicitly && room % axis.stride != 0 &&
         axis.output * axis.stride < axis.input + axis.pad_begin) {
       ++axis.output;
@@ -176,10 +176,9 @@ Window WindowAttributes::resolve_transposed(const Shape& input,
       axis.input = full - axis.pad_begin - axis.pad_end;
     }
     if (axis.input < 1) {
-      throw ShapeError(
-          fmt::format("{}: the output would have {} elements along spatial dimension {}; lessen "
-                      "the pads",
-                      who, axis.input, i));
+      throw ShapeError(fmt::format(
+          "{}: the output would have {} elements along spatial dimension {}; reduce the pads", who,
+          axis.input, i));
     }
   }
   return window;

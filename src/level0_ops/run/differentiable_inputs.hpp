@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-/// The inputs of `one` that have a gradient, in order: those that `op` names, of floats.
+/// The differentiable inputs of `one`, in order: those that `op` names, if floating-point.
 [[nodiscard]] inline std::vector<std::size_t> differentiable_inputs(const OperatorCase& one,
                                                                     const Operator& op) {
   std::vector<std::size_t> inputs;

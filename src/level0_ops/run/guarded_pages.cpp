@@ -14,7 +14,7 @@
 namespace d5::detail {
 namespace {
 
-// Of addresses alone: pages that may not be touched take no memory.
+// Address space only: inaccessible pages take no memory.
 constexpr std::size_t kForbidden = std::size_t{4} << 20;
 
 }  // namespace
@@ -29,7 +29,7 @@ Tensor guarded_pages(std::size_t bytes) {
   const std::size_t all = usable + 2 * kForbidden;
   void* begin = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin == MAP_FAILED) {
-    throw MemoryError(fmt::format("the system has no {} bytes of addresses", all));
+    throw MemoryError(fmt::format("the system lacks {} bytes of address space", all));
   }
   std::shared_ptr<void> owner(begin, [all](void* p) { munmap(p, all); });
   std::byte* data = static_cast<std::byte*>(begin) + kForbidden;

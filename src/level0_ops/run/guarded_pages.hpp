@@ -7,12 +7,12 @@
 
 namespace d5::detail {
 
-/// At least `bytes` on the host, as whole pages, between 4 MiB on either side that end the process
-/// when they are read or written. Throws: MemoryError.
+/// At least `bytes` of host memory, as whole pages, between guard areas of 4 MiB that crash the
+/// process when accessed. Throws: MemoryError.
 [[nodiscard]] Tensor guarded_pages(std::size_t bytes);
 
-/// A copy that ends, but for alignment, right before memory that nobody may touch, and begins right
-/// behind NaN. What has no plain bytes (strings, a framework's own arrangement) is not copied.
+/// A copy that ends, except for alignment, right before a guard area, and begins right after NaN.
+/// Tensors without plain bytes (strings, a framework's arrangement) are not copied.
 [[nodiscard]] Tensor guarded_copy(const Tensor& tensor);
 
 }  // namespace d5::detail

@@ -15,7 +15,8 @@
 namespace d5::detail {
 namespace {
 
-// Bytes, a multiple of every alignment: who writes into them is named, who goes farther crashes.
+// Size in bytes, a multiple of every alignment. Writes to the margin are reported, accesses beyond
+// crash.
 constexpr std::size_t kMargin = 256;
 constexpr std::byte kPattern{0xA5};
 
@@ -52,10 +53,10 @@ void MemoryGuard::check(const std::string& who) {
         untouched(planned + block.planned.bytes(), begin + block.whole.bytes())) {
       continue;
     }
-    throw ContractError(fmt::format(
-        "{} wrote past {}, which was planned with {} bytes; a kernel writes what it was planned "
-        "for, or asks for more while planning",
-        who, block.what, block.planned.bytes()));
+    throw ContractError(
+        fmt::format("{} wrote past {}, which was planned with {} bytes; a kernel must request all "
+                    "memory while planning",
+                    who, block.what, block.planned.bytes()));
   }
   for (const Watched& watched : std::exchange(watched_, {})) {
     if (checksum(watched.tensor) == watched.checksum) continue;

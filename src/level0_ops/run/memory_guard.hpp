@@ -8,18 +8,17 @@
 
 namespace d5::detail {
 
-/// Finds a kernel that writes where it must not: past memory that was planned for it, or into
-/// memory that it may only read.
+/// Detects invalid writes of a kernel: past its memory, or to memory that it may only read.
 class MemoryGuard {
  public:
-  /// Memory between two margins of a known pattern, and behind these what ends the process when it
-  /// is touched. `what` names it: "output 0".
+  /// Memory between two margins of a known pattern, surrounded by guard areas that crash the
+  /// process. `what` is its name: "output 0".
   [[nodiscard]] Tensor allocate(const TensorDesc& desc, std::string what);
 
-  /// From now on until `check`, the content of `value` must not change. Sequences, optionals and
+  /// Requires that the content of `tensor` does not change until `check`. Sequences, optionals and
   /// strings are not watched.
   void watch(const Tensor& tensor, std::string what);
-  /// Throws: ContractError naming what was written. Forgets what was watched.
+  /// Ends all watches. Throws: ContractError naming the memory that was written.
   void check(const std::string& who);
 
  private:

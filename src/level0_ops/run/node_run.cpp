@@ -10,10 +10,10 @@
 namespace d5 {
 namespace {
 
-/// From here on all are in `Places` or none is.
+/// The last individual index of `Places`.
 constexpr std::size_t kLastPlace = 63;
 
-/// `values`, with null in place of those that `reads` does not name.
+/// `values`, with null for those that are not in `reads`.
 template <class V>
 std::vector<const Value*> visible(const std::vector<V*>& values, Places reads) {
   std::vector<const Value*> result(values.begin(), values.end());
@@ -41,7 +41,7 @@ NodeRun::NodeRun(const onnx::Node& node, const Operator& op,
       services_(services) {
   if (target_.device != Device{}) {
     if (guard == Guard::on) {
-      throw Unsupported(fmt::format("{}: a guard watches the host's memory alone, not {}",
+      throw Unsupported(fmt::format("{}: a guard checks only host memory, not {}",
                                     onnx::describe(node_), to_string(target_.device)));
     }
     stream_ = make_stream(target_.device);
@@ -75,7 +75,7 @@ void NodeRun::plan(std::span<const Value* const> inputs, std::span<Value* const>
 
   std::vector<ValueDesc> inferred = op_.infer(InferContext(node_, descs, inputs_));
   if (inferred.size() < outputs_.size()) {
-    throw ShapeError(fmt::format("{}: {} outputs were asked for, but there are {}",
+    throw ShapeError(fmt::format("{}: {} outputs were requested, but there are {}",
                                  onnx::describe(node_), outputs_.size(), inferred.size()));
   }
   host_inputs_ = inputs_;
@@ -112,7 +112,7 @@ void NodeRun::take_inputs() {
 
 void NodeRun::renew_inputs() {
   if (target_.device == Device{}) return;
-  synchronise();  // the kernel may still read the old ones
+  synchronise();  // the kernel may still read the old values
   auto input = device_inputs_.begin();
   for (const Value* host : host_inputs_) {
     if (host) (input++)->tensor().copy_from(host->tensor());
@@ -157,10 +157,9 @@ void NodeRun::check_outputs() const {
     if (!planned_outputs_[k]) continue;
     const Value& value = *outputs_[k];
     if (value.is_tensor() && value.tensor().raw() == planned_outputs_[k]) continue;
-    throw ContractError(
-        fmt::format("{}: the kernel of {} replaced output {}, which was planned for it; it has to "
-                    "write into it",
-                    onnx::describe(node_), framework(), k));
+    throw ContractError(fmt::format(
+        "{}: the kernel of {} replaced output {}, which was planned for it; it must write to it",
+        onnx::describe(node_), framework(), k));
   }
 }
 
@@ -186,7 +185,7 @@ void NodeRun::backward(std::span<const Tensor* const> grad_outputs,
                        std::span<Tensor* const> grad_inputs) {
   if (target_.grad_inputs.empty()) {
     throw Unsupported(
-        fmt::format("{}: no input has a gradient that was planned for", onnx::describe(node_)));
+        fmt::format("{}: no gradient of an input was planned", onnx::describe(node_)));
   }
   GradContext context;
   context.inputs = backward_inputs_;

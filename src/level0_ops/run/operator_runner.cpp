@@ -30,7 +30,7 @@ class RunnerServices final : public RunServices {
   std::uint32_t stream_;
 };
 
-/// Values for a kernel under a guard, which reads beside none of them unnoticed.
+/// Copies of values for a guarded kernel, so that reads out of bounds are detected.
 std::vector<Value> guarded(std::vector<Value> values) {
   for (Value& value : values) {
     if (value.is_tensor()) value = detail::guarded_copy(value.tensor());
@@ -75,7 +75,7 @@ struct OperatorRunner::State {
     return desc;
   }
 
-  /// `use(context)` of what is known before a run.
+  /// Calls `use(context)` with the context before a run.
   template <class F>
   auto known(const F& use) const {
     std::vector<ValueDesc> descs(inputs.size());

@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// Random gradients, drawn from the case's seed, of all outputs of floats, on their device;
-/// undefined ones of the others. `runner` has run forward.
+/// Random gradients of all floating-point outputs, drawn from the case's seed, on their device;
+/// undefined for other outputs. `runner` must have run forward.
 [[nodiscard]] std::vector<Tensor> output_gradients(const OperatorRunner& runner,
                                                    const OperatorCase& one);
 

@@ -50,7 +50,7 @@ class ValueComparison {
     result.equal = false;
   }
 
-  /// Keys have no order.
+  /// Compares maps, whose keys are unordered.
   template <class Keys>
   void maps(const Map& got, const Map& expected, const Keys& keys, const std::string& place) {
     const auto* given = std::get_if<Keys>(&got.keys);
@@ -103,7 +103,7 @@ class ValueComparison {
     });
   }
 
-  /// The largest finite magnitude, or 0 where there is none.
+  /// The largest finite magnitude, or 0 if there is none.
   template <class T>
   static double largest(const T* values, std::int64_t count) {
     double result = 0;
@@ -126,7 +126,7 @@ class ValueComparison {
 
   void real(double got, double expected, const std::string& place, std::int64_t i) {
     if (got == expected || (std::isnan(got) && std::isnan(expected))) return;
-    const double absolute = std::fabs(got - expected);  // NaN or infinite: never within
+    const double absolute = std::fabs(got - expected);  // NaN or infinite: never within tolerance
     const double relative = scale_ > 0 ? absolute / scale_ : absolute;
     result.largest_absolute = detail::worse(result.largest_absolute, absolute);
     result.largest_relative = detail::worse(result.largest_relative, relative);
@@ -137,7 +137,7 @@ class ValueComparison {
   }
 
   ForwardTolerance tolerance_;
-  double scale_ = 0;  ///< of the tensor that is compared
+  double scale_ = 0;  ///< largest magnitude of the compared tensor
 };
 
 }  // namespace

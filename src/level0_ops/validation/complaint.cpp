@@ -6,7 +6,7 @@
 namespace d5 {
 namespace {
 
-/// Without names and numbers.
+/// The message without names and numbers.
 std::string essence_of(const std::string& message) {
   std::string essence;
   bool quoted = false;

@@ -5,8 +5,8 @@
 
 namespace d5 {
 
-/// Whether two messages, of larger and smaller problems, are of one fault: they differ in names and
-/// numbers alone.
+/// Whether two messages, of a larger and a smaller problem, report the same fault: they differ only
+/// in names and numbers.
 [[nodiscard]] bool is_same_complaint(const std::string& a, const std::string& b);
 
 }  // namespace d5

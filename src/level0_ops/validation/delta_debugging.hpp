@@ -10,8 +10,9 @@
 
 namespace d5 {
 
-/// The subset of `items`, in their order, that `fails` still and of which no item can go alone:
-/// ddmin. `fails` is true for `items`; it may throw to end the search, and keeps the smallest.
+/// The ddmin algorithm: a 1-minimal subset of `items`, in order, for which `fails` is true, that
+/// is, no single item can be removed. `fails(items)` must be true; `fails` may throw to end the
+/// search, and stores the smallest subset.
 ///
 /// Source: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002),
 /// section 3.2.
@@ -45,8 +46,9 @@ std::vector<T> smallest_failing(std::vector<T> items, const Fails& fails) {
   return items;
 }
 
-/// The least number that `fails` from 1 to `most`, which fails, where all above one do: bisection,
-/// 1 first. Of others one that fails while the number below it does not.
+/// The smallest number from 1 to `most` for which `fails` is true, by bisection, after trying 1;
+/// `most` must fail. If `fails` is not monotonic, a number that fails although the one below does
+/// not.
 template <class Fails>
 std::int64_t least_failing(std::int64_t most, const Fails& fails) {
   if (most <= 1 || fails(std::int64_t{1})) return std::min<std::int64_t>(most, 1);

@@ -57,7 +57,7 @@ DifferentiableCase::DifferentiableCase(const OperatorRegistry& registry,
   }
   const auto schema = onnx::schema_of(op_case.node);
   const auto is_real = [&](std::size_t i) {
-    // What is rounded more than the inputs are shows no slope.
+    // An output that is rounded more than the inputs shows no slope.
     const Value& output = runner_.output(i);
     return output.is_tensor() && is_real_type(output.tensor().dtype()) &&
            size_of(output.tensor().dtype()) >= size_of(widest_);
@@ -69,7 +69,7 @@ DifferentiableCase::DifferentiableCase(const OperatorRegistry& registry,
   bool any = false;
   for (std::size_t i = 0; i < runner_.output_count(); ++i) any = any || is_differentiable(i);
   for (std::size_t i = 0; i < runner_.output_count(); ++i) {
-    // Where ONNX calls all outputs non-differentiable, as STFT's, the operator knows better.
+    // If ONNX declares all outputs non-differentiable, as for STFT, the operator decides.
     if (any ? is_differentiable(i) : is_real(i)) {
       const Tensor& y = runner_.output(i).tensor();
       directions_.push_back(Tensor::zeros(y.dtype(), y.shape()));

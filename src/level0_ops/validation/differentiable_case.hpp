@@ -11,10 +11,10 @@
 
 namespace d5::detail {
 
-/// A case as a function of its real inputs with a derivative. Numbers go in and out in float64,
-/// whatever type they have inside.
+/// A case as a differentiable function of its real inputs. Numbers are passed in float64, for any
+/// type inside.
 ///
-/// Shapes: outputs are those that have a gradient, their elements one after another.
+/// Shapes: the outputs with a gradient, with concatenated elements.
 class DifferentiableCase {
  public:
   /// `inputs` are copied. Throws: what planning and running the operator throws.
@@ -23,21 +23,21 @@ class DifferentiableCase {
 
   [[nodiscard]] std::size_t inputs() const { return starts_.size(); }
   [[nodiscard]] bool has_gradient(std::size_t i) const { return moves_[i]; }
-  /// Where the case is; empty for an input without gradient.
+  /// The case's value of input `i`; empty for an input without gradient.
   [[nodiscard]] const std::vector<double>& start(std::size_t i) const { return starts_[i]; }
-  /// Moves input `i`; returns where it is, rounded to its type.
+  /// Sets input `i`; returns its values, rounded to its type.
   std::vector<double> put(std::size_t i, std::span<const double> values);
-  /// Back to where the case is, all inputs.
+  /// Resets all inputs to the case's values.
   void put_back();
 
   [[nodiscard]] std::size_t output_elements() const { return elements_; }
   [[nodiscard]] std::vector<double> values();
-  /// v^T J for input `i`, where the inputs are now.
+  /// v^T J for input `i`, at the present values of the inputs.
   [[nodiscard]] std::vector<double> gradient(std::size_t i, std::span<const double> v);
   [[nodiscard]] Cost cost() const { return runner_.cost(); }
-  /// The widest type among the inputs that have a gradient.
+  /// The widest type of the inputs with a gradient.
   [[nodiscard]] DType widest() const { return widest_; }
-  /// Why differences say nothing of it; empty where they do.
+  /// The reason why differences do not apply; empty if they do.
   [[nodiscard]] std::string obstacle() const;
 
  private:
@@ -48,7 +48,7 @@ class DifferentiableCase {
   const Interrupt& interrupt_;
   std::vector<std::vector<double>> starts_;
   std::vector<bool> moves_;
-  std::vector<Tensor> directions_;  ///< of the outputs; undefined where one has no gradient
+  std::vector<Tensor> directions_;  ///< per output; undefined without gradient
   std::size_t elements_ = 0;
   DType widest_ = DType::float16;
 };

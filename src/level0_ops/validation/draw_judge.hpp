@@ -12,19 +12,19 @@
 
 namespace d5::detail {
 
-/// Judges a node that draws random numbers by the distribution of what it drew, for another
-/// generator draws other numbers.
+/// Judges a random node by the distribution of its numbers, because another generator draws other
+/// numbers.
 class DrawJudge {
  public:
   explicit DrawJudge(onnx::Node node) : node_(std::move(node)) {}
 
   [[nodiscard]] const onnx::Node& node() const { return node_; }
-  /// What the node read and drew in one run, as `places_of_draws` takes it.
+  /// Adds the inputs and outputs of a run, as for `places_of_draws`.
   void add(std::span<const Value> inputs, std::span<const Value> outputs);
-  /// How many values were judged.
+  /// The number of judged values.
   [[nodiscard]] std::size_t count() const { return places_.count(); }
-  /// `base` with Kolmogorov's distance for the error, failed where the draws are not those that the
-  /// node's attributes and inputs say.
+  /// `base` with Kolmogorov's distance as the error; failed if the distribution is not that of the
+  /// node's attributes and inputs.
   [[nodiscard]] Measurement record(const Measurement& base) const;
 
  private:

@@ -26,7 +26,7 @@ auto bits_of(T value) {
   }
 }
 
-/// Its number among all numbers of its type, counted from zero; both zeros are 0.
+/// The index of a float among all floats of its type, counted from zero; both zeros are 0.
 template <class T>
 std::int64_t rank_of(T value) {
   const auto bits = bits_of(value);
@@ -36,8 +36,7 @@ std::int64_t rank_of(T value) {
   return bits & kSign ? -magnitude : magnitude;
 }
 
-/// How many steps from one to the other; opposite signs of float64 may be further apart than
-/// integers reach.
+/// The number of steps between two floats, which may exceed integers for float64 of opposite signs.
 template <class T>
 double distance(T a, T b) {
   const double one = double(Arithmetic<T>(a)), other = double(Arithmetic<T>(b));
@@ -73,7 +72,7 @@ void expect_alike(const Tensor& got, const Tensor& expected, const char* who) {
   if (got.shape() != expected.shape()) throw ShapeError(message());
 }
 
-/// Sums of one tensor.
+/// Sums over a tensor.
 struct Sums {
   double l1 = 0, squares = 0, most = 0;
   void add(double value) {

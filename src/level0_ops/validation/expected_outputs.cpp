@@ -11,7 +11,7 @@
 namespace d5::detail {
 namespace {
 
-/// Of the largest output.
+/// The number of elements of the largest output.
 std::int64_t elements_of(const std::vector<Value>& outputs) {
   std::int64_t elements = 0;
   for (const Value& output : outputs) {

@@ -12,25 +12,26 @@
 
 namespace d5::detail {
 
-/// What an operator should answer to a case.
+/// Expected outputs of a case.
 struct ExpectedOutputs {
   std::vector<Value> values = {};
-  Cost cost = {};      ///< of the reference's run; nothing where the case itself expects
-  bool exact = false;  ///< in float64
+  Cost cost = {};      ///< cost of the reference's run; zero if the case has expected values
+  bool exact = false;  ///< computed in float64
 
-  /// Of output `i`: in the element type of `got`, which it is compared with.
+  /// Expected value of output `i`, in the element type of `got`.
   [[nodiscard]] Value value(std::size_t i, const Value& got) const;
-  /// What rounding explains of an output of which `wanted` is expected.
+  /// The tolerance for rounding of an output with the expected value `wanted`.
   [[nodiscard]] ForwardTolerance tolerance(const Value& wanted) const;
 };
 
-/// As the case says, or what the framework `reference` computes, in float64 if it shall be `exact`.
+/// The case's expected values, or those computed by the framework `reference`, in float64 if
+/// `exact`.
 /// Throws: what it throws; Interrupted.
 [[nodiscard]] ExpectedOutputs expected_outputs(const OperatorCase& op_case,
                                                const std::string& reference, bool exact,
                                                const Interrupt& interrupt);
 
-/// The outputs of a run that can be compared: those that the node has and the case knows.
+/// The comparable outputs of a run: those that the node has and the case expects.
 [[nodiscard]] std::vector<std::size_t> comparable_outputs(const OperatorCase& op_case,
                                                           const OperatorRunner& got,
                                                           const ExpectedOutputs& expected);

@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// Copies of the case's inputs, floats in float64. What is not differentiable and may not be of
-/// that type, such as scales that decide a shape, stays what it is.
+/// Copies of the case's inputs, with floats in float64. Non-differentiable inputs that do not allow
+/// float64, such as scales that determine a shape, keep their type.
 [[nodiscard]] std::vector<Value> float64_inputs(const OperatorRegistry& registry,
                                                 const OperatorCase& op_case);
 

@@ -23,7 +23,7 @@ namespace {
 
 using detail::DifferentiableCase, detail::GradientVerdict, detail::Shape1d, detail::Slopes;
 
-constexpr std::size_t kMostInputs = 200, kMostOutputs = 2000;  // of a full Jacobian
+constexpr std::size_t kMostInputs = 200, kMostOutputs = 2000;  // limits of a full Jacobian
 
 double product(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
@@ -31,7 +31,7 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-/// Every entry of the Jacobian of input `i`: rows by backward, columns by differences.
+/// Checks every entry of the Jacobian of input `i`: rows by backward, columns by differences.
 void check_full(DifferentiableCase& function, std::size_t i, const GradientOptions& options,
                 GradientVerdict& verdict) {
   std::vector<std::vector<double>> rows;
@@ -48,7 +48,7 @@ void check_full(DifferentiableCase& function, std::size_t i, const GradientOptio
     Slopes slopes(function, i, std::move(u), options.step * std::max(1.0, std::fabs(x[column])),
                   options.step, options.tolerance,
                   RandomStream(options.seed, std::uint32_t(i), std::uint32_t(column)));
-    // Where the output is no number, or its slope has no end, 0 times it makes NaN of the others.
+    // If an output is not a number, or its slope is infinite, 0 times it turns the others to NaN.
     bool spoils = false;
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const double slope = rows[row][column];
@@ -58,7 +58,8 @@ void check_full(DifferentiableCase& function, std::size_t i, const GradientOptio
     }
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const double slope = rows[row][column];
-      if (slopes.shape(row) == Shape1d::undefined && slope == 0) continue;  // not by this element
+      // Not caused by this element.
+      if (slopes.shape(row) == Shape1d::undefined && slope == 0) continue;
       if (spoils && std::isnan(slope)) {
         verdict.count(Shape1d::undefined, column);
         continue;
@@ -69,7 +70,7 @@ void check_full(DifferentiableCase& function, std::size_t i, const GradientOptio
     }
   }
   if (!verdict.has_kinks()) return;
-  // Shares of equal numbers may each be right, and together too much.
+  // Shares of equal numbers may each be correct, but too large together.
   for (int number = 0; number < 2; ++number) {
     RandomStream random(options.seed, std::uint32_t(i), std::uint32_t(x.size()) + number);
     std::vector<double> u(x.size());
@@ -84,7 +85,7 @@ void check_full(DifferentiableCase& function, std::size_t i, const GradientOptio
   }
 }
 
-/// One projection: v^T J u of the smooth outputs together, J u of some others by themselves.
+/// A projection: v^T J u of all smooth outputs together, and J u of some others individually.
 class Projection {
  public:
   Projection(DifferentiableCase& function, std::size_t i, int number,
@@ -129,8 +130,8 @@ class Projection {
       if (slopes.shape(k) != Shape1d::smooth) v_[k] = 0;
     }
   }
-  /// What 0 times an output that is no number, or a slope without end, makes of its inputs'
-  /// gradients says nothing: those inputs stay where they are.
+  /// Gradients that result from 0 times NaN or an infinite slope carry no information: those inputs
+  /// are not moved.
   bool leave_out_undefined(const Slopes& slopes, std::vector<double>& gradient,
                            GradientVerdict& verdict) {
     bool any = false, changed = false;
@@ -158,7 +159,7 @@ class Projection {
     }
     return sum;
   }
-  /// All of them are counted, some drawn at random are compared.
+  /// Counts all sharp outputs, and compares a random selection.
   void check_sharp(Slopes& slopes, GradientVerdict& verdict) {
     std::vector<std::int64_t> sharp;
     for (std::size_t k = 0; k < v_.size(); ++k) {
@@ -187,7 +188,8 @@ class Projection {
   std::vector<double> v_, u_;
 };
 
-/// Why the case runs in its own types but not in float64; empty where it does, or in neither.
+/// The reason why the case runs in its own types but not in float64; empty if it runs in float64,
+/// or in neither.
 std::string obstacle_in_float64(const OperatorRegistry& registry, const OperatorCase& op_case,
                                 const Interrupt& interrupt) {
   std::string reason;
@@ -211,7 +213,7 @@ std::string obstacle_in_float64(const OperatorRegistry& registry, const Operator
   return "gradients are checked in float64, in which it does not run: " + reason;
 }
 
-/// Whether no one but its author has written it down.
+/// Whether the operator is a custom one, without an independent definition.
 bool is_own(const onnx::Node& node) {
   return !onnx::schema_of(node) && custom_operators().has_operator(node);
 }
@@ -273,7 +275,7 @@ std::vector<Measurement> compare_gradients(Measurement result, const OperatorCas
     } else if (is_own(op_case.node)) {
       results = detail::check_narrow_gradient(result, registry, op_case, options);
     } else if (subject == "reference") {
-      return unsupported(obstacle);  // no judge of itself
+      return unsupported(obstacle);  // the reference cannot judge itself
     } else {
       results = detail::compare_with_reference(result, registry, op_case, options.interrupt);
     }

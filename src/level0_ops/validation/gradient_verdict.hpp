@@ -17,15 +17,16 @@
 
 namespace d5::detail {
 
-/// What was found of one input's gradient.
+/// Findings on an input's gradient.
 class GradientVerdict {
  public:
   explicit GradientVerdict(double tolerance) : tolerance_(tolerance) {}
 
-  /// Whether places beside one are worth looking at: one that is wrong is enough.
+  /// Whether no error was found yet, so that more points are worth checking.
   [[nodiscard]] bool is_open() const { return where_.empty(); }
 
-  /// Of an output at `place`, which is counted: an element of the input or of an output.
+  /// Adds the finding on an output at `place`, an element of the input or of an output, which is
+  /// counted.
   template <class Name>
   void compare(Slopes& slopes, std::size_t k, double slope, std::size_t place, Name&& name) {
     const double error = slopes.distance(k, slope, is_open());
@@ -33,7 +34,7 @@ class GradientVerdict {
     if (shape != Shape1d::smooth) count(shape, place);
     if (shape != Shape1d::undefined) judge(slopes, k, slope, error, name);
   }
-  /// The same along a direction that is no place.
+  /// Adds a finding along a direction that is not a single element.
   template <class Name>
   void compare_together(Slopes& slopes, std::size_t k, double slope, Name&& name) {
     judge(slopes, k, slope, slopes.distance(k, slope, is_open()), name);
@@ -52,7 +53,7 @@ class GradientVerdict {
     return std::fabs(analytic - numerical) <= tolerance_ * std::max(1.0, std::fabs(numerical));
   }
 
-  /// `count` of the elements that places are of.
+  /// `count` is the number of elements that places refer to.
   void write(Measurement& record, std::size_t count) const {
     record.samples = {largest_};
     for (const auto& [shape, places] : places_) {
@@ -102,7 +103,7 @@ class GradientVerdict {
   double tolerance_;
   double largest_ = 0;
   std::size_t compared_ = 0;
-  std::string where_;  ///< the first that is wrong
+  std::string where_;  ///< the first wrong element
   std::map<Shape1d, std::set<std::size_t>> places_;
 };
 

@@ -21,14 +21,15 @@ namespace {
 
 using Pixel = std::array<std::uint8_t, 3>;  ///< red, green, blue
 
-/// A white picture to draw on. What lies beyond its right and lower edges is not drawn.
+/// A white canvas. Drawing beyond its right and lower edges is clipped.
 class Canvas {
  public:
-  static constexpr std::int64_t kLetterWidth = 12, kLetterHeight = 14;  ///< with the space behind
+  static constexpr std::int64_t kLetterWidth = 12, kLetterHeight = 14;  ///< including spacing
 
   Canvas(std::int64_t width, std::int64_t height);
   void fill(std::int64_t x, std::int64_t y, std::int64_t width, std::int64_t height, Pixel colour);
-  /// In black, from its upper left corner on: numbers, "NaN" and "inf"; other letters are gaps.
+  /// Writes numbers, "NaN" and "inf" in black from the upper left corner on; other letters are
+  /// blank.
   void write(std::int64_t x, std::int64_t y, std::string_view text);
 
   [[nodiscard]] const Tensor& image() const { return image_; }
@@ -37,7 +38,7 @@ class Canvas {
   Tensor image_;
 };
 
-/// Seven rows of five dots, the highest bit at the left.
+/// Seven rows of five dots, with the highest bit on the left.
 struct Letter {
   char letter;
   std::array<std::uint8_t, 7> rows;
@@ -104,22 +105,23 @@ namespace {
 using detail::Canvas;
 using detail::Pixel;
 
-constexpr std::int64_t kMostCells = 1024;   // in a direction
-constexpr std::int64_t kUsualPixels = 512;  // of a picture of few cells
+constexpr std::int64_t kMostCells = 1024;   // per direction
+constexpr std::int64_t kUsualPixels = 512;  // size of a picture with few cells
 constexpr std::int64_t kMostPixelsOfCell = 32;
-constexpr std::int64_t kFewestPixels = 16;  // so that a vector is no line
-constexpr double kNothing = -1;             // in a cell without element
+constexpr std::int64_t kFewestPixels = 16;  // so that a vector is wider than a line
+constexpr double kNothing = -1;             // value of a cell without elements
 constexpr Pixel kNan = {224, 16, 32}, kInfinite = {255, 146, 0};
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// One direction of the grid of tiles: which cell an element falls into.
+/// A direction of the grid of tiles: maps elements to cells.
 class Axis {
  public:
-  /// `size`: elements of a tile. A cell between two tiles stays white while there is room for it.
+  /// `size` is the number of elements of a tile. Tiles are separated by a white cell if there is
+  /// room.
   Axis(std::int64_t tiles, std::int64_t size) {
     const std::int64_t gap = tiles > 1 ? 1 : 0;
-    const std::int64_t room = (kMostCells + gap) / tiles - gap;  // cells of a tile
+    const std::int64_t room = (kMostCells + gap) / tiles - gap;  // cells per tile
     if (room < 1) {
       elements_a_cell_ = size;
       tiles_a_cell_ = quotient_up(tiles, kMostCells);
@@ -137,11 +139,11 @@ class Axis {
 
  private:
   std::int64_t elements_a_cell_ = 1, tiles_a_cell_ = 1;
-  std::int64_t cells_a_tile_ = 1;  ///< with the gap
+  std::int64_t cells_a_tile_ = 1;  ///< including the gap
   std::int64_t cells_ = 1;
 };
 
-/// What is drawn, before it has colours.
+/// The picture's values before colouring.
 struct Cells {
   std::int64_t rows, columns;
   std::vector<double> sizes;  ///< row by row
@@ -173,8 +175,8 @@ Cells cells_of(const Tensor& values) {
   return cells;
 }
 
-/// Of `share`, from 0 to 1, in Green's scheme: from blue to yellow by half a turn against the
-/// rainbow, twice as colourful as he begins with, and not up to white.
+/// The colour of `share`, from 0 to 1, in Green's cubehelix scheme: from blue to yellow by half a
+/// turn, with twice the default saturation, and not up to white.
 Pixel colour_of(double share) {
   constexpr double kLightest = 0.88, kHue = 2;
   const double light = kLightest * share, turned = -std::numbers::pi * light;
@@ -193,7 +195,7 @@ Pixel colour_of(double size, double largest) {
   return colour_of(largest > 0 ? size / largest : 0);
 }
 
-/// Which colours mean what, below the picture.
+/// The colour bar below the picture.
 class Scale {
  public:
   static constexpr std::int64_t kHeight = 40;

@@ -16,10 +16,10 @@
 namespace d5::detail {
 namespace {
 
-constexpr std::size_t kMostInputs = 200, kMostOutputs = 2000;  // of a full Jacobian
-constexpr std::size_t kSomeInputs = 64;                        // of a larger one
+constexpr std::size_t kMostInputs = 200, kMostOutputs = 2000;  // limits of a full Jacobian
+constexpr std::size_t kSomeInputs = 64;  // sampled inputs of a larger Jacobian
 
-/// What was found of one input's gradient.
+/// Findings on an input's gradient.
 struct Verdict {
   double largest = 0;
   std::string where = {};
@@ -34,7 +34,7 @@ struct Verdict {
       undefined.insert(place);
       return;
     }
-    // One that is wrong is enough to look for.
+    // A single wrong element suffices.
     if (!found.is_right && !found.is_sharp && where.empty()) {
       slopes.look_beside(v, slope, random, found);
     }
@@ -64,8 +64,8 @@ void check_full(DifferentiableCase& function, std::size_t i, double step, Forwar
   }
 }
 
-/// v^T J for a random v, by some elements of the input: together they would meet kinks that a step
-/// of this size reaches from many places.
+/// v^T J for a random v, by individual elements of the input: moving all together would meet kinks,
+/// which a step of this size reaches from many points.
 void check_some(DifferentiableCase& function, std::size_t i, double step, ForwardTolerance rounding,
                 std::uint64_t seed, Verdict& verdict) {
   RandomStream random(seed, std::uint32_t(i));

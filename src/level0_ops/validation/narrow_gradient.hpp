@@ -8,18 +8,18 @@
 
 namespace d5::detail {
 
-/// Why a gradient is neither right nor wrong.
+/// Reason for a gradient without a verdict.
 inline constexpr const char* kNothingCompared =
-    "nothing was compared: wherever a gradient was asked for, the output is no number, or has no "
-    "slope beside the place; give other inputs";
+    "nothing was compared: at every requested gradient, the output is not a number, or has no "
+    "slope nearby; give other inputs";
 
-/// For an operator without float64 that nobody else has: its gradients against differences of its
-/// own forward, in the case's own types. A record for each input with a gradient, made from `base`;
-/// the condition "precision" names the type.
+/// Checks the gradients of a custom operator without float64 against differences of its own
+/// forward, in the case's own types. One record per input with a gradient, made from `base`; the
+/// condition "precision" is the type.
 ///
-/// A slope passes within what rounding does to a difference, `rounding_tolerance` over the step,
-/// and what half the step changes: the step is the cube root of the type's precision, where both
-/// are of one size.
+/// A slope passes within the rounding error of the difference, `rounding_tolerance` over the step,
+/// plus the change for half the step. The step is the cube root of the type's precision, which
+/// balances both errors.
 /// Source: Nocedal and Wright, Numerical Optimization (2006), 8.1.
 [[nodiscard]] std::vector<Measurement> check_narrow_gradient(const Measurement& base,
                                                              const OperatorRegistry& registry,

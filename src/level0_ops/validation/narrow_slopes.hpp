@@ -15,25 +15,25 @@
 
 namespace d5::detail {
 
-/// A kink or a jump nearby is looked for with steps that are each so much finer.
+/// Factor between successive steps in the search for a kink or jump nearby.
 inline constexpr double kFiner = 4;
 inline constexpr std::size_t kSteps = 3;
-/// Places beside one, and what slopes differ by, there, at a kink.
+/// Number of points around a point, and the minimal difference of slopes at a kink.
 inline constexpr int kPlaces = 64;
 inline constexpr double kSharp = 0.25;
 
-/// Outputs beside a place, a step and two off.
+/// Outputs at one and two steps from a point.
 struct Stride {
   std::vector<double> above, below, far_above, far_below;
-  double step;  ///< as far as the type lets it
+  double step;  ///< rounded to the type
 };
 
-/// A slope and how far it may be off.
+/// A slope and its error bound.
 struct Slope {
   double value, uncertain;
 };
 
-/// Slopes of all outputs by one element of an input.
+/// Slopes of all outputs by an element of an input.
 class NarrowSlopes {
  public:
   using Factors = std::vector<std::pair<std::size_t, double>>;  ///< v of v^T F, by outputs
@@ -67,14 +67,14 @@ class NarrowSlopes {
   }
 
   struct Finding {
-    double error = 0;  ///< relative to max(1, |what is right|)
+    double error = 0;  ///< relative to max(1, |correct slope|)
     bool is_right = true;
-    bool is_sharp = false;    ///< a kink or a jump at the place
-    bool is_compared = true;  ///< not where it is no number
+    bool is_sharp = false;    ///< kink or jump at the point
+    bool is_compared = true;  ///< false if the output is not a number
     std::string where = {};
   };
-  /// What is said of v^T F, whose slope should be `slope`. The step that leaves the least doubt
-  /// judges: a wide one where the function is smooth, a finer one beside a kink.
+  /// Judges the derivative of v^T F, which should be `slope`, by the step with the smallest error
+  /// bound: a wide one if the function is smooth, a finer one near a kink.
   [[nodiscard]] Finding judge(const Factors& v, double slope) const {
     for (const auto& [k, factor] : v) {
       if (!std::isfinite(middle_[k])) return {.is_compared = false};
@@ -93,8 +93,8 @@ class NarrowSlopes {
     return judge_sharp(v, slope, std::move(result));
   }
 
-  /// Looks beside a place where a slope was found wrong: of equal numbers the one in the middle
-  /// moves with none of them alone.
+  /// Checks points near a wrong slope: for equal numbers, an order statistic does not change with
+  /// any single one of them.
   void look_beside(const Factors& v, double slope, RandomStream random, Finding& found) {
     double low = HUGE_VAL, high = -HUGE_VAL;
     for (int place = 0; place < kPlaces; ++place) {
@@ -103,7 +103,7 @@ class NarrowSlopes {
       high = std::max(high, sum);
     }
     function_.put_back();
-    // A slope that bends differs beside the place, too, and by twice as much as to either side.
+    // A curved function also has other slopes nearby, by twice as much as on either side.
     double bend = kSharp;
     for (const auto& [k, factor] : v) {
       const Stride& s = strides_.front();
@@ -120,7 +120,7 @@ class NarrowSlopes {
   [[nodiscard]] Slope central(const Stride& stride, const Factors& v) const {
     Slope result{0, 0};
     for (const auto& [k, factor] : v) {
-      if (!moves(stride, k)) {  // by less than it can
+      if (!moves(stride, k)) {  // change below the type's resolution
         result.uncertain += std::fabs(factor * middle_[k]) * spacing_ / stride.step;
         continue;
       }
@@ -134,7 +134,7 @@ class NarrowSlopes {
     return result;
   }
 
-  /// Between the slopes beside a place that is sharp at every step, all are right.
+  /// At a kink for every step, all slopes between those on both sides are correct.
   [[nodiscard]] Finding judge_sharp(const Factors& v, double slope, Finding found) const {
     found.is_right = false;
     double low = 0, high = 0, uncertain = 0;
@@ -152,7 +152,7 @@ class NarrowSlopes {
         right = left = (right + left) / 2;
       } else {
         found.is_sharp = true;
-        if (gap(fine) > 4 * gap(coarse)) {  // a jump: beside it
+        if (gap(fine) > 4 * gap(coarse)) {  // a jump nearby
           right = (fine.far_above[k] - fine.above[k]) / fine.step;
           left = (fine.below[k] - fine.far_below[k]) / fine.step;
         }
@@ -166,7 +166,7 @@ class NarrowSlopes {
     return found;
   }
 
-  /// Of v^T F at a place drawn close by, which all inputs move to.
+  /// The slope of v^T F at a random point nearby, to which all inputs move.
   double slope_beside(const Factors& v, RandomStream& random) {
     std::vector<double> x;
     for (std::size_t i = 0; i < function_.inputs(); ++i) {

@@ -15,15 +15,16 @@
 namespace d5 {
 namespace {
 
-/// What nobody else has a say in. What runs on a device, other code on the host has a say in.
+/// The reason if there is no independent judge; empty otherwise. On a device, the host's code is
+/// the judge.
 std::string no_judge(const OperatorCase& one, const std::string& subject,
                      const ForwardOptions& options) {
   if (!one.expected.empty() || options.device != Device{}) return {};
   if (!onnx::schema_of(one.node) && custom_operators().has_operator(one.node)) {
-    return "it ran, and nothing says what is right: give the values that are expected, as -> {1,2}";
+    return "it ran, but there are no expected values: give them, as -> {1,2}";
   }
   if (subject != "reference" || options.exact) return {};
-  return "it ran, but the reference is no judge of itself; the ONNX tests are";
+  return "it ran, but the reference cannot judge itself; the ONNX tests do";
 }
 
 std::vector<Measurement> judged_forward(const OperatorCase& one, const std::string& subject,
@@ -59,8 +60,8 @@ void check_case(const OperatorCase& one, const std::string& subject,
                             .interrupt = how.interrupt,
                             .isolation = how.isolation}));
   }
-  // Differences perturb the inputs of many runs, on the host; 'd5 net check' compares gradients
-  // that a device computes with the reference's.
+  // Differences need many runs with perturbed inputs, on the host. 'd5 net check' compares a
+  // device's gradients with the reference's.
   if (!options.gradient || how.device != Device{}) return;
   add(test_gradient(
       one, subject,
@@ -75,7 +76,7 @@ double elements_of(const OperatorCase& one) {
   return elements;
 }
 
-/// What makes the command of a check show the difference of `small`.
+/// Options with which a check's command shows the difference of `small`.
 std::string shown_by(const ReducedCase& small, const std::string& subject,
                      const OperatorCheckOptions& options) {
   CommandLine line("op check");
@@ -96,7 +97,7 @@ Measurement reduced_record(const CaseLine& whole, const std::string& subject,
       .check = options, .most_seconds = options.reduce_seconds, .on_try = options.on_reduction};
   how.check.frameworks = {subject};
   how.check.reduce = false;
-  how.check.forward.heatmaps.clear();  // of each try one
+  how.check.forward.heatmaps.clear();  // otherwise one per try
   const ReducedCase small = reduce_case(whole, how);
   Measurement record = detail::validation_record(whole.draw(), subject, "reduce");
   record.metric = "reduced_elements";
@@ -120,10 +121,10 @@ Measurement reduced_record(const CaseLine& whole, const std::string& subject,
   record.status = Status::failed;
   record.reason = fmt::format("{}: {}", printable(small.line.line), small.difference);
   if (small.differing_runs < small.runs) {
-    record.reason += fmt::format("; it comes and goes: in {} of {} runs of the whole",
+    record.reason += fmt::format("; it is intermittent: in {} of {} runs of the original case",
                                  small.differing_runs, small.runs);
   }
-  if (!small.is_smallest) record.reason += "; it was cut short, there may be a smaller one";
+  if (!small.is_smallest) record.reason += "; interrupted: there may be a smaller case";
   return record;
 }
 

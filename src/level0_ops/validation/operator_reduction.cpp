@@ -22,12 +22,12 @@ namespace {
 using detail::CaseText;
 using detail::InputText;
 
-/// What a try found.
+/// Result of a try.
 struct CaseFinding {
   bool differs = false;
   std::string test = {}, words = {};
-  bool is_answer = false;  ///< and no complaint, nor the end of a process
-  double error = 0;        ///< of an answer, relative to its largest number
+  bool is_answer = false;  ///< false for an error message or a crash
+  double error = 0;        ///< error of an answer, relative to its largest number
 };
 
 CaseFinding first_failed(const std::vector<Measurement>& records) {
@@ -40,7 +40,7 @@ CaseFinding first_failed(const std::vector<Measurement>& records) {
   return {};
 }
 
-/// `from` among numbers that `separator` divides, as "3x3", is `to` then.
+/// Replaces `from` by `to` in a list of numbers with `separator`, such as "3x3".
 std::string with_number(const std::string& text, char separator, std::int64_t from,
                         std::int64_t to) {
   std::vector<std::string> parts;
@@ -51,7 +51,7 @@ std::string with_number(const std::string& text, char separator, std::int64_t fr
   return fmt::format("{}", fmt::join(parts, std::string(1, separator)));
 }
 
-/// All sizes `from`, and the numbers in attributes and among integers that stand for them.
+/// Replaces all sizes `from`, and equal numbers in attributes and integer inputs.
 CaseText with_size(CaseText text, std::int64_t from, std::int64_t to) {
   for (InputText& input : text.inputs) {
     std::ranges::replace(input.sizes, from, to);
@@ -78,7 +78,7 @@ class CaseReduction {
         while (make_smaller()) {
         }
         result_.is_smallest = true;
-      } catch (const Interrupted&) {  // the smallest so far is the answer
+      } catch (const Interrupted&) {  // returns the smallest so far
       }
     }
     result_.seconds = now_seconds() - begin_;
@@ -102,13 +102,13 @@ class CaseReduction {
       if (!found.differs) continue;
       ++result_.differing_runs;
       if (!whole_.differs) whole_ = found;
-      if (!found.is_answer) break;  // maybe after a long time
+      if (!found.is_answer) break;  // possibly after a long time
     }
     if (!whole_.differs) return;
     result_.difference = whole_.words;
     result_.test = whole_.test;
     if (is_of_the_case(result_.line, whole_)) {
-      throw ValueError(fmt::format("case '{}' is at fault, for the reference complains alike: {}",
+      throw ValueError(fmt::format("case '{}' is at fault, because the reference fails alike: {}",
                                    printable(result_.line.line), whole_.words));
     }
   }
@@ -119,7 +119,7 @@ class CaseReduction {
     most = std::min(most, std::max(kLeast, kTimes * whole_seconds));
   }
 
-  /// Whether the reference complains as `found` says.
+  /// Whether the reference fails with the same message as `found`.
   bool is_of_the_case(const CaseLine& line, const CaseFinding& found) const {
     if (found.is_answer || check_.frameworks.front() == "reference") return false;
     OperatorCheckOptions by_reference = check_;
@@ -128,10 +128,10 @@ class CaseReduction {
     return other.differs && !other.is_answer && is_same_complaint(other.words, found.words);
   }
 
-  /// Whether anything became smaller.
+  /// Reduces once; returns whether anything became smaller.
   bool make_smaller() {
     const std::string before = detail::to_line(text_);
-    // What is expected is of these sizes and attributes alone.
+    // Expected values are valid only for these sizes and attributes.
     if (!text_.expected.empty()) {
       (void)still([](CaseText& text) { text.expected.clear(); });
     }
@@ -150,7 +150,7 @@ class CaseReduction {
         text.attributes.erase(text.attributes.begin() + std::ptrdiff_t(i));
       };
       if (still(drop)) continue;
-      // One that divides a size, as `group` does channels, goes with it.
+      // An attribute that divides a size, as `group` divides channels, is reduced with it.
       const std::string& value = text_.attributes[i].second;
       const bool is_number =
           value.size() < 10 && value.find_first_not_of("0123456789") == value.npos;
@@ -179,7 +179,7 @@ class CaseReduction {
     }
   }
 
-  /// The same one of all inputs, or of one alone.
+  /// Drops a dimension of all inputs, or of a single one.
   void drop_dimensions() {
     const auto drop = [](InputText& input, std::size_t axis) {
       if (axis < input.sizes.size()) input.sizes.erase(input.sizes.begin() + std::ptrdiff_t(axis));
@@ -201,14 +201,14 @@ class CaseReduction {
     return most;
   }
 
-  /// Those that differ, the largest first.
+  /// The distinct sizes, largest first.
   [[nodiscard]] std::set<std::int64_t, std::greater<>> sizes() const {
     std::set<std::int64_t, std::greater<>> all;
     for (const auto& input : text_.inputs) all.insert(input.sizes.begin(), input.sizes.end());
     return all;
   }
 
-  /// All sizes `size`, and those `times` as large, as far as the difference stays.
+  /// Shrinks all sizes `size`, and those `times` as large, while the difference persists.
   void shrink_size(std::int64_t size, std::int64_t times) {
     std::int64_t now = size;
     (void)least_failing(size, [&](std::int64_t smaller) {
@@ -239,7 +239,7 @@ class CaseReduction {
     }
   }
 
-  /// Of lists whose length is told by nothing else.
+  /// Drops values of lists without a given shape.
   void drop_values() {
     for (std::size_t i = 0; i < text_.inputs.size(); ++i) {
       const InputText& input = text_.inputs[i];
@@ -250,7 +250,8 @@ class CaseReduction {
     }
   }
 
-  /// Whether the difference stays after `change`, which is kept then. Throws: Interrupted.
+  /// Applies `change`, and keeps it if the difference persists; returns whether it does. Throws:
+  /// Interrupted.
   template <class Change>
   bool still(const Change& change) {
     CaseText text = text_;
@@ -298,7 +299,7 @@ class CaseReduction {
       return true;
     } catch (const Interrupted&) {
       throw;
-    } catch (const Error&) {  // it is no case
+    } catch (const Error&) {  // not a valid case
       return false;
     }
   }
@@ -308,7 +309,7 @@ class CaseReduction {
   const double begin_;
   CaseFinding whole_;
   CaseText text_;
-  std::set<std::string> known_;  ///< lines that do not differ
+  std::set<std::string> known_;  ///< lines without a difference
   ReducedCase result_;
 };
 

@@ -21,7 +21,7 @@
 namespace d5 {
 namespace {
 
-/// Both outputs on the host, where their elements can be compared one by one.
+/// Both outputs on the host, for elementwise comparison; nothing if they are not comparable.
 std::optional<std::pair<Tensor, Tensor>> comparable(const Value& got, const Value& expected) {
   if (!got.is_tensor() || !expected.is_tensor()) return std::nullopt;
   const Tensor& wanted = expected.tensor();
@@ -30,11 +30,11 @@ std::optional<std::pair<Tensor, Tensor>> comparable(const Value& got, const Valu
   return std::pair{std::move(host), wanted};
 }
 
-/// Behind the record of an output, its norms.
+/// Appends the norms of an output after its record.
 void add_norms(std::vector<Measurement>& results, const Tensor& got, const Tensor& expected) {
   Measurement like = results.back();
   like.conditions.erase("absolute error");
-  if (like.status == Status::failed) {  // they tell, the record before them judges
+  if (like.status == Status::failed) {  // norms only inform; the record before them judges
     like.status = Status::passed;
     like.reason.clear();
   }
@@ -44,7 +44,7 @@ void add_norms(std::vector<Measurement>& results, const Tensor& got, const Tenso
   }
 }
 
-/// Another generator draws other numbers.
+/// Judges random numbers by their distribution, because another generator draws other numbers.
 Measurement check_draws(const Measurement& base, const OperatorCase& op_case,
                         const OperatorRunner& got) {
   std::vector<Value> outputs;
@@ -102,14 +102,14 @@ std::vector<Measurement> compare_outputs(Measurement result, const OperatorCase&
       }
       detail::weigh_output(one, "", op_case, reference, i, wanted);
       const auto both = comparable(got.output(i), wanted);
-      if (!both) continue;  // the reason says all
+      if (!both) continue;  // explained by the reason
       const auto& [here, there] = *both;
       if (!heatmaps.empty() && difference.largest_absolute != 0) {
         detail::add_heatmap(one, absolute_difference(here, there), heatmaps, "difference");
       }
       if (errors == ErrorDetail::norms) add_norms(results, here, there);
     }
-  } catch (const IoError&) {  // of a picture: no finding
+  } catch (const IoError&) {  // a picture's error is not a finding
     throw;
   } catch (...) {
     record_failure(result, std::current_exception());

@@ -14,8 +14,7 @@
 namespace d5::detail {
 namespace {
 
-/// Whether that output is the same number in all elements when the inputs are others of their signs
-/// and sizes.
+/// Whether the output is the same constant for scaled inputs of the same signs.
 bool stays(const OperatorCase& one, const std::string& reference, std::size_t output,
            const std::string& constant) {
   const auto& registry = framework(reference).part<OperatorRegistry>();
@@ -47,7 +46,7 @@ void weigh_output(Measurement& record, const std::string& what, const OperatorCa
     if (!stays(one, reference, output, constant)) return;
   } catch (const Interrupted&) {
     throw;
-  } catch (const Error&) {  // it need not take others
+  } catch (const Error&) {  // other inputs need not be valid
     return;
   }
   const auto elements = wanted.tensor().elements();

@@ -8,10 +8,11 @@
 
 namespace d5::detail {
 
-/// `weigh_evidence` of an operator's output, which says nothing either where it is one real number
-/// in all elements and stays so when the inputs that have a gradient are scaled: a stub that fills
-/// its output would agree. What the case itself expects, and what follows from no such input
-/// (`Shape`, `ConstantOfShape`), may be constant. `reference` is who gave `wanted`.
+/// `weigh_evidence` for an operator's output. An output also carries no information if it is a
+/// constant that does not change when differentiable inputs are scaled: a stub that fills its
+/// output would agree. Values expected by the case, and outputs that do not depend on such inputs
+/// (`Shape`, `ConstantOfShape`), may be constant. `reference` is the framework that computed
+/// `wanted`.
 void weigh_output(Measurement& record, const std::string& what, const OperatorCase& one,
                   const std::string& reference, std::size_t output, const Value& wanted);
 

@@ -15,7 +15,8 @@
 namespace d5::detail {
 namespace {
 
-/// A part of a file's name; what it cannot hold of `text` stands in a checksum behind it.
+/// A part of a file name made from `text`; a checksum replaces invalid characters and the rest of a
+/// long text.
 std::string file_word(const std::string& text) {
   constexpr std::size_t kMost = 100;
   std::string word;

@@ -9,8 +9,8 @@
 
 namespace d5::detail {
 
-/// Draws `values` (`heatmap`) into `folder`, which is made if it is not there, and adds the file to
-/// the artefacts of `record`, whose subject, framework, device and tensor name it:
+/// Draws `values` (`heatmap`) to a file in `folder`, which is created if missing, and adds it to
+/// the artefacts of `record`, whose subject, framework, device and tensor are the file's name:
 /// "Relu_2x3-torch-output_0-difference.png". `what` is "difference". Throws: IoError.
 void add_heatmap(Measurement& record, const Tensor& values, const std::string& folder,
                  std::string_view what);

@@ -16,7 +16,7 @@
 namespace d5::detail {
 namespace {
 
-/// Gradients of those outputs that ONNX calls differentiable; of all where it calls none so.
+/// Gradients of the outputs that ONNX declares differentiable; of all outputs if there are none.
 std::vector<Tensor> directions_of(const OperatorRunner& runner, const OperatorCase& op_case) {
   std::vector<Tensor> all = output_gradients(runner, op_case), wanted = all;
   const auto schema = onnx::schema_of(op_case.node);

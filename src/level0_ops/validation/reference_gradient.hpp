@@ -8,9 +8,9 @@
 
 namespace d5::detail {
 
-/// For a framework that lacks float64: its gradients in the case's own types against those of the
-/// reference in float64, on the same inputs and random gradients of the outputs. A record for each
-/// input with a gradient, made from `base`. Throws: as both frameworks do.
+/// Compares the gradients of a framework without float64, in the case's own types, with the
+/// reference's in float64, on the same inputs and random output gradients. One record per input
+/// with a gradient, made from `base`. Throws: as both frameworks.
 [[nodiscard]] std::vector<Measurement> compare_with_reference(const Measurement& base,
                                                               const OperatorRegistry& subject,
                                                               const OperatorCase& op_case,

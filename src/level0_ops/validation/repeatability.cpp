@@ -29,7 +29,7 @@ bool same_bits(const T& a, const T& b) {
   }
 }
 
-/// One tensor over the runs. Source of the variance: Welford, "Note on a Method for Calculating
+/// A tensor over all runs. Source of the variance: Welford, "Note on a Method for Calculating
 /// Corrected Sums of Squares and Products" (1962).
 class TensorRuns {
  public:
@@ -64,7 +64,7 @@ class TensorRuns {
     return std::count(differs_.begin(), differs_.end(), true);
   }
   [[nodiscard]] bool has_variance() const { return is_floating_point(first_.dtype()); }
-  /// Of each element over the runs; 0 where all bits are the same, whatever they say.
+  /// The variance of each element over the runs; 0 if all bits are equal, even for NaN.
   [[nodiscard]] Tensor variance() const {
     Tensor result = Tensor::zeros(DType::float64, first_.shape());
     for (std::size_t i = 0; i < differs_.size(); ++i) {
@@ -83,7 +83,7 @@ class TensorRuns {
   int runs_ = 0;
 };
 
-/// Outputs, or gradients, by their places.
+/// Outputs or gradients by index.
 using Runs = std::map<std::size_t, TensorRuns>;
 
 void add(Runs& runs, std::size_t place, const Tensor& tensor) {
@@ -92,7 +92,7 @@ void add(Runs& runs, std::size_t place, const Tensor& tensor) {
   runs.emplace(place, now);
 }
 
-/// What the runs of one tensor showed.
+/// Adds the records of a tensor.
 void add_records(std::vector<Measurement>& records, const TensorRuns& runs, Measurement like,
                  const std::string& heatmaps) {
   like.metric = "repeatability";
@@ -108,7 +108,7 @@ void add_records(std::vector<Measurement>& records, const TensorRuns& runs, Meas
   const ErrorNorms norms = error_norms(variance, Tensor::zeros(DType::float64, variance.shape()));
   like.metric = "variance_over_runs";
   like.samples = {norms.l_infinity};
-  like.status = Status::passed;  // it tells, the record before it judges
+  like.status = Status::passed;  // informs only; the record before it judges
   like.reason.clear();
   if (!norms.place.empty())
     like.conditions["at"] = finding(fmt::format("{}", fmt::join(norms.place, ",")));
@@ -144,7 +144,7 @@ class RepeatedRuns {
     return !detail::differentiable_inputs(op_case_, *op).empty();
   }
 
-  /// Of the inputs.
+  /// Gradients of the inputs.
   [[nodiscard]] Runs backward() const {
     Runs gradients;
     OperatorRunner runner = plan(Mode::training);
@@ -191,10 +191,10 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
     const RepeatedRuns repeated(op_case, tested.part<OperatorRegistry>(), options);
     judge(repeated.forward(), "output");
     if (options.passes == Passes::both && repeated.has_backward()) {
-      result.conditions["tensor"] = identity("gradients");  // where there will be none
+      result.conditions["tensor"] = identity("gradients");  // if there are none
       judge(repeated.backward(), "gradient of input");
     }
-  } catch (const IoError&) {  // of a picture: no finding
+  } catch (const IoError&) {  // a picture's error is not a finding
     throw;
   } catch (...) {
     record_failure(records.emplace_back(result), std::current_exception());

@@ -12,7 +12,7 @@ double spacing_of(DType dtype) {
 
 ForwardTolerance rounding_tolerance(const Cost& cost, std::int64_t elements, DType dtype) {
   const double spacing = spacing_of(dtype);
-  // A product and a sum are two.
+  // A product and a sum count as two operations.
   const double k = cost.flop / 2 / double(std::max<std::int64_t>(elements, 1));
   ForwardTolerance result;
   result.relative = std::max(result.relative, 4 * spacing);

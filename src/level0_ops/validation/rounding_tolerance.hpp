@@ -8,12 +8,11 @@
 
 namespace d5::detail {
 
-/// The distance of neighbouring numbers above 1; of float64 that of float32.
+/// The spacing of numbers above 1 (machine epsilon); float32's for float64.
 [[nodiscard]] double spacing_of(DType dtype);
 
-/// What rounding may do to each of `elements` numbers of type `dtype` that took the work `cost`
-/// together: an element is a sum of k products of order 1, added up in float32 at least, and
-/// rounded to the type here and there.
+/// The rounding error of `elements` numbers of type `dtype` with total work `cost`: each is a sum
+/// of k products of order 1, accumulated at least in float32, and occasionally rounded to the type.
 [[nodiscard]] ForwardTolerance rounding_tolerance(const Cost& cost, std::int64_t elements,
                                                   DType dtype);
 

@@ -9,17 +9,18 @@
 namespace d5::detail {
 namespace {
 
-/// A gap between the slopes to either side is of a kink if it stays where the step shrinks so.
+/// A gap between the slopes on both sides is a kink if it persists for a step that is finer by this
+/// factor.
 constexpr double kFiner = 16;
-/// How far beside a place slopes are looked for, and with which step there, in steps.
+/// Distance of neighbouring points, and the step there, in steps.
 constexpr double kBeside = 1.0 / 4, kStepBeside = 1.0 / 64;
-/// A gap that is wider, relative to max(1, |slope|), is across a jump.
+/// A wider gap, relative to max(1, |slope|), is a jump.
 constexpr double kSteepest = 1e4;
-/// Places beside it, until one settles it: of ten equal numbers each has been the k-th largest in
-/// all but 2e-12 of the cases.
+/// Limit of neighbouring points: among ten equal numbers, each has been the k-th largest with
+/// probability 1 - 2e-12.
 constexpr int kMostPlaces = 256;
 
-/// The value is right to so many roundings.
+/// Error bound of a value, in roundings.
 constexpr double kRoundings = 100;
 
 SlopeRange nothing() { return {HUGE_VAL, -HUGE_VAL}; }
@@ -117,7 +118,7 @@ void Slopes::classify_sharp(std::size_t k, double right, double left, double wid
   if (!std::isfinite(middle_[k])) {
     shapes_[k] = Shape1d::undefined;
   } else if (gap <= std::max(allowed(slope) + rounding(k, step_ / kFiner), gaps_[k] * 2 / kFiner)) {
-    // Bent, not broken; or broken nearby, where the wider step reaches.
+    // Curved rather than a kink; or a kink nearby, within the wider step.
     if (!(std::fabs(slope - central_[k]) <= allowed(slope))) central_[k] = slope;
     range = {central_[k], central_[k]};
   } else if (gap > gaps_[k] * kFiner / 2) {
@@ -129,7 +130,7 @@ void Slopes::classify_sharp(std::size_t k, double right, double left, double wid
     range.include(right);
     range.include(left);
     if (std::isfinite(gap)) return;
-    // The end of what it is defined on. A slope that grows as its step shrinks has no end.
+    // The boundary of the domain. A slope that grows as its step shrinks is infinite.
     const double fine = std::isfinite(right) ? right : left;
     const double wide = std::isfinite(right) ? wide_right : wide_left;
     if (std::fabs(fine) > 1.1 * std::fabs(wide)) {
@@ -157,7 +158,7 @@ void Slopes::look_beside() {
   for (std::size_t k = 0; k < size(); ++k) {
     const double slope = (above[k] - below[k]) / (2 * step);
     const double gap = std::fabs(above[k] - 2 * middle[k] + below[k]) / step;
-    // Across a jump there is no slope; across a kink it is one between those to either side.
+    // There is no slope across a jump. Across a kink, it is between those on both sides.
     const double most = shapes_[k] == Shape1d::jump
                             ? allowed(slope) + rounding(k, step)
                             : kSteepest * std::max(1.0, std::fabs(central_[k]));
@@ -168,7 +169,7 @@ void Slopes::look_beside() {
 void Slopes::settle(std::size_t k) {
   const SlopeRange& range = ranges_[k];
   if (shapes_[k] == Shape1d::smooth) {
-    // A slope that bends differs beside the place, too: within a quarter step by half the gap.
+    // A curved function also has other slopes nearby: within a quarter step by half the gap.
     const double noise = 4 * (allowed(central_[k]) + rounding(k, step_));
     const double bend = 0.75 * gaps_[k];
     if (range.high - range.low > std::max(noise, bend)) shapes_[k] = Shape1d::kink;

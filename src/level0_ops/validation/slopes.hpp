@@ -10,46 +10,45 @@
 
 namespace d5::detail {
 
-/// What a function is like at a place, along a direction.
+/// Local shape of a function at a point, along a direction.
 enum class Shape1d {
   smooth,
-  kink,       ///< slopes to either side differ
-  jump,       ///< its value differs beside the place
-  undefined,  ///< it is no number there, or nowhere beside
+  kink,       ///< slopes on both sides differ
+  jump,       ///< discontinuous value
+  undefined,  ///< not a number at the point, or at all nearby points
 };
 
-/// Slopes between which a derivative is right.
+/// Interval of correct derivatives.
 struct SlopeRange {
   double low, high;
 
   void include(double slope);
-  /// How far `slope` is outside, relative to max(1, |the nearest end|); NaN for NaN.
+  /// Distance of `slope` from the interval, relative to max(1, |the nearest end|); NaN for NaN.
   [[nodiscard]] double distance(double slope) const;
 };
 
 /// Slopes of all outputs of a case along the direction `u` of its input `i`, in float64.
 ///
-/// At a kink the derivative is a set: all that lies between the slopes beside it (Clarke's
-/// generalized gradient). Slopes beside are those at places drawn close by, which all inputs move
-/// to: along one direction alone, the second largest of three equal numbers has no slope. A jump
-/// has slopes beside it, too, though none at it.
-/// Source: Clarke, Optimization and Nonsmooth Analysis (1983), 2.5.
+/// At a kink, the derivative is a set: the interval of the slopes nearby (Clarke's generalized
+/// gradient). Nearby slopes are taken at random points, to which all inputs move: along a single
+/// direction, the second largest of three equal numbers has no slope. A jump also has slopes
+/// nearby, but none at the point. Source: Clarke, Optimization and Nonsmooth Analysis (1983), 2.5.
 class Slopes {
  public:
-  /// `step` is along `u`, `width` is that of places beside, relative to max(1, |x|); `tolerance` is
-  /// relative to max(1, |slope|).
+  /// `step` is along `u`; `width` is the distance of nearby points, relative to max(1, |x|);
+  /// `tolerance` is relative to max(1, |slope|).
   Slopes(DifferentiableCase& function, std::size_t i, std::vector<double> u, double step,
          double width, double tolerance, RandomStream random);
 
   [[nodiscard]] std::size_t size() const { return middle_.size(); }
   [[nodiscard]] Shape1d shape(std::size_t k) const { return shapes_[k]; }
-  /// By central differences; means something where it is smooth.
+  /// The central difference of output `k`; meaningful only if it is smooth.
   [[nodiscard]] double central(std::size_t k) const { return central_[k]; }
-  /// How far `slope` is from what is right for output `k`, relative to max(1, |what is right|).
-  /// Looks at places beside it where the slopes at hand do not settle it, until one does, unless
-  /// `may_look` is false; what looked smooth may turn out to be a kink by that.
+  /// Distance of `slope` from the correct slopes of output `k`, relative to max(1, |correct
+  /// slope|). If the known slopes are not sufficient, checks nearby points until one is, unless
+  /// `may_look` is false; this may reveal a kink at an apparently smooth point.
   [[nodiscard]] double distance(std::size_t k, double slope, bool may_look);
-  /// Looks at so many places beside it for kinks that no slope at the place itself shows.
+  /// Checks this number of nearby points for kinks that the slopes at the point do not show.
   void look(int places);
   [[nodiscard]] const SlopeRange& range(std::size_t k) const { return ranges_[k]; }
 

@@ -11,8 +11,8 @@
 
 namespace d5::detail {
 
-/// What every record of one validation of `op_case` says; `test` is "forward", "gradient" or
-/// "repeatability", `options` are its own, at the end of the command.
+/// The common part of all records of a validation of `op_case`. `test` is "forward", "gradient" or
+/// "repeatability"; `options` are the test's, at the end of the command.
 [[nodiscard]] Measurement validation_record(const OperatorCase& op_case, const std::string& subject,
                                             std::string_view test, Device device = {},
                                             const CommandLine& options = {});

@@ -16,7 +16,7 @@ void vary(std::span<T> elements, Variation variation, RandomStream& random) {
   } else if constexpr (std::is_integral_v<T>) {
     if (!is_turned) return;
     for (T& element : elements) {
-      if (element > 1) element = T(element - 1);  // an index, a length, a size stays one
+      if (element > 1) element = T(element - 1);  // keeps indices, lengths and sizes valid
     }
   } else {
     for (T& element : elements) {

@@ -7,14 +7,14 @@
 
 namespace d5::detail {
 
-/// How a tensor becomes another of its type and shape.
+/// Variation of a tensor, of the same type and shape.
 enum class Variation {
-  scaled,  ///< elements in the opposite order; reals times numbers from 0.5 to 1.5, 0 becomes small
-  turned,  ///< the same with the opposite sign; whole numbers above 1 one less, truths denied
+  scaled,  ///< reversed elements; reals times numbers from 0.5 to 1.5, 0 becomes small
+  turned,  ///< `scaled` with the opposite sign; integers above 1 minus 1, booleans negated
 };
 
-/// What an output depends on shows where it moves with it. Elements of less than a byte, and those
-/// that hold no numbers, stay. In memory of its own on the host.
+/// A varied copy on the host, which shows whether an output depends on the tensor. Sub-byte
+/// elements, and those that are not numbers, are unchanged.
 [[nodiscard]] Tensor varied(const Tensor& tensor, Variation variation, std::uint64_t seed);
 
 }  // namespace d5::detail

@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// The larger of two errors; NaN is above all.
+/// The larger of two errors, where NaN is the largest.
 [[nodiscard]] inline double worse(double a, double b) { return std::isnan(a) || b <= a ? a : b; }
 
 }  // namespace d5::detail

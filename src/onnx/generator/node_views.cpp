@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes d5/onnx/nodes.hpp, the typed views of every operator's node, from ONNX's schemas.
-// Runs while d5 is built: generate_node_views <file>. What a view holds is told in node_view.hpp.
+// Runs while d5 is built: generate_node_views <file>. node_view.hpp documents the views.
 #include <fmt/format.h>
 #include <onnx/defs/schema.h>
 
@@ -80,7 +80,7 @@ std::string identifier(std::string_view name) {
   }
   const bool is_keyword =
       std::find(std::begin(kKeywords), std::end(kKeywords), result) != std::end(kKeywords);
-  if (is_keyword || result == "node") result += '_';  // NodeView::node() is taken
+  if (is_keyword || result == "node") result += '_';  // conflicts with NodeView::node()
   if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result.insert(0, "_");
   return result;
 }
@@ -152,7 +152,7 @@ std::string literal(const AttributeProto& value) {
   }
 }
 
-/// One attribute in all versions whose type is the same.
+/// An attribute in all versions with the same type.
 struct AttributeHistory {
   struct Version {
     int since = 0;
@@ -176,7 +176,7 @@ std::vector<AttributeHistory> attributes_of(const History& history) {
       AttributeHistory::Version version{schema.SinceVersion(), attribute.required, std::nullopt};
       if (attribute.default_value.type() != AttributeProto::UNDEFINED) {
         version.fallback = literal(attribute.default_value);
-        // GRU-1 misspells its own word.
+        // GRU-1 misspells its default.
         if (version.fallback == "std::string(\"foward\")")
           version.fallback = "std::string(\"forward\")";
       }
@@ -192,7 +192,7 @@ std::vector<AttributeHistory> attributes_of(const History& history) {
   return result;
 }
 
-/// `of_version(v)` for the version that holds at the node's opset, as a chain of conditions.
+/// `of_version(v)` for the version of the node's opset, as a chain of conditions.
 template <class F>
 std::string chain(const std::vector<AttributeHistory::Version>& versions, F&& of_version) {
   std::vector<std::pair<int, std::string>> steps;
@@ -247,7 +247,7 @@ std::string accessor(const AttributeHistory& attribute) {
                      function, body);
 }
 
-/// Names of inputs or outputs over all versions; where a name moved, its newest place counts.
+/// Names of inputs or outputs over all versions, at their newest index.
 template <class List>
 std::string names(std::string_view holder, const History& history, List&& list) {
   std::map<std::string, std::size_t> place;
@@ -297,7 +297,7 @@ std::string header() {
     domains[schema.domain()][schema.Name()].push_back(schema);
   };
   for (const auto& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history()) add(schema);
-  const auto of_onnx = domains;  // older versions than ONNX has are its own operator's
+  const auto of_onnx = domains;  // versions older than ONNX's belong to the domain's own operator
   d5::onnx::detail::add_contrib_schemas();
   for (const auto& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
     const auto domain = of_onnx.find(schema.domain());
@@ -332,7 +332,7 @@ int main(int argc, char** argv) try {
   std::ifstream old(argv[1]);
   std::ostringstream there;
   there << old.rdbuf();
-  if (old && there.str() == text) return 0;  // nobody who includes it is compiled again
+  if (old && there.str() == text) return 0;  // unchanged: no dependent is recompiled
   std::ofstream file(argv[1]);
   file << text;
   file.close();

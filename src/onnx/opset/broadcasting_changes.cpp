@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which axes of two operands meet: until opset 6 an attribute says so, then the last ones do.
+// Alignment of two operands' axes: until opset 6 by an attribute, then by the last axes.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace d5::onnx::detail {
 namespace {
 
-/// Input 1 with `count` more axes of size 1 behind its own `rank`.
+/// Appends `count` axes of size 1 to input 1 of rank `rank`.
 void add_axes(OpsetStep& step, Node& node, std::size_t rank, std::size_t count) {
   std::vector<std::int64_t> axes(count);
   std::iota(axes.begin(), axes.end(), std::int64_t(rank));
@@ -20,7 +20,7 @@ void add_axes(OpsetStep& step, Node& node, std::size_t rank, std::size_t count) 
   node.inputs[1] = std::move(wide);
 }
 
-/// `axis` is where the second operand's first axis lies in the first operand.
+/// `axis` is the axis of the first operand that matches the second operand's first axis.
 void convert_operands(OpsetStep& step, Node node) {
   const auto broadcast = taken<std::int64_t>(node, "broadcast");
   const auto axis = taken<std::int64_t>(node, "axis");
@@ -39,7 +39,7 @@ void convert_operands(OpsetStep& step, Node node) {
   step.add(std::move(node));
 }
 
-/// A slope of one axis is that of the channels, axis 1.
+/// A one-dimensional slope belongs to the channels, axis 1.
 void convert_prelu(OpsetStep& step, Node node) {
   const std::size_t of_x = step.rank(node, node.inputs[0]);
   const std::size_t of_slope = step.rank(node, node.inputs[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names, types and defaults of attributes, and operators that got another name.
+// Changed names, types and defaults of attributes, and renamed operators.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using GraphPointer = std::shared_ptr<const Graph>;
 
-/// A default that changed, in writing.
+/// Writes a changed default explicitly.
 template <class T>
 auto say(const char* attribute, T usual) {
   return [=](OpsetStep& step, Node node) {
@@ -31,7 +31,7 @@ void convert_selu(OpsetStep& step, Node node) {
   step.add(std::move(node));
 }
 
-/// The element type is a word, as in "FLOAT".
+/// The element type is a text, "FLOAT".
 void convert_cast(OpsetStep& step, Node node) {
   std::string word = taken<std::string>(node, "to").value_or("");
   for (char& c : word) c = char(std::tolower(static_cast<unsigned char>(c)));
@@ -51,14 +51,14 @@ void convert_paddings(OpsetStep& step, Node node) {
 void convert_norm(OpsetStep& step, Node node) {
   if (const auto p = taken<float>(node, "p")) {
     if (*p != std::floor(*p)) {
-      refuse_conversion(node, fmt::format("p is {}, and from opset 2 on it is a whole number", *p));
+      refuse_conversion(node, fmt::format("p is {}, and from opset 2 on it is an integer", *p));
     }
     node.attributes["p"] = std::int64_t(*p);
   }
   step.add(std::move(node));
 }
 
-/// Lengths may be an input; opset 2 has them in an attribute.
+/// Lengths may be an input, which is an attribute in opset 2.
 void convert_lengths(OpsetStep& step, Node node) {
   if (node.has_input(1)) {
     const Tensor* value = step.value(node.inputs[1]);
@@ -74,7 +74,7 @@ void convert_lengths(OpsetStep& step, Node node) {
   step.add(std::move(node));
 }
 
-/// Outputs that nobody reads are left out by an empty name.
+/// Unused outputs get an empty name.
 void drop_output_sequence(OpsetStep& step, Node node) {
   (void)taken<std::int64_t>(node, "output_sequence");
   step.add(std::move(node));

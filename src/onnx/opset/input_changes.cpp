@@ -23,11 +23,11 @@ Tensor scalar_like_input(const OpsetStep& step, const Node& node, float number) 
   return result;
 }
 
-/// A list of integers, where it is given, becomes a vector as input `i`.
+/// Converts an optional list of integers to a vector as input `i`.
 auto integers_become_input(const char* name, std::size_t i) {
   return [=](OpsetStep& step, Node node) {
     const auto list = taken<Integers>(node, name);
-    // No axes are all axes in both.
+    // An empty list means all axes in both versions.
     if (list && !list->empty()) step.set_input(node, i, name, Tensor::vector(*list));
     step.add(std::move(node));
   };
@@ -39,7 +39,7 @@ void convert_reshape(OpsetStep& step, Node node) {
   step.add(std::move(node));
 }
 
-/// How often along which axis becomes how often along each.
+/// Converts a pair of axis and count to counts for all axes.
 void convert_tile(OpsetStep& step, Node node) {
   const auto number = [&](std::size_t i) {
     const Tensor* value = node.has_input(i) ? step.value(node.inputs[i]) : nullptr;
@@ -76,7 +76,7 @@ void convert_top_k(OpsetStep& step, Node node) {
   step.add(std::move(node));
 }
 
-/// A limit that is left out is the end of float32, which cuts infinities; float16 ends before it.
+/// An omitted limit is the largest float32, which clips infinities; float16 cannot represent it.
 void convert_clip(OpsetStep& step, Node node) {
   constexpr float kEnd = std::numeric_limits<float>::max();
   const auto least = taken<float>(node, "min"), most = taken<float>(node, "max");

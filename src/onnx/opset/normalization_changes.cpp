@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is normalized together, by what, and when.
+// Changes of normalized axes, statistics and modes.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace d5::onnx::detail {
 namespace {
 
-/// Until opset 12 all axes from `axis` on are one; from 13 on it is `axis` alone.
+/// Until opset 12, all axes from `axis` on are normalized together; from 13 on only `axis`.
 void convert_softmax(OpsetStep& step, Node node) {
   const std::int64_t axis = taken<std::int64_t>(node, "axis").value_or(1);
   node.attributes["axis"] = std::int64_t{-1};
@@ -31,7 +31,7 @@ void convert_softmax(OpsetStep& step, Node node) {
   step.add("Reshape", {normalized, shape}, {y});
 }
 
-/// Whether a node trains is not of the node, from opset 7 on.
+/// From opset 7 on, training is not an attribute of the node.
 void drop_is_test(OpsetStep& step, Node node) {
   (void)taken<std::int64_t>(node, "is_test");
   step.add(std::move(node));
@@ -50,8 +50,8 @@ void convert_mask(OpsetStep& step, Node node) {
   step.add("Cast", {as_bool}, {mask}, {{"to", std::int64_t(dtype)}});
 }
 
-/// Without `spatial` each element of a sample is normalized by numbers of its own; from opset 9 on
-/// that is no batch normalization: y = (x - mean) / sqrt(variance + epsilon) * scale + b.
+/// Without `spatial`, each element of a sample has its own statistics. BatchNormalization no longer
+/// supports this from opset 9 on: y = (x - mean) / sqrt(variance + epsilon) * scale + b.
 void convert_spatial(OpsetStep& step, Node node) {
   if (taken<std::int64_t>(node, "spatial").value_or(1) != 0) return step.add(std::move(node));
   const auto& in = node.inputs;
@@ -77,14 +77,16 @@ void convert_spatial(OpsetStep& step, Node node) {
   step.add("Add", {scaled, in[2]}, {y});
 }
 
-/// Until opset 13 a node trains that has more outputs than one; then `training_mode` says so, and
-/// the batch's own statistics are no outputs.
+/// Until opset 13, a node with more than one output trains. Then `training_mode` decides, and the
+/// batch's statistics are no longer outputs.
 void convert_training(OpsetStep& step, Node node) {
   for (std::size_t i = 3; i < node.outputs.size(); ++i) {
     if (!node.has_output(i) || !step.is_read(node.outputs[i])) continue;
-    refuse_conversion(node, fmt::format("its output '{}' is the batch's own statistic, which no "
-                                        "opset from 14 on gives out",
-                                        printable(node.outputs[i])));
+    refuse_conversion(
+        node,
+        fmt::format(
+            "its output '{}' is the batch's statistic, which is not an output from opset 14 on",
+            printable(node.outputs[i])));
   }
   if (node.outputs.size() > 3) node.outputs.resize(3);
   if (node.has_output(1) || node.has_output(2)) {
@@ -95,7 +97,7 @@ void convert_training(OpsetStep& step, Node node) {
   step.add(std::move(node));
 }
 
-/// Scale and bias are a group's until opset 20, then a channel's: each is repeated.
+/// Scale and bias are per group until opset 20, then per channel: each is repeated.
 void convert_groups(OpsetStep& step, Node node) {
   const auto* groups = node.attribute<std::int64_t>("num_groups");
   const Type* type = step.type(node.inputs.front());
@@ -104,8 +106,8 @@ void convert_groups(OpsetStep& step, Node node) {
                              : nullptr;
   if (!groups || *groups < 1 || !channels) {
     refuse_conversion(node,
-                      "how many channels it has is not known, and from opset 21 on each has "
-                      "a scale; declare the shapes of all inputs");
+                      "the number of channels is unknown, and from opset 21 on each has a scale; "
+                      "declare the shapes of all inputs");
   }
   using Integers = std::vector<std::int64_t>;
   const std::string& y = node.outputs.front();

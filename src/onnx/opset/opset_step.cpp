@@ -68,7 +68,7 @@ const Tensor* OpsetStep::value(std::string_view name) const {
 std::size_t OpsetStep::rank(const Node& node, std::string_view name) const {
   const Type* known = type(name);
   if (!known || !known->has_shape) {
-    refuse_conversion(node, fmt::format("the rank of '{}' is not known, and its meaning in opset "
+    refuse_conversion(node, fmt::format("the rank of '{}' is unknown, and its meaning in opset "
                                         "{} depends on that; declare the shapes of all inputs",
                                         printable(name), version_));
   }
@@ -78,7 +78,7 @@ std::size_t OpsetStep::rank(const Node& node, std::string_view name) const {
 DType OpsetStep::dtype(const Node& node, std::string_view name) const {
   const Type* known = type(name);
   if (!known || known->dtype == DType::undefined) {
-    refuse_conversion(node, fmt::format("the element type of '{}' is not known; declare the types "
+    refuse_conversion(node, fmt::format("the element type of '{}' is unknown; declare the types "
                                         "of all inputs",
                                         printable(name)));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places of a resized tensor's elements in the one before it. Until opset 10 they begin where that
-// begins (asymmetric); from 11 on attributes say it, and pixels' centres are the default.
+// Coordinates of a resized tensor's elements in the original. Until opset 10 they are asymmetric;
+// from 11 on an attribute chooses, with half-pixel centres as the default.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::string filter_of(const Node& node) {
   return *mode == "bilinear" ? "linear" : *mode;
 }
 
-/// Resize of opset 11 in the way of those before it.
+/// Adds a Resize of opset 11 with the behaviour of earlier versions.
 void add_resize(OpsetStep& step, Node node, const std::string& scales, const char* rounding) {
   node.op_type = "Resize";
   node.opset = kWithCoordinates;
@@ -46,7 +46,7 @@ void add_resize(OpsetStep& step, Node node, const std::string& scales, const cha
   step.add(std::move(node));
 }
 
-/// Upsample only grows: elements in between are those before them.
+/// Upsample only enlarges, and repeats the preceding element.
 void convert_upsample(OpsetStep& step, Node node) {
   if (step.last() >= kWithCoordinates) {
     const std::string scales = node.inputs.at(1);
@@ -57,8 +57,7 @@ void convert_upsample(OpsetStep& step, Node node) {
   step.add(std::move(node));
 }
 
-/// In mode "nearest", an axis that grows takes the element before, and one that shrinks the one
-/// behind.
+/// In mode "nearest", an enlarged axis rounds down, and a shrunk one rounds up.
 void convert_resize(OpsetStep& step, Node node) {
   const std::string scales = node.inputs.at(1);
   if (filter_of(node) != "nearest") return add_resize(step, std::move(node), scales, "floor");
@@ -88,7 +87,7 @@ void convert_resize(OpsetStep& step, Node node) {
   add_resize(step, std::move(node), then_by, "floor");
 }
 
-/// `tf_half_pixel_for_nn` lies half an element behind `half_pixel`; opset 13 no longer has it.
+/// `tf_half_pixel_for_nn` is `half_pixel` plus half an element; it was removed in opset 13.
 void convert_half_pixel(OpsetStep& step, Node node) {
   const auto* coordinates = node.attribute<std::string>("coordinate_transformation_mode");
   if (coordinates && *coordinates == "tf_half_pixel_for_nn") {

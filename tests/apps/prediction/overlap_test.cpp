@@ -90,5 +90,6 @@ TEST_CASE("overlap commands refuse what cannot be") {
   CHECK_THAT(run_d5("overlap map --resources cores=100000").err, Catch::Contains("does not exist"));
   CHECK_THAT(run_d5("overlap map --resources cores=1", "taskset -c 0").err,
              Catch::Contains("core 1 "));  // it may not be used, or is not there
-  CHECK_THAT(run_d5("overlap map --resources chunk=0B").err, Catch::Contains("no number of bytes"));
+  CHECK_THAT(run_d5("overlap map --resources chunk=0B").err,
+             Catch::Contains("not a number of bytes"));
 }

@@ -149,7 +149,7 @@ TEST_CASE("a body that is short, or longer than was told, is refused") {
   Asset told = own.abc({own.url("right")});
   told.bytes = 4;
   CHECK_THROWS_AS(own.store.fetch(told), FormatError);
-  CHECK_THROWS_WITH(own.store.fetch(told), Contains("has 3 bytes, where 4 are told"));
+  CHECK_THROWS_WITH(own.store.fetch(told), Contains("has 3 bytes, expected 4"));
 }
 
 TEST_CASE("processes that want a file at once download it once") {

@@ -128,7 +128,7 @@ TEST_CASE("a processor that changes its speed, or is slower than it can be, is t
   seen.speeds = {1.0e10, 0.8e10, 1.0e10};
   CHECK_THAT(reasons_of(seen), Catch::Contains("it was down to 80% of its fastest"));
   seen.speeds = {0.7e10, 0.7e10, 0.71e10};
-  CHECK_THAT(reasons_of(seen), Catch::Contains("at 69% of the speed that it has shown before"));
+  CHECK_THAT(reasons_of(seen), Catch::Contains("at 69% of its highest known speed"));
   seen.best_speed = 0;  // never seen before
   CHECK(reasons_of(seen).empty());
 }

@@ -115,5 +115,5 @@ TEST_CASE("there is no share of what is not known") {
 TEST_CASE("a folder that cannot be written is told") {
   const CacheFolder folder;
   setenv("D5_CACHE_DIR", "/proc/none", 1);
-  CHECK_THROWS_WITH(measure_machine_peak(), Catch::Contains("D5_CACHE_DIR names another folder"));
+  CHECK_THROWS_WITH(measure_machine_peak(), Catch::Contains("D5_CACHE_DIR selects another folder"));
 }

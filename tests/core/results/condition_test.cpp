@@ -96,7 +96,7 @@ TEST_CASE("conditions that no d5 wrote are refused, with their place") {
     }
     return "";
   };
-  CHECK_THAT(complaint("[]"), Contains("measurements[0].conditions is no object"));
+  CHECK_THAT(complaint("[]"), Contains("measurements[0].conditions is not an object"));
   CHECK_THAT(complaint(R"({"role": {"a": 1}})"),
              Contains("conditions.role") && Contains("identity, setting, finding, aside"));
   CHECK_THAT(complaint(R"({"identity": 1})"), Contains("conditions.identity"));

@@ -43,7 +43,7 @@ TEST_CASE("what was added is there after a kill, and a run that goes on has it")
   CHECK_FALSE(fs::exists(path));
   // It is the only record of that run.
   CHECK_THROWS_WITH(ResultJournal(path, "--samples 3", Begin::anew),
-                    Catch::Contains("2 pieces of a run that was killed"));
+                    Catch::Contains("2 pieces of a killed run"));
   CHECK_THROWS_WITH(ResultJournal(path, "--samples 9", Begin::resumed),
                     Catch::Contains("--samples 3") && Catch::Contains("--samples 9"));
   ResultJournal journal(path, "--samples 3", Begin::resumed);
@@ -144,7 +144,7 @@ TEST_CASE("a results file that tells no pieces is nothing to go on from") {
   const TemporaryFolder folder;
   write_results({{}, records("a", 1)}, folder / "r.json");
   CHECK_THROWS_WITH(ResultJournal(folder / "r.json", "", Begin::resumed),
-                    Catch::Contains("does not tell"));
+                    Catch::Contains("does not list"));
   write_file(folder / "s.json",
              R"({"format": "d5 results", "schema": 2, "environment": {}, "measurements": [],
                  "run": {"how": "", "pieces": [{"name": "a", "records": 1}]}})");

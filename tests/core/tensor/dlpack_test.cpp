@@ -106,7 +106,7 @@ TEST_CASE("what d5 cannot hold is refused and left to its owner") {
   refuse([](auto& t) { t.strides[0] = 1, t.strides[1] = 2; }, "is strided");
   refuse([](auto& t) { t.dtype.lanes = 4; }, "has no d5 type");
   refuse([](auto& t) { t.dtype.code = 99; }, "has no d5 type");
-  refuse([](auto& t) { t.device.device_type = 12; }, "not one that d5 knows");
+  refuse([](auto& t) { t.device.device_type = 12; }, "unknown to d5");
   refuse([](auto& t) { t.byte_offset = 1; }, "not aligned");
   refuse([](auto& t) { t.shape[0] = -1; }, "no number of elements");
   refuse([](auto& t) { t.ndim = -1; }, "has no shape");

@@ -159,7 +159,7 @@ TEST_CASE("two ranks become one timeline on one clock") {
   third.merge(all, {.offset_ns = -700, .uncertainty_ns = 5});
   CHECK(third.records.front().name == "first");
   CHECK(third.ranks.back().clock == ClockOffset{-100, 25});
-  CHECK_THROWS_WITH(all.merge(one_span(1, "again")), Contains("both hold rank 1"));
+  CHECK_THROWS_WITH(all.merge(one_span(1, "again")), Contains("both have rank 1"));
 }
 
 TEST_CASE("a clock that drifts is moved by more the later it is, and the file says so") {
@@ -205,7 +205,7 @@ TEST_CASE("a file that is no trace of d5's is a typed error that says where") {
   CHECK_THAT(complaint(text.substr(0, text.size() / 2)), Contains("'a.json'") && Contains("byte"));
   CHECK_THAT(complaint("[]"), Contains("otherData"));
   CHECK_THAT(complaint(R"({"traceEvents": []})"), Contains("otherData"));
-  CHECK_THAT(complaint(replaced(text, "d5 trace", "another")), Contains("no trace that d5 wrote"));
+  CHECK_THAT(complaint(replaced(text, "d5 trace", "another")), Contains("not a trace of d5"));
   CHECK_THAT(complaint(replaced(text, R"("schema":1)", R"("schema":2)")), Contains("schema 2"));
   CHECK_THAT(complaint(replaced(text, R"("ts":0.000)", R"("ts":"soon")")),
              Contains("traceEvents[3]") && Contains("'ts'") && Contains("a number"));

@@ -74,7 +74,7 @@ TEST_CASE("behind an arrow stands what is expected of the outputs") {
   CHECK(split.node.outputs.size() == 2);
   CHECK(split.expected[0].kind() == ValueKind::none);
   CHECK(split.expected[1].tensor().shape() == Shape{2});
-  CHECK_THROWS_WITH(parse_case("Add 2 2 ->"), Catch::Contains("outputs behind it"));
+  CHECK_THROWS_WITH(parse_case("Add 2 2 ->"), Catch::Contains("outputs after it"));
   CHECK_THROWS_WITH(parse_case("Add 2 2 -> 2"), Catch::Contains("the values of an output"));
   CHECK_THROWS_WITH(parse_case("Add 2 2 outputs=1 -> {1} {2}"), Catch::Contains("2 outputs"));
 }
@@ -169,7 +169,7 @@ TEST_CASE("a range that is wrong, unused or too long is refused with the place")
   CHECK_THROWS_WITH(expand_case("Relu {n} for n=1,,2"), Contains("every comma"));
   CHECK_THROWS_WITH(expand_case("Relu {n} for n=1 n=2"), Contains("no values yet"));
   CHECK_THROWS_WITH(expand_case("Relu {n} for n=1 m=2"), Contains("before 'for', as {m}"));
-  CHECK_THROWS_WITH(expand_case("Relu {n} for"), Contains("names behind it"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for"), Contains("names after it"));
   CHECK_THROWS_WITH(expand_case("Relu {n} for 7"), Contains("a name of letters"));
   CHECK_THROWS_WITH(expand_case("Relu {n} for n=2,y"),
                     Contains("column 6") && Contains("'Relu y'"));
@@ -281,5 +281,5 @@ TEST_CASE("an operator without its inputs is answered with a case that has them"
   }
   CHECK(message_of({"RandomNormal shape=2x3"}).empty());
   CHECK_THAT(message_of({"Relu 2x3", "Gemm 2x3 3x4", "4x5"}),
-             Catch::Contains("'4x5' is no operator") && Catch::Contains("quotes"));
+             Catch::Contains("'4x5' is not an operator") && Catch::Contains("quotes"));
 }

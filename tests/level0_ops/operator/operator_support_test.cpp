@@ -39,8 +39,8 @@ TEST_CASE("a damaged file is refused with the line") {
   const std::string head = to_csv({});
   CHECK_THROWS_WITH(read("operator,types\n"), Contains("mine.csv:1"));
   CHECK_THROWS_WITH(read(head + "Conv,1+,float32\n"), Contains("mine.csv:2: 3 cells"));
-  CHECK_THROWS_WITH(read(head + "Conv,1+,,,x,3\n"), Contains("'x' is no count"));
-  CHECK_THROWS_WITH(read(head + "Conv,1+,,,-1,3\n"), Contains("'-1' is no count"));
+  CHECK_THROWS_WITH(read(head + "Conv,1+,,,x,3\n"), Contains("'x' is not a count"));
+  CHECK_THROWS_WITH(read(head + "Conv,1+,,,-1,3\n"), Contains("'-1' is not a count"));
   CHECK_THROWS_AS(read(head + "Conv,1+,float31,,1,3\n"), NotFound);
 }
 

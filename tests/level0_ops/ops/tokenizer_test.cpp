@@ -58,7 +58,7 @@ TEST_CASE("Tokenizer refuses what it cannot cut by") {
   refused("mincharnum=1", "neither separators nor tokenexp");
   refused("mincharnum=0 separators=-", "mincharnum is 0");
   refused("mincharnum=1 separators=-*", "matches an empty text");
-  refused("mincharnum=1 tokenexp=(", "is no RE2 expression");
+  refused("mincharnum=1 tokenexp=(", "is not an RE2 expression");
   CHECK_THROWS_AS(run_case("com.microsoft.Tokenizer string:1x1x1{a} pad_value=# mark=0 "
                            "mincharnum=1 separators=-"),
                   ShapeError);

@@ -23,7 +23,7 @@ const Measurement& of_test(const std::vector<Measurement>& records, const std::s
 TEST_CASE("the reference is no judge of its forward, but finite differences are of its gradient") {
   const auto records = check_operator(read_case("Relu 2x3"), {.command_options = " --load x"});
   CHECK(of_test(records, "forward").status == Status::skipped);
-  CHECK_THAT(of_test(records, "forward").reason, Contains("no judge of itself"));
+  CHECK_THAT(of_test(records, "forward").reason, Contains("cannot judge itself"));
   CHECK(of_test(records, "gradient").status == Status::passed);
   for (const auto& record : records) CHECK(record.command.ends_with(" --load x"));
 }

@@ -148,7 +148,7 @@ TEST_CASE("a complaint ends at the smallest case that brings the same one") {
 }
 
 TEST_CASE("a case that is at fault itself is said to be") {
-  CHECK_THROWS_WITH(reduced("Conv 1x3x5x5 4x2x3x3"), Contains("the reference complains alike"));
+  CHECK_THROWS_WITH(reduced("Conv 1x3x5x5 4x2x3x3"), Contains("the reference fails alike"));
 }
 
 TEST_CASE("what comes and goes is looked for several times") {

@@ -190,12 +190,12 @@ TEST_CASE("resources read back as they were written") {
 
 TEST_CASE("resources that cannot be are refused") {
   const auto [words, says] = GENERATE(table<std::string, std::string>({
-      {"chunk=0B", "'0B' is no number of bytes"},
+      {"chunk=0B", "'0B' is not a number of bytes"},
       {"threads=-1", "-1 threads"},
       {"threads=many", "not a whole number"},
       {"cores=100000", "core 100000 does not exist; the process may use"},
       {"waiting=doze", "expected one of usual, spin, yield, sleep"},
-      {"poll=soon", "no time"},
+      {"poll=soon", "not a duration"},
       {"speed=1", "unknown key 'speed'"},
   }));
   CHECK_THROWS_AS(resources_of(words), ValueError);

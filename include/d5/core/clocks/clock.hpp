@@ -6,7 +6,7 @@ namespace d5 {
 /// Seconds on the monotonic clock, from an arbitrary start.
 [[nodiscard]] double now_seconds();
 
-/// What reading the monotonic clock costs and resolves here, measured once.
+/// Cost and resolution of the monotonic clock on this machine, measured once.
 struct ClockCost {
   double seconds_per_read;
   double resolution_seconds;  ///< the smallest step between two readings that differ

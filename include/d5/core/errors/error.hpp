@@ -7,8 +7,8 @@
 
 namespace d5 {
 
-/// Base of everything that d5 throws for bad input. A message says who, what was given, what was
-/// expected, and a way out: `Gemm 'fc1': A is 3x4 but B is 5x2; the inner sizes must agree`.
+/// Base of everything that d5 throws for bad input. A message names the subject, the given value,
+/// the expected one and a remedy: `Gemm 'fc1': A is 3x4 but B is 5x2; the inner sizes must agree`.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -29,12 +29,12 @@ class ValueError : public Error {
   using Error::Error;
 };
 
-/// A name that nothing answers to.
+/// An unknown name.
 class NotFound : public Error {
   using Error::Error;
 };
 
-/// A request that is well formed, but that this part of d5 cannot do.
+/// A well-formed request that this part of d5 does not support.
 class Unsupported : public Error {
   using Error::Error;
 };
@@ -49,12 +49,12 @@ class FormatError : public Error {
   using Error::Error;
 };
 
-/// An allocation that would exceed the memory budget, refused before it was made.
+/// An allocation that would exceed the memory budget, refused in advance.
 class MemoryError : public Error {
   using Error::Error;
 };
 
-/// A computation that left the numbers that mean something, such as a NaN loss.
+/// A computation whose result is meaningless, such as a NaN loss.
 class NumericError : public Error {
   using Error::Error;
 };
@@ -64,18 +64,18 @@ class DeviceError : public Error {
   using Error::Error;
 };
 
-/// A part that broke the rules of its interface: a kernel that wrote past its memory.
+/// A component that violated its interface's contract, such as a kernel that wrote past its memory.
 class ContractError : public Error {
   using Error::Error;
 };
 
-/// A failure between ranks.
+/// A failure of communication between ranks.
 class CommunicationError : public Error {
   using Error::Error;
 };
 
 /// `name` with quotes, control characters and bytes that are not UTF-8 escaped, cut after about 200
-/// bytes: safe to print whatever a file held.
+/// bytes. Safe to print for any content of a file.
 [[nodiscard]] std::string printable(std::string_view name);
 /// A whole message with control characters and bytes that are not UTF-8 escaped: the names in it
 /// are `printable` already.

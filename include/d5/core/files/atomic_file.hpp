@@ -9,37 +9,37 @@
 
 namespace d5 {
 
-/// Replaces `path` as a whole: written beside it, flushed to the disk, then renamed. A reader, or a
-/// crash at any moment, sees the old content or the new, never a mixture.
-/// A device or a pipe, such as /dev/stdout, is written as it stands.
+/// Replaces the file `path` atomically: writes a temporary file beside it, flushes it to the disk
+/// and renames it. A reader sees the old content or the new, also after a crash. Devices and pipes,
+/// such as /dev/stdout, are written directly.
 /// Throws: IoError with the system's reason.
 void write_file(const std::string& path, std::string_view content);
 
-/// The same of a file that is written piece by piece.
+/// Atomic replacement of a file that is written piece by piece.
 class ReplacedFile {
  public:
-  /// Throws: IoError with the system's reason, as the others.
+  /// Throws: IoError with the system's reason, as all members.
   explicit ReplacedFile(std::string path);
-  /// Without `commit` what was there stays.
+  /// Without `commit`, the old file stays.
   ~ReplacedFile();
   ReplacedFile(const ReplacedFile&) = delete;
   ReplacedFile& operator=(const ReplacedFile&) = delete;
   void write(std::string_view content);
-  /// Other bytes in the place of those from `offset` on that are written. Throws: for a pipe, too.
+  /// Overwrites bytes that were written before, from `offset` on. Throws: IoError, also for a pipe.
   void overwrite(std::size_t offset, std::string_view content);
-  /// Flushes, and takes the place of what was there.
+  /// Flushes the new content and replaces the old file.
   void commit();
 
  private:
-  std::string path_, temporary_;  ///< no temporary: written in place, or committed
+  std::string path_, temporary_;  ///< empty `temporary_`: written in place, or committed
   int file_ = -1;
 };
 
-/// Whether `write_file` could write to `path`, asked before the work that makes its content. Leaves
-/// what is there as it is. Throws: IoError with the system's reason.
+/// Checks that `write_file` could write to `path`, before the content is computed. Changes no file.
+/// Throws: IoError with the system's reason.
 void check_writable(const std::string& path);
 
-/// The whole file. Throws: IoError if it cannot be read or is larger than `most_bytes`;
+/// The file's content. Throws: IoError if it cannot be read or is larger than `most_bytes`;
 /// Interrupted.
 [[nodiscard]] std::string read_file(const std::string& path,
                                     std::size_t most_bytes = std::size_t{1} << 40,

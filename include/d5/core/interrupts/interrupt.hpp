@@ -10,23 +10,23 @@
 
 namespace d5 {
 
-/// What ends long work before its time: somebody's wish, or a deadline. Long work asks `due` where
-/// it can end: between two runs, batches, steps. By default nothing ends it.
+/// Ends long work early, by request or at a deadline. Long work polls `due` where it can end:
+/// between two runs, batches or steps. The default never interrupts.
 ///
 ///     std::stop_source stop;
 ///     measure(subjects, {"time"}, {.interrupt = {.token = stop.get_token()}});
 ///
-/// Thread safety: all functions; the wish may come from any thread.
+/// Thread safety: all functions; the request may come from any thread.
 struct Interrupt {
   std::stop_token token = {};
   double deadline = std::numeric_limits<double>::infinity();  ///< s, on `now_seconds`'s clock
-  /// A wish that somebody must be asked for, such as an interpreter that has signals of its own:
-  /// called by `due`, on the thread that works. Once true it stays true.
+  /// Polled request, for example of an interpreter that handles signals itself: called by `due`, on
+  /// the working thread. Once true, it must stay true.
   std::function<bool()> wished = {};
 
-  /// Whether it was given anything.
+  /// Whether a token, a deadline or a polled request was given.
   [[nodiscard]] bool possible() const;
-  /// Costs three branches where nothing was given.
+  /// Whether the work shall end now. Costs three branches if nothing was given.
   [[nodiscard]] bool due() const;
   /// "interrupted", or "interrupted: the deadline passed".
   [[nodiscard]] std::string reason() const;
@@ -34,8 +34,8 @@ struct Interrupt {
   void check(const std::string& who) const;
 };
 
-/// Thrown by work that cannot end in an orderly way where it was interrupted, such as a run of a
-/// network. Nobody's fault: what was measured before is kept.
+/// Thrown by work that cannot return a partial result when interrupted, such as a run of a network.
+/// It reports no failure: earlier measurements are kept.
 class Interrupted : public Error {
   using Error::Error;
 };

@@ -7,15 +7,15 @@
 
 namespace d5 {
 
-/// While it lives, the first signal asks long work to stop, instead of ending the process; a second
-/// one, also another of its signals, does what it did before. A signal that the process ignores
-/// stays ignored.
+/// Turns the first signal into a stop request for long work, as long as this object lives. The
+/// second signal, also a different one of the set, has its previous effect. A signal that the
+/// process ignores stays ignored.
 ///
 ///     const StopOnSignal stop(SIGINT);
 ///     trainer.run({.token = stop.token()});
 ///
-/// The work is asked from a thread of its own, so that whoever listens to the token may do
-/// anything.
+/// The stop request comes from a dedicated thread, not from a signal handler: callbacks of the
+/// token may call any function.
 class StopOnSignal {
  public:
   /// Throws: ValueError while another one lives, or for a signal that cannot be handled.

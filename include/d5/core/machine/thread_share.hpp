@@ -9,10 +9,10 @@ namespace detail {
 class ThreadPool;
 }
 
-/// Threads of its own for the calling thread: as long as this lives, `threads()` says `count` on
-/// it, and its loops run on that many threads which nobody else uses, instead of those of the
-/// process. So do executors that are made and run there, also in frameworks: several that run at
-/// once, each on a thread with a share, do not wait for each other.
+/// A private thread pool for the calling thread. While it lives, `threads()` returns `count` on
+/// that thread, and its loops run on `count` threads that no other thread uses, instead of the
+/// process's pool. The same holds for executors that are made and run there, also in frameworks:
+/// executors on several threads with a share each run concurrently without waiting for each other.
 ///
 ///     std::jthread instance([&] {
 ///       const ThreadShare share(2);
@@ -20,13 +20,13 @@ class ThreadPool;
 ///       while (take(inputs)) answer(executor->inference(inputs));
 ///     });
 ///
-/// One after the other on a thread, or one within the other: the inner one counts. They are not
-/// pinned. TensorFlow alone has one number of threads a process, that of `set_threads`.
+/// Shares may nest on a thread: the innermost applies. Their threads are not pinned. Exception:
+/// TensorFlow has one number of threads per process, set by `set_threads`.
 class ThreadShare {
  public:
   /// Throws: ValueError if not positive.
   explicit ThreadShare(int count);
-  /// On the thread that made it.
+  /// Must run on the thread that constructed it.
   ~ThreadShare();
   ThreadShare(const ThreadShare&) = delete;
   ThreadShare& operator=(const ThreadShare&) = delete;
@@ -36,8 +36,8 @@ class ThreadShare {
   detail::ThreadPool* pool_before_;
 };
 
-/// Asks to be told, on each thread where a share begins or ends, how many threads it computes with
-/// from then on: for a framework that keeps that number thread by thread.
+/// Registers a listener that is called when a share begins or ends, on its thread, with the new
+/// number of threads. For frameworks that keep that number per thread.
 void on_thread_share(std::function<void(int)> listener);
 
 }  // namespace d5

@@ -8,11 +8,12 @@
 
 namespace d5 {
 
-/// The number of threads that every part of d5 and every loaded framework computes with.
+/// The number of threads that d5 and every loaded framework compute with.
 [[nodiscard]] int threads();
-/// Tells d5's own loops and every loaded framework. Throws: ValueError if not positive.
+/// Sets the number of threads of d5 and of every loaded framework. Throws: ValueError if not
+/// positive.
 void set_threads(int count);
-/// Asks to be told of every change, and is told the present number at once.
+/// Registers a listener that is called with the present number at once, and after every change.
 void on_threads_changed(std::function<void(int)> listener);
 
 namespace detail {
@@ -21,8 +22,8 @@ void run_pieces(std::int64_t count, std::int64_t pieces, const void* body, LoopB
 }  // namespace detail
 
 /// Calls `body(begin, end)` on pieces of [0, count) of at least `grain`, on `threads()` threads.
-/// Pieces depend on `count`, `grain` and `threads()` alone. An exception of `body` comes out after
-/// all pieces have ended. Allocates nothing; a single piece is a plain call.
+/// The partition depends on `count`, `grain` and `threads()` alone. An exception of `body` is
+/// rethrown after all pieces have ended. Allocates nothing; a single piece is a plain call.
 template <class F>
 void parallel_for(std::int64_t count, std::int64_t grain, const F& body) {
   if (count <= 0) return;
@@ -35,13 +36,13 @@ void parallel_for(std::int64_t count, std::int64_t grain, const F& body) {
   });
 }
 
-/// Binds the threads that compute to one core each, and all others of this process, such as those
-/// that a framework makes later, to the same cores. Later changes of `threads()` are followed.
+/// Pins each computing thread to one core, and all other threads of the process, such as a
+/// framework's later ones, to the same set of cores. Follows later changes of `threads()`.
 ///
-/// `first` is the place of the first core among those that the process may use: ranks on one
-/// machine pass theirs times `threads()`. Returns what was done: "cores 0-1", "none: ...".
+/// `first` is the index of the first core among those that the process may use: rank r on a machine
+/// passes r * `threads()`. Returns a description: "cores 0-1", "none: ...".
 std::string pin_threads(int first = 0);
-/// What `pin_threads` did, or "none".
+/// The description that `pin_threads` returned, or "none".
 [[nodiscard]] std::string pinning();
 
 }  // namespace d5

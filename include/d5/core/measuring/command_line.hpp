@@ -12,18 +12,18 @@
 
 namespace d5 {
 
-/// What the program calls an option: "--most-seconds" of "most_seconds"; of a flag that is usually
-/// on, what turns it off: "--no-accuracy".
+/// The program's flag for an option: "--most-seconds" for "most_seconds". For a flag that is on by
+/// default, the one that turns it off: "--no-accuracy".
 [[nodiscard]] std::string option_flag(const Option& option);
 
-/// A line of the program d5 that does what a call of the library does: a record's `command`. Words
-/// are quoted for a shell where they need it.
+/// Builds the d5 command line that is equivalent to a call of the library: a record's `command`.
+/// Words are quoted for a shell as needed.
 ///
 ///     CommandLine("op bench").word("Relu 8").option("--pass", "forward").text();
 ///     // d5 op bench 'Relu 8' --pass forward
 class CommandLine {
  public:
-  /// Options alone, for the end of another line: " --seed 3 --samples 10".
+  /// Options only, for the end of another line: " --seed 3 --samples 10".
   CommandLine() = default;
   /// `command` is "op bench".
   explicit CommandLine(const std::string& command) : text_("d5 " + command) {}
@@ -31,10 +31,10 @@ class CommandLine {
   CommandLine& word(std::string_view word);
   CommandLine& flag(const std::string& name);
   CommandLine& option(const std::string& name, const Settings::Value& value);
-  /// " --most-seconds 3"; of a flag itself, or nothing where it is as usual.
+  /// Adds " --most-seconds 3", or a flag alone; nothing for the default value.
   CommandLine& option(const Option& usual, const std::string& value);
-  /// What `options` tell an `OptionList`, where it is not as `usual`: " --samples 3 --cold-cache",
-  /// and " --no-accuracy" for a flag that is usually on.
+  /// Adds the declared options that differ from `usual`: " --samples 3 --cold-cache", and "
+  /// --no-accuracy" for a flag that is on by default.
   template <class Options>
   CommandLine& options(const Options& options, const Options& usual = Options()) {
     const std::vector<Option> now = options_of(options), then = options_of(usual);
@@ -43,11 +43,11 @@ class CommandLine {
     }
     return *this;
   }
-  /// " --framework A,B --device cuda:0 --threads 2"; the device is left out where it is the host.
+  /// Adds " --framework A,B --device cuda:0 --threads 2"; omits the device if it is the host.
   CommandLine& runs_in(const std::vector<std::string>& frameworks, Device device = {});
-  /// " --metrics A,B" for those but "time", which is always measured, and those without a name.
+  /// Adds " --metrics A,B". Omits "time", which is always measured, and metrics without a name.
   CommandLine& metrics(const std::vector<MetricChoice>& metrics);
-  /// What is quoted already: another line's options.
+  /// Appends text that is quoted already, such as another line's options.
   CommandLine& append(std::string_view options);
 
   [[nodiscard]] const std::string& text() const { return text_; }

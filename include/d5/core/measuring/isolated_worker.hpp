@@ -11,25 +11,25 @@
 
 namespace d5 {
 
-/// Pieces of work in one process of their own, where what one opened is there for the next. It is
-/// begun by the first that runs; one that ends it, or exceeds the time, is failed with that as the
-/// reason, and the next begins another.
+/// A worker process that runs pieces of work one after another, and keeps opened resources between
+/// them. The first piece starts the process. A piece that ends it or exceeds the time limit is
+/// recorded as failed, with the reason, and the next piece starts a new process.
 ///
 ///     IsolatedWorker worker({.most_seconds = 600}, pieces);
 ///     for (std::size_t i = 0; i < pieces.size(); ++i) add(worker.run(i));
 ///
-/// The process is a fork of this one at that moment, as `isolated` says.
-/// Thread safety: one call at a time, on the thread whose end may be the process's.
+/// The process is a fork of the present one, with the limits that `isolated` describes.
+/// Thread safety: one call at a time, always on the same thread: its end may end the process.
 class IsolatedWorker {
  public:
-  /// Throws: ValueError without a time.
+  /// Throws: ValueError without a time limit.
   IsolatedWorker(const Isolation& isolation, std::vector<WorkPiece> pieces);
   ~IsolatedWorker();
   IsolatedWorker(const IsolatedWorker&) = delete;
   IsolatedWorker& operator=(const IsolatedWorker&) = delete;
 
-  /// The records of a piece, or its `record`, failed. `sampled` is called here when the piece does
-  /// there. Throws: Interrupted; IoError if there are no more processes.
+  /// The records of a piece, or its `record`, failed. `sampled` is called in this process whenever
+  /// the piece calls it in the worker. Throws: Interrupted; IoError if no process can be started.
   [[nodiscard]] std::vector<Measurement> run(std::size_t number,
                                              const std::function<void()>& sampled = {});
 

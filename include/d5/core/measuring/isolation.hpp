@@ -10,21 +10,23 @@
 
 namespace d5 {
 
-/// What a process of its own may take. By default there is none: work runs in this one.
+/// Limits of an isolated process. By default there is no isolation: work runs in the present
+/// process.
 struct Isolation {
-  double most_seconds = 0;     ///< then it is ended; 0: no process of its own
-  std::size_t most_bytes = 0;  ///< of address space beyond this process's; 0: `memory_budget()`
-  Interrupt interrupt = {};    ///< ends it, too
+  double most_seconds = 0;     ///< time limit; 0: no isolation
+  std::size_t most_bytes = 0;  ///< address space beyond the present process's; 0: `memory_budget()`
+  Interrupt interrupt = {};    ///< also ends the process
 };
 
-/// The records of `work`, run in a process of its own: whatever happens there, a signal, an exit,
-/// an endless loop, memory without end, is `record`, failed, with its name as the reason.
+/// Runs `work` in a process of its own and returns its records. If the process dies by a signal,
+/// exits, exceeds the time or the memory, returns `record`, failed, with that as the reason.
 ///
 ///     isolated({.most_seconds = 10}, record, [&] { return test_gradient(one, "reference"); });
 ///
-/// The process is a fork of this one, with the calling thread alone. d5's own threads start anew
-/// there; those of other libraries do not: call it before they run. A device has no meaning in it.
-/// Throws: Interrupted; IoError if there are no more processes; without isolation what `work`
+/// The process is a fork of the present one, with the calling thread only. d5's own threads restart
+/// there; threads of other libraries do not, so call it before they start. Devices cannot be used
+/// there.
+/// Throws: Interrupted; IoError if no process can be started; without isolation, what `work`
 /// throws.
 [[nodiscard]] std::vector<Measurement> isolated(
     const Isolation& isolation, const Measurement& record,

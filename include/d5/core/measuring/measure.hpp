@@ -15,43 +15,43 @@
 
 namespace d5 {
 
-/// What one call of a subject does; 0 where it is not known.
+/// Work of one call of a subject; 0 if unknown.
 struct Work {
   double flop = 0;
   double bytes = 0;              ///< read and written
-  double samples = 0;            ///< of a batch
-  double memory = 0;             ///< bytes that it was planned to hold at once
-  DType dtype = DType::float32;  ///< that it computes in: which of the machine's peaks bounds it
+  double samples = 0;            ///< samples in a batch
+  double memory = 0;             ///< planned peak memory in bytes
+  DType dtype = DType::float32;  ///< computing type: selects the machine's peak that bounds it
 };
 
-/// What was found of a subject's answers.
+/// Result of the correctness check of a subject's answers.
 struct Verdict {
-  /// Doubtful: off by little more than what rounding explains. Uncompared: the judge's own answers
-  /// say nothing (NaN, a constant), so that agreeing with them does not.
+  /// Doubtful: the error is slightly larger than rounding explains. Uncompared: the judge's own
+  /// answers carry no information (NaN, a constant), so neither does agreement with them.
   enum class Is { right, doubtful, wrong, unknown, uncompared };
   Is is = Is::unknown;
-  std::string judge = {};   ///< who says so: "reference in float64"
-  std::string reason = {};  ///< of every verdict but right: which answer, its error, the bound
+  std::string judge = {};   ///< source of the expected answers: "reference in float64"
+  std::string reason = {};  ///< which answer, its error and the bound; empty for `right`
 };
 
-/// One thing that can be run again and again, and what is known of it before it runs.
+/// Something to measure: how to run it, and what is known before it runs.
 struct Subject {
-  enum class Moment { before, after };  ///< the clock
-  /// Whether one run is like the next.
+  enum class Moment { before, after };  ///< before the first timed run, after the last
+  /// Whether all runs do the same work.
   enum class Life {
     repeatable,
-    once,  ///< it changes as it runs (training): one run without warm-up, which all metrics share
+    once,  ///< each run changes it (training): one run without warm-up, shared by all metrics
   };
   Measurement record = {};  ///< subject, command, level, framework, device, conditions, artefacts
   std::function<void()> run = {};
   std::function<void()> prepare = {};      ///< before each run, outside the clock
   std::function<void()> synchronise = {};  ///< waits for a device before the clock is read
-  Work work = {};                          ///< of one call; rates follow the metric "time"
-  std::vector<EventList*> events = {};     ///< where metrics that are events are hung up
+  Work work = {};                          ///< work of one call; rates follow the metric "time"
+  std::vector<EventList*> events = {};     ///< lists to which metrics that are events are added
   Life life = Life::repeatable;
-  /// Whether it answers right, on what it is timed on; it may run the subject. Asked outside the
-  /// clock, once before the first run that is timed and once after the last. Who is wrong has times
-  /// in its records, and they are failed.
+  /// Correctness check on the timed inputs; may run the subject. Called outside the clock, once
+  /// before the first timed run and once after the last. Records of a wrong subject keep their
+  /// times and are failed.
   std::function<Verdict(Moment)> judge = {};
 };
 
@@ -63,66 +63,65 @@ struct MeasureOptions {
   bool cold_cache = false;
   bool unjudged = false;
   double judge_seconds = 60;
-  std::uint64_t seed = 0;    ///< of the order of subjects
-  Interrupt interrupt = {};  ///< ends it, also before the first sample
+  std::uint64_t seed = 0;    ///< seed of the random order of subjects
+  Interrupt interrupt = {};  ///< ends the measurement, also before the first sample
   /// Called after each of a subject's turns, outside the clock: `samples` times a subject.
   std::function<void()> on_sample = {};
 
-  /// All that words can tell, said once: for the program, its help, commands of records, and
-  /// Python.
+  /// Declares the options once for the program, its help, the commands in records, and Python.
   void declare(OptionList& options);
 };
 
-/// Measures every metric on every subject: subject by subject, metric by metric, in their order,
-/// and after the metric "time" the rates of the subject's work: "flop_rate", "byte_rate",
-/// "sample_rate"; on a machine whose peak is known (`machine_peak`) also "share_of_peak", with the
-/// condition "bound": what the roofline allows, "compute" or "memory". After "peak_memory", which
-/// counts all that the process holds, comes what the subject was planned to hold:
-/// "predicted_memory".
+/// Measures every metric on every subject. Records are ordered by subject, then by metric. "time"
+/// is followed by the rates of the subject's work: "flop_rate", "byte_rate", "sample_rate". If the
+/// machine's peak is known (`machine_peak`), "share_of_peak" follows, with the condition "bound":
+/// the roofline's limit, "compute" or "memory". "peak_memory", the memory of the whole process, is
+/// followed by "predicted_memory", the subject's planned memory.
 ///
-/// Subjects are interleaved: rounds, in random order within a round, so that drift of the machine
-/// meets all alike; samples of the same index were taken in the same round (`compare` them).
-/// Metrics share a subject's runs, except that one that is an Event has runs of its own, for it is
-/// inside the clock.
+/// Subjects are interleaved: each round samples all subjects in random order, so that drift of the
+/// machine affects all alike. Samples of the same index come from the same round (see `compare`).
+/// Metrics share a subject's runs, except metrics that are Events: they run inside the clock, so
+/// each has runs of its own.
 ///
-/// Answers of subjects that have a judge are judged before and after: the conditions "answers"
-/// ("right", "doubtful", "wrong", "not judged", "not compared") and "judge" say what was found, and
-/// who found it. Records of who is wrong are failed, with the reason (`answers_wrongly`), those of
-/// who is doubtful, or was compared with answers that say nothing, mistrusted.
+/// Subjects with a judge are checked before and after. The condition "answers" holds the verdict
+/// ("right", "doubtful", "wrong", "not judged", "not compared"), the condition "judge" the source
+/// of the expected answers. Records of a wrong subject are failed, with the reason
+/// (`answers_wrongly`). Records of a doubtful or uncompared one are mistrusted.
 ///
-/// A subject that throws makes failed records (`Unsupported` unsupported ones) with its message, a
-/// metric that throws one; the others go on. A record is mistrusted, with the reason, if it has too
-/// few samples, if the clock is too coarse for it, if the samples drift, if other work was in its
-/// way, or if it was interrupted; it is skipped if there is no sample.
+/// All records of a subject that throws are failed, with its message (`Unsupported`: unsupported).
+/// A metric that throws fails its own record only. The other subjects continue. A record is
+/// mistrusted, with the reason, for too few samples, too coarse a clock, drifting samples,
+/// interference by other work, or an interruption. It is skipped if there is no sample.
 ///
-/// Throws: NotFound, ValueError for metrics that cannot be made, or have measured already;
-/// OptionError for options outside their range.
+/// Throws: NotFound, ValueError for metrics that cannot be made or were used before; OptionError
+/// for options outside their range.
 [[nodiscard]] std::vector<Measurement> measure(const std::vector<Subject>& subjects,
                                                const std::vector<MetricChoice>& metrics = {"time"},
                                                const MeasureOptions& options = {});
 
-/// `measure`, and after the records of each subject but the base the ratio of its time to the
-/// base's: "time_ratio", with the condition "base". The base is the first subject that has a time
-/// and is not wrong; who is wrong has no ratio.
+/// `measure`, and for each subject except the base a record "time_ratio": its time divided by the
+/// base's, with the condition "base". The base is the first subject that has a time and is not
+/// wrong. Wrong subjects have no ratio.
 [[nodiscard]] std::vector<Measurement> measure_side_by_side(
     const std::vector<Subject>& subjects, const std::vector<MetricChoice>& metrics = {"time"},
     const MeasureOptions& options = {});
 
-/// The options of the program that measure so: " --seed 3 --samples 10", and " --metrics a,b" for
-/// metrics besides "time". A record's command ends with them.
+/// The program's flags for these options: " --seed 3 --samples 10", and " --metrics a,b" for
+/// metrics besides "time". The end of a record's command.
 [[nodiscard]] std::string to_line(const MeasureOptions& options,
                                   const std::vector<MetricChoice>& metrics = {});
 
-/// What `make` makes; if it throws, a subject of `record` that throws the same when it is run, so
-/// that its records say why there is no number. Throws: what is bad input as it comes.
+/// The subject that `make` returns. If `make` throws, a subject with `record` that rethrows the
+/// error when it runs, so that its records hold the reason. Throws: errors of bad input directly.
 [[nodiscard]] Subject subject_or_refusal(const Measurement& record,
                                          const std::function<Subject()>& make);
 
 namespace detail {
-/// A misspelt name, a damaged file: no finding about what was to run it.
+/// Whether `error` reports bad input, such as a misspelt name or a damaged file, rather than a
+/// failure of the framework.
 [[nodiscard]] bool is_bad_input(const std::exception& error);
-/// Makes `record` that of a time that was planned and not measured: skipped, or what `plan` threw.
-/// Throws: what is bad input as it comes.
+/// Turns `record` into a planned time without a measurement: skipped, or failed with the error of
+/// `plan`. Throws: errors of bad input directly.
 void plan_only(Measurement& record, const std::function<void()>& plan);
 }  // namespace detail
 

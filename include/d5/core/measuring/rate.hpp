@@ -8,13 +8,13 @@
 
 namespace d5 {
 
-/// Work a second, where the work of one call is known. The engine adds those of a subject's `Work`
-/// by itself; this is for work of another kind.
+/// Work per second, if the work of one call is known. The engine adds the rates of a subject's
+/// `Work` itself; this class is for other kinds of work.
 ///
 ///     measure({lookup}, {[&] { return std::make_shared<Rate>("lookup_rate", "lookup", keys); }});
 class Rate final : public Metric {
  public:
-  /// `amount` of `unit` is done by one call of the subject.
+  /// One call of the subject does `amount` `unit`s of work.
   Rate(std::string name, std::string unit, double amount)
       : name_(std::move(name)), unit_(std::move(unit) + "/s"), amount_(amount) {}
   [[nodiscard]] std::string name() const override { return name_; }

@@ -7,18 +7,18 @@
 
 namespace d5 {
 
-/// What tells the two sides of a ratio apart, where it is neither framework nor subject.
+/// Names of a ratio's two sides, if neither framework nor subject distinguishes them.
 struct RatioNames {
   std::string subject = {}, base = {};
 };
 
-/// subject / base, sample by sample: both were taken interleaved. The median of the record is the
-/// ratio, its interval the ratio's. Metric: the subject's with "_ratio"; conditions: "base" (the
-/// base's name in `names`, else its framework, or its subject where the frameworks are the same)
-/// and "rank test p".
+/// The record of subject / base, sample by sample; both must be measured interleaved. Its median is
+/// the ratio, its interval the ratio's confidence interval. Metric: the subject's with "_ratio".
+/// Conditions: "rank test p" and "base": the base's name in `names`, else its framework, or its
+/// subject if the frameworks are equal.
 ///
-/// It is as far to be trusted as both: the worse status, with both reasons; skipped without samples
-/// of both, with the name of who has none.
+/// Status: the worse of both, with both reasons; skipped if a side has no samples, with that side's
+/// name.
 [[nodiscard]] Measurement ratio_record(const Measurement& subject, const Measurement& base,
                                        const RatioNames& names = {});
 

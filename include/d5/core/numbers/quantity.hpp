@@ -5,29 +5,29 @@
 
 namespace d5 {
 
-/// What kind of thing a number tells.
+/// Kind of a measured number.
 enum class Quantity {
   time,      ///< s
   energy,    ///< J
-  bytes,     ///< memory, or what went over a wire
-  rate,      ///< work a second
+  bytes,     ///< memory, or communication volume
+  rate,      ///< work per second
   count,     ///< page faults, calls
-  share,     ///< of a whole, from 0 to 1
-  ratio,     ///< of two numbers of one kind
-  loss,      ///< what training minimises
-  accuracy,  ///< share of answers that are right
-  error,     ///< distance from what is right
+  share,     ///< fraction of a whole, from 0 to 1
+  ratio,     ///< quotient of two numbers of the same kind
+  loss,      ///< objective that training minimises
+  accuracy,  ///< share of correct answers
+  error,     ///< distance from the correct value
   other
 };
 
 enum class Direction { lower_is_better, higher_is_better, neither };
 
-/// How the records of all ranks become one.
+/// Reduction of a metric over ranks.
 enum class OverRanks {
-  maximum,  ///< the slowest rank is the run's: times
+  maximum,  ///< the slowest rank's: for times
   sum,
   mean,
-  apart  ///< a record a rank, with the condition "rank"
+  apart  ///< one record per rank, with the condition "rank"
 };
 
 [[nodiscard]] std::string_view name_of(Quantity quantity);

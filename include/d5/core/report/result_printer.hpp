@@ -9,15 +9,15 @@
 
 namespace d5 {
 
-/// Results as text, piece by piece: a table's rows come at once, and lines of CSV; JSON, which is
-/// one object, comes at the end.
+/// Prints results incrementally. Table rows and CSV lines are returned at once; JSON, a single
+/// object, at the end.
 ///
 ///     ResultPrinter printer(environment(), Format::table, screen_of(STDOUT_FILENO));
 ///     for (...) std::cout << printer.add(bench(...)) << std::flush;
 ///     std::cout << printer.end(environment());
 class ResultPrinter {
  public:
-  /// `subjects` are those whose rows may come: a table leaves room for them.
+  /// `subjects` are the expected ones: a table reserves width for them.
   ResultPrinter(Environment environment, Format format, Screen screen = {},
                 std::vector<std::string> subjects = {});
   ~ResultPrinter();
@@ -25,7 +25,7 @@ class ResultPrinter {
   ResultPrinter& operator=(const ResultPrinter&) = delete;
 
   [[nodiscard]] std::string add(std::vector<Measurement> some);
-  /// What can be told once all is there: reasons; JSON, with the environment as it is then.
+  /// The final part: reasons; for JSON all results, with this environment.
   [[nodiscard]] std::string end(const Environment& environment);
 
  private:

@@ -12,17 +12,18 @@
 
 namespace d5 {
 
-/// What a condition means to whatever compares, groups or prints records.
+/// Role of a condition when records are compared, grouped or printed.
 enum class Role {
-  identity,  ///< the case itself: records that differ in it are different cases ("pass", "batch")
-  setting,   ///< how the case was measured: records must agree to be compared ("seed", "warmup")
-  finding,   ///< what came out beside the number: shown, never compared ("answers", "judge")
-  aside,     ///< more of the number, for files: neither shown nor compared ("repetitions")
+  identity,  ///< part of the case: records with different values are different cases ("pass",
+             ///< "batch")
+  setting,   ///< measurement setting: must be equal in compared records ("seed", "warmup")
+  finding,   ///< secondary outcome: shown, never compared ("answers", "judge")
+  aside,     ///< detail for files: neither shown nor compared ("repetitions")
 };
 [[nodiscard]] std::string_view name_of(Role role);
 
-/// A value beside a record's number, with its type, its unit and its role, all said where it is
-/// set:
+/// A value that accompanies a record's number, with type, unit and role, which are chosen when it
+/// is set:
 ///
 ///     record.conditions["pass"] = identity("forward");
 ///     record.conditions["warmup"] = setting(3);
@@ -32,13 +33,13 @@ struct Condition {
 
   Value value = {};
   Role role = Role::identity;
-  std::string unit = {};  ///< SI ("s", "byte") of a number; empty for a text and a plain number
+  std::string unit = {};  ///< SI unit of a number ("s", "byte"); empty for texts and plain numbers
 
   /// Text for people: "forward", "32", "250 ms", "64MiB".
   [[nodiscard]] std::string text() const;
-  /// Text that loses no digit: "0.25 s", "67108864 byte".
+  /// Lossless text: "0.25 s", "67108864 byte".
   [[nodiscard]] std::string exact() const;
-  /// The number in `unit`; nothing for a text, though it may look like a number.
+  /// The number in `unit`; nothing for a text, even one that looks like a number.
   [[nodiscard]] std::optional<double> number() const;
 
   bool operator==(const Condition&) const = default;
@@ -66,7 +67,7 @@ template <class T>
 }
 }  // namespace detail
 
-/// The value that an option's words say: a whole number, a real number, or else the words.
+/// The value of an option's text: an integer, a real number, or else the text.
 [[nodiscard]] Condition::Value typed_value(const std::string& words);
 
 template <class T>

@@ -11,24 +11,24 @@
 
 namespace d5 {
 
-/// Whether B stays within a limit: at most `limit` times as bad as A, whatever the direction.
+/// Whether B is at most `limit` times as bad as A, for either direction of a metric.
 struct GateFinding {
   enum class Answer {
-    held,       ///< the whole interval is within
-    broken,     ///< the whole interval is beyond
-    undecided,  ///< noise, or what is mistrusted, hides the answer: nothing that passes
+    held,       ///< the whole interval is within the limit
+    broken,     ///< the whole interval is beyond the limit
+    undecided,  ///< noise or a mistrusted record hides the answer; does not pass
   };
   Answer answer = Answer::held;
-  std::string subject = {};  ///< what was judged: "Gemm 8x8 8x8 torch time"
-  std::string reason = {};   ///< of every answer but held; never empty there
+  std::string subject = {};  ///< the judged measurement: "Gemm 8x8 8x8 torch time"
+  std::string reason = {};   ///< empty if and only if held
 };
 
-/// Judges a ratio that was measured interleaved (`ratio_record`), by its interval at `confidence`.
+/// Judges an interleaved ratio (`ratio_record`) by its interval at `confidence`.
 [[nodiscard]] GateFinding judge(const Measurement& ratio, double limit, double confidence = 0.95);
 
-/// Judges what `match_results` pairs: what a run costs (time, energy, bytes, counts), and all
-/// else of which samples give an interval. A cost of `a` that `b` has not, or could not measure,
-/// is undecided; so is the whole if there is nothing to judge.
+/// Judges the pairs of `match_results`: costs of a run (time, energy, bytes, counts), and
+/// everything else whose samples give an interval. A cost of `a` that is missing or unmeasured in
+/// `b` is undecided. So is the whole if there is nothing to judge.
 [[nodiscard]] std::vector<GateFinding> judge(const ResultMatch& match, double limit);
 [[nodiscard]] inline std::vector<GateFinding> judge(const Results& a, const Results& b,
                                                     double limit) {
@@ -38,22 +38,21 @@ struct GateFinding {
 struct GateOptions {
   double limit = 1.05;
   int retries = 0;
-  Interrupt interrupt = {};  ///< ends retrying
-  /// Called before each retry, from 1 on, with what the try before found.
+  Interrupt interrupt = {};  ///< ends the retries
+  /// Called before each retry, counted from 1, with the previous finding.
   std::function<void(const GateFinding& finding, int retry, int samples)> before_retry = {};
 };
 struct GatedRecords {
-  std::vector<Measurement> records;  ///< of the last try
+  std::vector<Measurement> records;  ///< the last try's
   GateFinding finding = {};
 };
 
-/// Judges the ratio that `measure(samples)` measures (`measure_side_by_side`), and where it is
-/// undecided measures again, with twice the samples each time. Its record becomes failed if the
-/// gate is broken, and mistrusted with the reason if it stays undecided; so is a pair without
-/// ratio.
+/// Judges the ratio in the records of `measure(samples)` (see `measure_side_by_side`). While it is
+/// undecided, measures again with twice the samples. The ratio's record is failed if the gate is
+/// broken, and mistrusted, with the reason, if it stays undecided; so is a pair without a ratio.
 ///
-/// Each try is judged at a confidence of 1 - 0.05 / (retries + 1): all of them together err no more
-/// often than one at 95% (Bonferroni's inequality).
+/// Each try is judged at a confidence of 1 - 0.05 / (retries + 1). By Bonferroni's inequality, all
+/// tries together err at most as often as one at 95%.
 [[nodiscard]] GatedRecords measure_until_decided(
     const std::function<std::vector<Measurement>(int samples)>& measure, int samples,
     const GateOptions& options);

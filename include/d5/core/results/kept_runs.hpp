@@ -11,8 +11,8 @@
 
 namespace d5 {
 
-/// Runs whose records are kept in a results file, each when it is done, so that a later call goes
-/// on behind them.
+/// Stores the records of each run in a results file as soon as the run is done, so that a later
+/// call resumes after the last one.
 ///
 ///     KeptRuns kept("study.json", "d5 scale lenet", true);
 ///     const auto records = kept.records_of("2 ranks, seed 1", [&] { return train(2, 1); });
@@ -21,22 +21,22 @@ namespace d5 {
 /// Throws: as `ResultJournal`.
 class KeptRuns {
  public:
-  /// `file` may be empty: nothing is kept. `how`: what a run that goes on must have in common.
+  /// `file` may be empty: nothing is stored. `how`: options that a resumed run must share.
   KeptRuns(const std::string& file, const std::string& how, bool resume);
 
-  /// Those of `run` that the file has, or what `make` returns. They are kept, unless `is_cut_short`
-  /// then says that the run did not come to its end.
+  /// The stored records of `run`, or those that `make` returns. New records are stored, unless
+  /// `is_cut_short` then reports that the run did not finish.
   std::vector<Measurement> records_of(const std::string& run,
                                       const std::function<std::vector<Measurement>()>& make,
                                       const std::function<bool()>& is_cut_short = {});
-  /// Writes all that are kept, and behind them `joined`: those that `order` names in its order,
-  /// then the others in that in which they were asked for.
+  /// Writes the stored records: first the runs in `order`, then the others in the order of their
+  /// calls, and finally `joined`.
   void finish(const std::vector<Measurement>& joined, ResultJournal::End end,
               const std::vector<std::string>& order = {});
 
  private:
   Results all_;
-  std::vector<std::pair<std::string, std::vector<Measurement>>> runs_;  // as they were asked for
+  std::vector<std::pair<std::string, std::vector<Measurement>>> runs_;  // in the order of calls
   std::unique_ptr<ResultJournal> journal_;
 };
 

@@ -16,57 +16,60 @@ namespace d5 {
 enum class Status { passed, failed, mistrusted, skipped, unsupported };
 [[nodiscard]] std::string_view name_of(Status status);
 
-/// Something that a result was made of: a model, a recipe, a data set.
+/// An input of a measurement: a model, a recipe, a data set.
 struct Artefact {
   std::string name = {};     ///< "resnet50.onnx", "recipe mnist-lenet"
-  std::string version = {};  ///< empty where it has none
-  std::string sha256 = {};   ///< of its bytes, 64 hexadecimal digits; empty where it is no file
+  std::string version = {};  ///< empty: none
+  /// Digest of the file, 64 hexadecimal digits; empty if it is not a file.
+  std::string sha256 = {};
   bool operator==(const Artefact&) const = default;
 };
 
-/// The one record of everything that d5 measures or checks, at any level.
+/// Record of a measurement or check, at any level.
 struct Measurement {
-  std::string subject = {};    ///< what was run: "Conv n=16 c=3 ...", "lenet", "mnist-lenet.yaml"
-  std::string command = {};    ///< a line that runs it again
+  /// The measured case: "Conv n=16 c=3 ...", "lenet", "mnist-lenet.yaml".
+  std::string subject = {};
+  std::string command = {};    ///< command line that reproduces it
   std::string level = {};      ///< "operator", "network", "training", "distributed"
   std::string framework = {};  ///< "reference", "torch"
   std::string framework_version = {};
   std::string device = "cpu";
   std::string metric = {};  ///< "time", "error", ...
-  std::string unit = {};    ///< SI: "s", "byte", "1"
+  std::string unit = {};    ///< SI unit: "s", "byte", "1"
   Quantity quantity = Quantity::other;
   Direction direction = Direction::lower_is_better;
-  Statistic statistic = {};                 ///< the number that is printed, compared and judged
-  OverRanks over_ranks = OverRanks::apart;  ///< how records of several ranks become one
-  std::vector<double> samples = {};         ///< all of them, in the order taken
+  Statistic statistic = {};                 ///< printed, compared and judged
+  OverRanks over_ranks = OverRanks::apart;  ///< reduction over ranks
+  std::vector<double> samples = {};         ///< all samples, in order of measurement
   Status status = Status::passed;
-  std::string reason = {};               ///< of every status but passed; never empty there
-  Conditions conditions = {};            ///< what else was fixed or found, by name
-  std::vector<Artefact> artefacts = {};  ///< what it was made of
+  std::string reason = {};               ///< empty if and only if passed
+  Conditions conditions = {};            ///< settings and secondary outcomes, by name
+  std::vector<Artefact> artefacts = {};  ///< inputs
 };
 
-/// The condition's text for people; empty where the record has none of that name.
+/// The condition's text for people; empty if the record lacks it.
 [[nodiscard]] std::string condition_of(const Measurement& measurement, std::string_view name);
 
-/// The condition's number; nothing where the record has none of that name, or a text.
+/// The condition's number; nothing if the record lacks it or it is a text.
 [[nodiscard]] std::optional<double> condition_number(const Measurement& measurement,
                                                      std::string_view name);
 
-/// Whether it is a number of something that answers wrongly (`Subject::judge`): it is told, and
-/// compared with nothing.
+/// Whether the measured subject gave wrong answers (`Subject::judge`). Such a number is shown, but
+/// never compared.
 [[nodiscard]] bool answers_wrongly(const Measurement& measurement);
 
-/// The statistic of the samples, with its interval.
+/// The statistic of the samples, with its confidence interval.
 [[nodiscard]] Estimate estimate(const Measurement& measurement);
 
-/// A record of the metric "error", of which one number is expected, without subject and sample.
+/// A record of the metric "error", for a single sample; subject and sample are still missing.
 [[nodiscard]] Measurement error_record();
 
-/// Writes what was thrown, `std::current_exception()` in a handler, into `result`: unsupported for
-/// `Unsupported`, failed for all else, with the message as its reason; `Interrupted` goes on.
+/// Records the exception `thrown` (`std::current_exception()` in a handler) in `result`:
+/// unsupported for `Unsupported`, otherwise failed, with the message as the reason. Rethrows
+/// `Interrupted`.
 void record_failure(Measurement& result, const std::exception_ptr& thrown);
 
-/// Sets `result` to mistrusted with `reason`; a status that is already worse is kept.
+/// Sets `result` to mistrusted with `reason`, unless its status is worse already.
 void mistrust(Measurement& result, const std::string& reason);
 
 }  // namespace d5

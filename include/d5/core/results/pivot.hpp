@@ -9,28 +9,29 @@
 
 namespace d5 {
 
-/// One row a case and metric, one column a value of `key`: "framework", "device", or a condition
-/// such as "threads". Where numbers are of a kind that ratios make sense of, each column but the
-/// first has its ratio to the first beside it, and each metric, pass by pass, a row of geometric
-/// means, with the number of cases in them (the mean for normalised numbers: Fleming and Wallace,
-/// CACM 1986).
+/// A pivot table: one row per case and metric, one column per value of `key`: "framework",
+/// "device", or a condition such as "threads". If ratios are meaningful for the quantity, each
+/// column except the first is followed by its ratio to the first, and each metric and pass gets a
+/// row of geometric means, with the number of cases.
 ///
 ///     metric  subject         reference  torch    torch / reference
 ///     time    Relu 1000x1000  1.21 ms    0.31 ms              0.256
 ///     time    geometric mean                             0.256 (1)
 ///
-/// A mistrusted number, and each ratio and mean that it is in, has a star; where there is none
-/// stands what its record is. Throws: NotFound for a key that no record has.
+/// A star marks mistrusted numbers, and the ratios and means that contain them. A missing number is
+/// replaced by its record's status.
+/// Source: Fleming and Wallace, CACM 1986, for the geometric mean of normalised numbers.
+/// Throws: NotFound for a key that no record has.
 [[nodiscard]] TextTable pivot(const std::vector<Measurement>& measurements, const std::string& key);
 
-/// Why numbers have a star, or are not there, a line a reason; empty where all passed:
+/// Reasons for stars and missing numbers, one line each; empty if all records passed:
 ///
 ///     * 10 samples, fewer than the 30 that a median needs
 ///     unsupported: no kernel of torch for Size
 [[nodiscard]] std::string pivot_notes(const std::vector<Measurement>& measurements);
 
-/// `pivot` as text; for people with the notes below it, and what the ratios say together
-/// (`summaries_of`). `width` as of `TextTable::to_text`. Throws: as these.
+/// `pivot` as text. Formats for people also contain the notes and the summaries of ratios
+/// (`summaries_of`). `width`: as in `TextTable::to_text`. Throws: as these.
 [[nodiscard]] std::string pivot_text(const std::vector<Measurement>& measurements,
                                      const std::string& key, Format format, int width = 0);
 

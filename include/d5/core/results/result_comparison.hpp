@@ -10,41 +10,40 @@
 
 namespace d5 {
 
-/// One measurement that two results hold.
+/// A measurement that both results contain.
 struct ResultPair {
   Measurement a, b;
   double ratio = 1;         ///< statistic of b / statistic of a
-  Interval interval{1, 1};  ///< of the ratio, at least 95%; NaN where the statistic has none, and
-                            ///< the ratio itself of what was counted once
-  double p_value = 1;       ///< of the rank test
+  Interval interval{1, 1};  ///< interval of the ratio, at least 95%; NaN if the statistic has none;
+                            ///< the ratio itself for single counts
+  double p_value = 1;       ///< p-value of the rank test
 
-  /// Not with fewer samples than an interval of the median takes.
+  /// False if either side has too few samples for an interval of the median.
   [[nodiscard]] bool has_interval() const;
-  /// Whether both are bytes or numbers that were counted once: without noise.
+  /// Whether both are bytes or counts with a single sample, and thus free of noise.
   [[nodiscard]] bool is_counted() const;
 };
 
-/// An identity or a setting of which all of a say one thing and all of b another: what the user
-/// compares. A setting that one of them does not have at all is none.
+/// An identity or setting with one value in all records of a and another in all of b: the compared
+/// variable. A setting that is absent from one of them is not a difference.
 struct ResultDifference {
   std::string name;  ///< "level", "framework", or a condition
   std::string a, b;
 };
 [[nodiscard]] std::vector<ResultDifference> differences(const Results& a, const Results& b);
 
-/// A measurement of `a` without a partner that could be compared, and why.
+/// A measurement of `a` without a comparable partner in `b`, and the reason.
 struct MissingResult {
   Measurement a;
   std::string reason;  ///< "B has no such record", "B is failed: ..."
 };
 
-/// The measurements that both hold, in the order of `a`: subject, metric and statistic agree, and
-/// so do the level, the framework, identities and settings (`Role`), except for `differences`.
-/// Several of one case are paired in their order.
+/// The measurements that two results have in common, in the order of `a`. Partners agree in
+/// subject, metric, statistic, level, framework, identities and settings (`Role`), except for
+/// `differences`. Repeated measurements of a case are paired in their order.
 ///
-/// They were not measured interleaved, so the interval of the ratio is joined from intervals
-/// of 97.5% of both statistics (Bonferroni's inequality), and a machine that changed in between is
-/// part of it.
+/// Partners were not measured interleaved: the interval of the ratio combines the 97.5% intervals
+/// of both statistics (Bonferroni's inequality), and includes changes of the machine in between.
 struct ResultMatch {
   std::vector<ResultPair> pairs;
   std::vector<MissingResult> missing;
@@ -58,9 +57,9 @@ struct ResultMatch {
   return match_results(a, b).missing;
 }
 
-/// With a verdict for each: better, worse, same (within noise). Below them the geometric mean of
-/// each metric of time that several pairs hold, with the interval of `geometric_mean`, and how many
-/// are surely faster or slower (`RatioSummary`).
+/// A table of pairs, each with a verdict: better, worse, same (within noise). For each time metric
+/// of several pairs, the last rows hold the geometric mean with its interval (`geometric_mean`),
+/// and how many are significantly faster or slower (`RatioSummary`).
 [[nodiscard]] TextTable to_table(const std::vector<ResultPair>& pairs);
 
 }  // namespace d5

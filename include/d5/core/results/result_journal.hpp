@@ -10,11 +10,11 @@
 
 namespace d5 {
 
-/// What a long run has measured so far, on the disk after each piece of its work, whatever ends the
-/// run: `PATH.journal` beside the results file PATH, one line a piece. The results file is written
-/// at the end, and the journal removed; the journal of a run that was cut short stays. A later run
-/// goes on from it, or from the pieces that the results file tells (`Results::run`).
-/// Format: docs/file_formats.md, "Journal".
+/// Append-only journal of a long run: `PATH.journal` beside the results file PATH, one line per
+/// finished piece of work, on the disk before the next begins. At the end the results file is
+/// written and the journal removed; after an early end the journal stays. A later run resumes from
+/// it, or from the pieces that the results file lists (`Results::run`). Format:
+/// docs/file_formats.md, "Journal".
 ///
 ///     ResultJournal journal("results.json", "--samples 30", ResultJournal::Begin::resumed);
 ///     Results all{environment(), {}, PiecewiseRun{"--samples 30"}};
@@ -25,18 +25,19 @@ namespace d5 {
 ///     }
 ///     journal.finish(all, ResultJournal::End::whole);
 ///
-/// Where PATH is no file (/dev/stdout, a pipe) nothing is kept.
-/// Throws: IoError with the system's reason, also where another run writes the same journal.
+/// There is no journal if PATH is not a regular file (/dev/stdout, a pipe).
+/// Throws: IoError with the system's reason, also if another run writes the same journal.
 class ResultJournal {
  public:
   enum class Begin {
-    anew,     ///< refuses to replace the journal of a run that was killed: it is its only record
-    resumed,  ///< as far as there is one; a piece that was cut within its line is forgotten
+    anew,     ///< starts a new run; refuses to replace the journal of a killed one
+    resumed,  ///< continues an existing journal; drops a truncated last line
   };
   enum class End { whole, cut_short };
 
-  /// `how` is what the pieces have in common: options, machine. Throws: ValueError if what is there
-  /// was made otherwise, tells no pieces, or may not be replaced; FormatError if it is no journal.
+  /// `how` describes what the pieces share: options, machine. Throws: ValueError if the existing
+  /// file has another `how`, lists no pieces, or must not be replaced; FormatError if it is not a
+  /// journal.
   ResultJournal(const std::string& path, const std::string& how, Begin begin);
   ~ResultJournal();
   ResultJournal(const ResultJournal&) = delete;
@@ -46,14 +47,15 @@ class ResultJournal {
     return path + ".journal";
   }
 
-  /// The records of a piece that is done; null if it is not.
+  /// The records of a finished piece; null if it is unfinished.
   [[nodiscard]] const std::vector<Measurement>* find(const std::string& piece) const;
-  /// Written when it returns. If it throws, the journal holds the pieces before.
+  /// Appends a piece; it is on the disk when the call returns. If it throws, the journal holds the
+  /// earlier pieces.
   void add(const std::string& piece, std::vector<Measurement> records);
-  /// Whether the results file holds all pieces that are done: nothing was added to it.
+  /// Whether the results file already holds all finished pieces.
   [[nodiscard]] bool is_written() const { return from_results_ && size_ == 0; }
-  /// Writes the results file, with the pieces that are done and that `results.run` does not tell:
-  /// what was measured is not lost. A journal that is cut short stays, for a run that goes on.
+  /// Writes the results file, including finished pieces that `results.run` does not list, so that
+  /// no measurement is lost. After an early end the journal stays, for a run that resumes.
   void finish(Results results, End end);
 
  private:
@@ -61,14 +63,14 @@ class ResultJournal {
   void replace() const;
   void resume(const std::string& how);
   void resume_results_file(const std::string& how);
-  /// After what is unwritten.
+  /// Writes `unwritten_` first.
   void append(const std::string& line);
   void add_others(Results& results) const;
 
   std::string path_, journal_;
-  int file_ = -1;  ///< none where nothing is kept
+  int file_ = -1;  ///< -1: no journal
   bool from_results_ = false;
-  std::string unwritten_;  ///< lines that stand before the first that is added
+  std::string unwritten_;  ///< lines to write before the first added one
   std::int64_t size_ = 0;
   std::map<std::string, std::vector<Measurement>> done_;
 };

@@ -11,38 +11,38 @@
 namespace d5 {
 
 struct ProgressOptions {
-  std::string unit = "steps";  ///< what is counted
+  std::string unit = "steps";  ///< unit of the count
   std::FILE* stream = stderr;
-  std::optional<bool> terminal = {};   ///< whether `stream` is one; found out if not given
-  std::function<double()> clock = {};  ///< seconds; the monotonic clock if not given
+  std::optional<bool> terminal = {};   ///< whether `stream` is a terminal; detected by default
+  std::function<double()> clock = {};  ///< seconds; the monotonic clock by default
 };
 
-/// Says how far long work is: on a terminal in one line that is rewritten and at last removed,
-/// elsewhere in a line each ten seconds. Work that is done sooner says nothing there.
+/// Progress line of long work. On a terminal, one line that is rewritten, and removed at the end;
+/// elsewhere a new line every ten seconds, and none for shorter work.
 ///
 ///     Progress progress("epoch 1", batches);
 ///     for (...) { step(); progress.advance(); progress.note("loss 0.31"); }
 ///
-/// Thread safety: none; one thread reports. It never prints but in `advance`: keep it out of what
-/// is measured.
+/// Thread safety: none; one thread reports. Prints only in `advance`: keep calls outside measured
+/// code.
 class Progress {
  public:
-  /// `total` 0: not known.
+  /// `total` 0: unknown.
   explicit Progress(std::string what, std::int64_t total = 0, ProgressOptions options = {});
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::int64_t count = 1);
-  /// A piece of `steps` begins, of several alike. It leaves out those that `most_seconds` do not
-  /// suffice for, so that its time tells how far it is, too.
+  /// Begins one of several similar pieces, with `steps` steps. The piece stops after
+  /// `most_seconds`, so the estimate of progress considers its time as well.
   void begin_piece(std::int64_t steps, double most_seconds);
-  /// Takes the line off the terminal until the next `advance`, for others to print there.
+  /// Removes the line from the terminal until the next `advance`, so that other code can print.
   void hide();
-  /// Text at the end of the next lines.
+  /// Sets the text at the end of the following lines.
   void note(std::string text) { note_ = std::move(text); }
 
-  /// For `--quiet`, and for all ranks but the first: nobody says anything.
+  /// Turns off all progress output, as for `--quiet` and for all ranks except the first.
   static void set_quiet(bool quiet);
 
  private:

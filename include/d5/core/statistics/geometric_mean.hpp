@@ -10,13 +10,13 @@ namespace d5 {
 
 inline constexpr std::size_t kFewestForMeanInterval = 5;
 
-/// The geometric mean of positive ratios, the one mean that does not depend on which side is the
-/// base, with Student's interval of the mean of their logarithms.
+/// Geometric mean of positive ratios, with Student's interval of the mean of their logarithms. It
+/// is the only mean that does not depend on which side is the base.
 ///
-/// The interval takes the ratios for a sample of cases like them: it tells how far another choice
-/// of cases may move the mean, not how well each of these was measured. NaN for fewer than
-/// `kFewestForMeanInterval` ratios, which tell nothing of others; all NaN if one of them is not
-/// positive and finite, or there is none.
+/// The interval regards the cases as a random sample: it shows how another choice of cases may
+/// change the mean, not how precisely each case was measured. It is NaN for fewer than
+/// `kFewestForMeanInterval` ratios. All is NaN if there are no ratios, or one is not positive and
+/// finite.
 ///
 /// Source: Fleming and Wallace, "How Not to Lie with Statistics: The Correct Way to Summarize
 /// Benchmark Results" (1986); Student, "The Probable Error of a Mean" (1908).

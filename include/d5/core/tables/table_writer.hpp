@@ -11,7 +11,7 @@
 
 namespace d5 {
 
-/// A table as text while its rows come: in memory are those of one piece alone.
+/// Writes a table incrementally. Holds only one block of rows in memory.
 ///
 ///     TableWriter writer({"id", "status"}, Format::csv, [](std::string_view text) { ... });
 ///     for (...) writer.add({id, status});
@@ -19,19 +19,19 @@ namespace d5 {
 class TableWriter {
  public:
   struct Options {
-    int width = 0;  ///< as of `TextTable::to_text`
-    /// So many are laid out together, and written. In a table for people a column is as wide as its
-    /// widest cell so far: later rows may make it wider from there on.
+    int width = 0;  ///< as in `TextTable::to_text`
+    /// Number of rows that are laid out and written together. In a table for people a column is as
+    /// wide as its widest cell so far: it may become wider in later blocks.
     std::size_t rows_at_once = 1000;
   };
   using Write = std::function<void(std::string_view)>;
 
-  /// Throws: ValueError for a format of results alone.
+  /// Throws: ValueError for a format that only results have.
   TableWriter(std::vector<TextTable::Column> columns, Format format, Write write, Options options);
   TableWriter(std::vector<TextTable::Column> columns, Format format, Write write);
-  /// One cell a column.
+  /// Adds a row, with one cell per column.
   void add(std::vector<std::string> row);
-  /// Writes what is left. Without it the text has no end.
+  /// Writes the remaining rows and the end of the text. Must be called last.
   void end();
 
  private:
@@ -44,8 +44,8 @@ class TableWriter {
   Format format_;
   Write write_;
   Options options_;
-  std::vector<Row> rows_;  ///< that are not written yet
-  Row widest_;             ///< cell of each column, of all so far
+  std::vector<Row> rows_;  ///< not written yet
+  Row widest_;             ///< widest cell of each column so far
   bool has_begun_ = false, has_rows_ = false;
 };
 

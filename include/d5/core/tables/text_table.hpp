@@ -6,26 +6,26 @@
 
 namespace d5 {
 
-/// How results and lists are written.
+/// Output format of results and lists.
 enum class Format {
   table,     ///< for people
-  json,      ///< a results file; of a list, an array of objects
-  jsonl,     ///< JSON Lines: an object a row
+  json,      ///< a results file; for a list, an array of objects
+  jsonl,     ///< JSON Lines: one object per row
   csv,       ///< RFC 4180
   markdown,  ///< GitHub's tables
-  // Of results alone:
-  gbench,  ///< the JSON of Google Benchmark, for its compare.py
+  // For results only:
+  gbench,  ///< Google Benchmark's JSON, for its compare.py
   html,    ///< a page
-  svg,     ///< the first of the plots
+  svg,     ///< the first plot
   png,
 };
 
-/// A table to look at, not one for programs.
+/// Whether the format is a table for people rather than for programs.
 [[nodiscard]] constexpr bool is_for_people(Format format) {
   return format == Format::table || format == Format::markdown;
 }
 
-/// Words in rows and columns. Cells are printed escaped, whatever file they came from.
+/// A table of text. Cells are escaped when printed, so they may come from any file.
 class TextTable {
  public:
   enum class Align { left, right };
@@ -38,17 +38,17 @@ class TextTable {
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  /// One cell a column.
+  /// Adds a row, with one cell per column.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   [[nodiscard]] const std::vector<std::vector<std::string>>& rows() const { return rows_; }
-  /// Takes away the columns that are empty in every row.
+  /// Removes the columns that are empty in every row.
   void drop_empty_columns();
   /// "a, b, c, ...": the first cells of the first `most` rows.
   [[nodiscard]] std::string first_cells(std::size_t most) const;
-  /// For people in lines of at most `width` characters, where that can be; 0: as long as they are.
-  /// Throws: ValueError for a format of results alone.
+  /// The table as text. Lines for people have at most `width` characters if possible; 0: no limit.
+  /// Throws: ValueError for a format that only results have.
   [[nodiscard]] std::string to_text(Format format, int width = 0) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-/// One block of a device's memory from which tensors are cut. The block lives as long as any of
+/// One block of device memory from which tensors are allocated. The block lives as long as any of
 /// them.
 ///
 /// Units: sizes and offsets in bytes; every tensor starts on a 64-byte line.
@@ -21,14 +21,14 @@ class Arena {
   }
 
   Arena() = default;
-  /// Zero-filled; pages are touched here, so that nobody pays for them later.
-  /// Throws: MemoryError above `memory_budget()`, or if the device has no more.
+  /// Allocates zero-filled memory. Touches all pages, so that no later access pays for page faults.
+  /// Throws: MemoryError above `memory_budget()`, or if the device has too little memory.
   explicit Arena(std::size_t bytes, Device device = {});
-  /// Memory that somebody else has made, one-dimensional bytes.
+  /// Uses existing memory: a one-dimensional tensor of bytes.
   explicit Arena(Tensor block) : block_(std::move(block)) {}
 
   [[nodiscard]] std::size_t bytes() const { return block_.bytes(); }
-  /// A tensor at `offset`. It is on the arena's device, whatever `desc` says.
+  /// A tensor at `offset`, on the arena's device regardless of `desc`.
   /// Throws: ShapeError past the end, TypeError for strings.
   [[nodiscard]] Tensor at(std::size_t offset, const TensorDesc& desc) const;
   /// The whole block as bytes.

@@ -8,11 +8,11 @@
 
 namespace d5 {
 
-/// DLPack's numbers; those from 1000 on are d5's own, for devices that plug-ins bring (`add_device`
-/// in device_memory.hpp).
+/// Kinds of devices, with DLPack's numbers. Numbers from 1000 on are d5's own, for devices of
+/// plug-ins (`add_device` in device_memory.hpp).
 enum class DeviceKind : int { cpu = 1, cuda = 2 };
 
-/// Where memory is and work runs: "cpu", "cuda:1". The default is the host.
+/// A device that holds memory and runs work: "cpu", "cuda:1". The default is the host.
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
@@ -20,11 +20,11 @@ struct Device {
 };
 
 [[nodiscard]] std::string to_string(Device device);
-/// A kind that is not known yet is looked for in a framework's plug-in of that name.
-/// Throws: NotFound for an unknown word, Unsupported with the reason for a device that is absent.
+/// Parses a device name. An unknown kind may load a framework's plug-in of that name. Throws:
+/// NotFound for an unknown kind, Unsupported with the reason for an absent device.
 [[nodiscard]] Device device_from_name(std::string_view name);
 
-/// What one device is, or why it is not there.
+/// Description of a device, or the reason for its absence.
 struct DeviceInfo {
   Device device = {};
   bool present = false;
@@ -33,7 +33,7 @@ struct DeviceInfo {
   double memory_bytes = 0;
 };
 
-/// Every device that d5 and the loaded frameworks know of, the absent ones too.
+/// All devices of d5 and the loaded frameworks, including absent ones.
 [[nodiscard]] std::vector<DeviceInfo> devices();
 
 }  // namespace d5

@@ -15,22 +15,21 @@ namespace d5 {
 class Framework;
 class Tensor;
 
-/// The memory and the queues of one kind of device: what a framework that computes elsewhere than
-/// on the host brings besides its kernels. d5 lays arenas, copies and waits through it, and knows
-/// nothing else of the device.
+/// Memory and streams of one kind of device. A framework for a device provides this besides its
+/// kernels; d5 uses nothing else of the device to allocate arenas, copy and wait.
 ///
 /// Thread safety: all functions; a stream is used by one thread at a time.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  /// Those of this kind, index 0 first; the kind in `DeviceInfo::device` is filled in by d5. An
-  /// absent one has its reason.
+  /// All devices of this kind, index 0 first. Absent ones have a reason. d5 sets the kind in
+  /// `DeviceInfo::device`.
   [[nodiscard]] virtual std::vector<DeviceInfo> devices() const = 0;
-  /// `bytes` > 0 on device `index`, aligned to 64 bytes; given back when the last owner goes. Only
-  /// kernels and copies of this device may touch it. Throws: MemoryError.
+  /// Allocates `bytes` > 0 on device `index`, aligned to 64 bytes, freed with the last owner. Only
+  /// kernels and copies of this device may access it. Throws: MemoryError.
   [[nodiscard]] virtual std::shared_ptr<void> allocate(int index, std::size_t bytes) = 0;
-  /// Host memory from and to which the device copies without staging. Ordinary memory by default.
+  /// Pinned host memory, which the device copies without staging. Ordinary memory by default.
   [[nodiscard]] virtual std::shared_ptr<void> allocate_pinned(std::size_t bytes);
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream(int index) = 0;
 
@@ -38,30 +37,32 @@ class DeviceMemory {
     Device device = {};
     void* address = nullptr;
   };
-  /// Queues a copy on `stream`, of this kind: between host and device, or within a device. Both
-  /// ends stay as they are until it is done. Throws: DeviceError, here or at a wait.
+  /// Queues a copy between host and device, or within a device, on `stream`, which is of this kind.
+  /// Both memory blocks must stay valid, and `from` unchanged, until it is done. Throws:
+  /// DeviceError, here or at a wait.
   virtual void copy(Place to, Place from, std::size_t bytes, Stream& stream) = 0;
-  /// Queues the writing of zeros.
+  /// Queues a fill with zeros.
   virtual void zero(Place to, std::size_t bytes, Stream& stream) = 0;
 };
 
-/// Makes devices of the kind `name` ("cuda") known, with the framework that brings them: from then
-/// on `device_from_name`, tensors, executors and `--device` take them. `kind` is DLPack's number,
-/// or a new one if it is left out. Throws: ValueError if the name or the kind is taken.
+/// Registers devices of the kind `name` ("cuda") with the framework that provides them, for
+/// `device_from_name`, tensors, executors and `--device`. `kind` is DLPack's number; by default a
+/// new one. Throws: ValueError if the name or the kind is taken.
 DeviceKind add_device(Framework& framework, std::string name, std::shared_ptr<DeviceMemory> memory,
                       std::optional<DeviceKind> kind = {});
 
-/// The memory of `device`, no host. Throws: Unsupported if nobody brought it.
+/// The memory of `device`, which is not the host. Throws: Unsupported if no framework provides it.
 [[nodiscard]] DeviceMemory& device_memory(Device device);
 
-/// A stream on `device`; the host's does everything at once.
+/// A new stream on `device`. The host's stream is synchronous.
 [[nodiscard]] std::shared_ptr<Stream> make_stream(Device device);
 
-/// Queues a copy of `from`'s elements into `to`, of the same type and shape; `stream` is of the
-/// device that takes part, the host's if both are there. Both tensors live until it is done.
+/// Queues a copy of `from`'s elements into `to`, of the same type and shape. `stream` belongs to
+/// the device of the two that is not the host; the host's if there is none. Both tensors must live
+/// until the copy is done.
 /// Throws: ShapeError, TypeError, Unsupported between devices of two kinds, DeviceError.
 void queue_copy(Tensor& to, const Tensor& from, Stream& stream);
-/// Queues zeros for every element.
+/// Queues a fill of all elements with zero.
 void queue_zero(Tensor& to, Stream& stream);
 
 }  // namespace d5

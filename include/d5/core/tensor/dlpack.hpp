@@ -3,8 +3,8 @@
 
 #include "d5/core/tensor/tensor.hpp"
 
-/// DLPack's C structures, as its specification fixes them: `DLManagedTensor` of the days before
-/// versions, and `DLManagedTensorVersioned` of version 1.
+/// DLPack's C structures, as in its specification: the unversioned `DLManagedTensor`, and
+/// `DLManagedTensorVersioned` of version 1.
 extern "C" {
 struct D5DLDevice {
   std::int32_t device_type;
@@ -44,20 +44,20 @@ struct D5DLManagedTensorVersioned {
 namespace d5 {
 
 /// A DLPack view of `tensor` that keeps its storage alive; the caller calls `deleter` once.
-/// Throws: Unsupported for strings and sub-byte types, which DLPack has no element for.
+/// Throws: Unsupported for strings and sub-byte types, which DLPack does not have.
 [[nodiscard]] D5DLManagedTensor* to_dlpack(const Tensor& tensor);
-/// A tensor over the other library's memory, no copy. Takes ownership of `managed`, unless it
-/// throws. Throws: Unsupported if it is strided, on a device that is absent, not aligned to its
-/// elements, or of an unknown type; FormatError if it contradicts itself.
+/// A tensor on the other library's memory, without a copy. Takes ownership of `managed`, unless it
+/// throws. Throws: Unsupported for strided or misaligned data, an absent device or an unknown type;
+/// FormatError for inconsistent fields.
 [[nodiscard]] Tensor from_dlpack(D5DLManagedTensor* managed);
 
-/// What version 1 says besides: `D5DLManagedTensorVersioned::flags`.
+/// Bits of `D5DLManagedTensorVersioned::flags`.
 inline constexpr std::uint64_t kDlpackReadOnly = 1, kDlpackCopied = 2;
-/// As `to_dlpack`, with version 1's structure; `flags` tell what holds of the memory.
+/// As `to_dlpack`, with version 1's structure; `flags` describe the memory.
 [[nodiscard]] D5DLManagedTensorVersioned* to_versioned_dlpack(const Tensor& tensor,
                                                               std::uint64_t flags = 0);
-/// As above; whether the memory may be written is in `flags`, which the caller heeds.
-/// Throws: Unsupported for a structure of another major version, too.
+/// As above. The caller must respect `flags`, such as read-only memory. Throws: also Unsupported
+/// for another major version.
 [[nodiscard]] Tensor from_dlpack(D5DLManagedTensorVersioned* managed);
 
 }  // namespace d5

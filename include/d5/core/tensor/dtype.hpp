@@ -49,11 +49,11 @@ enum class DType : std::int32_t {
 
 inline constexpr int kDTypeCount = 29;
 
-/// Bytes that one element takes in memory; sub-byte types take one byte. Strings:
+/// Size of an element in memory, in bytes. Sub-byte types take one byte, strings
 /// sizeof(std::string).
 [[nodiscard]] std::size_t size_of(DType dtype);
-/// Bits that one element has in ONNX and in files: 2 of int2, 6 of float6e2m3, 8 * `size_of` of the
-/// types of whole bytes.
+/// Size of an element in ONNX and in files, in bits: 2 for int2, 6 for float6e2m3, 8 * `size_of`
+/// for types of whole bytes.
 [[nodiscard]] int bits_of(DType dtype);
 /// "float32", "bfloat16", ... as in ONNX, in lower case ("bool" for booleans).
 [[nodiscard]] std::string_view name_of(DType dtype);
@@ -154,15 +154,15 @@ inline constexpr bool is_one_of = false;
 template <class T, class... Ts>
 inline constexpr bool is_one_of<T, Types<Ts...>> = (std::is_same_v<T, Ts> || ...);
 
-/// The type in which arithmetic on T is done: float for the small floats, T otherwise.
+/// The type for arithmetic on T: float for small floats, T otherwise.
 template <class T>
 using Arithmetic = std::conditional_t<
     is_one_of<T, Join<Types<Float16, BFloat16>, Join<Float8Types, SubByteFloats>>>, float, T>;
 
 [[noreturn]] void throw_type_not_supported(std::string_view who, DType dtype);
 
-/// Calls `f.operator()<T>()` with the C++ type of `dtype`, if it is in the list; throws TypeError
-/// in the name of `who` otherwise.
+/// Calls `f.operator()<T>()` with the C++ type of `dtype`, which must be in the list. Throws:
+/// TypeError, whose message begins with `who`.
 ///
 ///     dispatch(FloatTypes{}, x.dtype(), "Relu", [&]<class T>() { relu<T>(x, y); });
 template <class... Ts, class F>

@@ -9,12 +9,12 @@
 
 namespace d5 {
 
-/// The arrays of NumPy's kind of archive, .npz, by name: a zip file of .npy files, as
-/// `numpy.savez` and `savez_compressed` write it. Other files in it are passed over.
+/// Reads the arrays of a NumPy archive .npz by name: a zip file of .npy files, as written by
+/// `numpy.savez` and `savez_compressed`. Other files in it are ignored.
 ///
 /// Throws: as `read_npy`, with the archive's name and the array's; Unsupported for pickles (arrays
-/// of objects), which are never run; FormatError for a damaged archive, and for a name that stands
-/// in it twice; MemoryError where it unpacks to more than the memory budget; Interrupted.
+/// of objects), which are never executed; FormatError for a damaged archive or a duplicate name;
+/// MemoryError if it unpacks to more than the memory budget; Interrupted.
 [[nodiscard]] std::map<std::string, Tensor> read_npz(const std::string& path,
                                                      const Interrupt& interrupt = {});
 

@@ -5,17 +5,17 @@
 
 namespace d5 {
 
-/// A tensor with a shape and no elements: all of a process lie in one mapping that nobody may read
-/// or write, so that thousands of ranks' data takes no memory, and a stray access is caught (a
-/// segmentation fault where it happens). Simulated ranks send them, and let the time of arithmetic
-/// pass; a rank that holds a part of a network has them for the rest.
+/// A tensor with a shape but no data. All phantom tensors of a process share one inaccessible
+/// mapping: the data of thousands of ranks takes no memory, and a stray access is a segmentation
+/// fault. Simulated ranks send phantom tensors and only account for the time of arithmetic; a rank
+/// with a part of a network uses them for the other parts.
 ///
 ///     Tensor gradient = phantom_tensor({DType::float32, {25'000'000}});
 ///
-/// Throws: MemoryError above 256 GiB, and where the addresses cannot be reserved.
+/// Throws: MemoryError above 256 GiB, or if the addresses cannot be reserved.
 /// Thread safety: all functions.
 [[nodiscard]] Tensor phantom_tensor(const TensorDesc& desc);
-/// Whether it is one, or a part of one. An empty tensor may be taken for either.
+/// Whether `tensor` is a phantom or a part of one. Unspecified for empty tensors.
 [[nodiscard]] bool is_phantom(const Tensor& tensor);
 
 }  // namespace d5

@@ -8,9 +8,8 @@
 
 namespace d5 {
 
-/// A stream of random numbers that depends on (seed, stream, substream) alone, never on threads,
-/// ranks or how much was drawn elsewhere. Making one costs nothing, so that each sample may have
-/// its own.
+/// A stream of random numbers, determined by (seed, stream, substream) alone, independent of
+/// threads, ranks and other streams. Construction is free, so each sample may have its own stream.
 ///
 /// Source: Philox 4x32-10, Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (SC'11).
 ///
@@ -23,7 +22,7 @@ class RandomStream {
   [[nodiscard]] std::uint32_t bits();
   /// In [0, 1), 24 random bits.
   [[nodiscard]] float uniform();
-  /// The numbers that so many calls of `uniform()` give, several times as fast.
+  /// The same numbers as repeated calls of `uniform()`, several times as fast.
   void uniform(std::span<float> values);
   /// In [0, 1), 53 random bits.
   [[nodiscard]] double uniform_double();
@@ -32,7 +31,7 @@ class RandomStream {
   [[nodiscard]] double normal_double();
   /// In [0, bound), without bias. `bound` must be positive.
   [[nodiscard]] std::uint64_t below(std::uint64_t bound);
-  /// Fisher and Yates.
+  /// Fisher-Yates shuffle.
   void shuffle(std::span<std::int64_t> values);
 
  private:
@@ -43,7 +42,7 @@ class RandomStream {
   int used_ = 4;
 };
 
-/// A number that differs for different words: turns a name into a stream. Source: FNV-1a.
+/// A hash (FNV-1a) that maps a name to the number of a stream.
 [[nodiscard]] std::uint32_t stream_of(std::string_view name);
 
 }  // namespace d5

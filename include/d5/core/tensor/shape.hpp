@@ -11,10 +11,10 @@
 
 namespace d5 {
 
-/// A dimension that only running will tell.
+/// A dimension that is known only at run time.
 inline constexpr std::int64_t kUnknownDim = -1;
 
-/// The sizes of a tensor, outermost first. No dimensions: a scalar.
+/// The dimensions of a tensor, outermost first. A scalar has none.
 class Shape {
  public:
   Shape() = default;
@@ -53,7 +53,7 @@ class Shape {
 [[nodiscard]] Shape broadcast(const Shape& a, const Shape& b);
 
 /// `axis` counted from the front: a negative one counts from the back.
-/// Throws: ValueError if outside [-rank, rank), in the name of `who`.
+/// Throws: ValueError outside [-rank, rank), with a message that begins with `who`.
 [[nodiscard]] std::size_t normalize_axis(std::int64_t axis, std::size_t rank, std::string_view who);
 
 }  // namespace d5

@@ -9,7 +9,7 @@
 
 namespace d5 {
 
-/// What a small float does at the top of its range.
+/// Special values of a small float format.
 enum class SmallFloatKind {
   ieee,         ///< infinities and NaNs, as IEEE 754
   finite,       ///< "FN": no infinity; NaN is all ones (float8e4m3fn)
@@ -17,10 +17,10 @@ enum class SmallFloatKind {
   no_specials,  ///< neither infinity nor NaN (float4e2m1, float6)
 };
 
-/// What a conversion does with a number above the largest finite one.
+/// Conversion of a number above the largest finite one.
 enum class Overflow { saturate, to_infinity };
 
-/// A float of `E` exponent and `M` mantissa bits, kept as its bits, computed with as float.
+/// A float with `E` exponent and `M` mantissa bits. Stored as bits, computed as float.
 ///
 /// Source: IEEE 754; "FP8 Formats for Deep Learning" (arXiv 2209.05433); "8-bit Numerical Formats
 /// for Deep Neural Networks" (arXiv 2206.02915); OCP Microscaling Formats 1.0.
@@ -42,7 +42,8 @@ struct SmallFloat {
                                                                     : kMagnitude;
 
   constexpr SmallFloat() = default;
-  /// Rounds to nearest even; a number above the range becomes infinity, or NaN where there is none.
+  /// Rounds to nearest even; a number above the range becomes infinity, or NaN if the format has no
+  /// infinity.
   SmallFloat(float value) : bits(encode(value, Overflow::to_infinity)) {}
   SmallFloat(double value, Overflow overflow) : bits(encode(value, overflow)) {}
   static constexpr SmallFloat from_bits(Bits bits) {
@@ -53,7 +54,8 @@ struct SmallFloat {
 
   operator float() const { return decode(bits); }
 
-  // Both ways work on bits and join the sign at the end: random signs would mislead every branch.
+  // Both conversions work on bits and add the sign last: random signs would defeat branch
+  // prediction.
   static float decode(Bits bits) {
     if constexpr (E == 8 && M == 7) {
       return std::bit_cast<float>(std::uint32_t{bits} << 16);
@@ -102,9 +104,8 @@ struct SmallFloat {
     }
     Wide code;
     if (magnitude >= Wide(kBias + 1 - Bias) << kMantissa || kBias == Bias) {
-      // The wide bits become the narrow ones: cut, round, move the exponent's zero. A carry out of
-      // the mantissa moves into the exponent by itself. With equal biases that holds below the
-      // normal numbers too.
+      // Narrows the bits: truncate, round, change the exponent's bias. A carry out of the mantissa
+      // increments the exponent by itself. With equal biases this also holds for subnormal numbers.
       const Wide ties_to_even = ((Wide(1) << (kShift - 1)) - 1) + ((magnitude >> kShift) & 1);
       code = ((magnitude + ties_to_even) >> kShift) - (Wide(kBias - Bias) << M);
     } else {
@@ -145,7 +146,7 @@ struct Float8E8M0 {
   }
 };
 
-/// An integer of `N` bits, stored one element a byte; packed only in files.
+/// An integer of `N` bits. One element per byte in memory, packed in files.
 template <int N, bool Signed>
 struct SmallInt {
   std::conditional_t<Signed, std::int8_t, std::uint8_t> value = 0;

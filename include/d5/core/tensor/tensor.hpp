@@ -20,54 +20,55 @@ enum class Layout : std::uint8_t {
   opaque,     ///< known only to the framework that made it (blocked, compressed)
 };
 
-/// How a framework arranges elements in its own way. A kernel that asks for one makes its output
-/// opaque; who does not know it is given a row-major copy by the framework's reorder.
+/// A framework's own memory format. A kernel that requests one makes its output opaque; other
+/// frameworks get a row-major copy from the framework's reorder.
 class Arrangement {
  public:
   explicit Arrangement(std::string framework) : framework_(std::move(framework)) {}
   virtual ~Arrangement() = default;
-  /// Who knows it, and has a reorder to and from row-major.
+  /// The framework that knows the format and reorders it to and from row-major.
   [[nodiscard]] const std::string& framework() const { return framework_; }
-  /// For messages: "nChw16c".
+  /// Name in messages: "nChw16c".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// In memory, padding included.
+  /// Size in memory, including padding.
   [[nodiscard]] virtual std::size_t bytes() const = 0;
-  /// `other` is of the same framework.
+  /// `other` must be of the same framework.
   [[nodiscard]] virtual bool equals(const Arrangement& other) const = 0;
 
  private:
   std::string framework_;
 };
 
-/// What a tensor is, without its data.
+/// Description of a tensor, without its data.
 struct TensorDesc {
   DType dtype = DType::undefined;
   Shape shape;
   Layout layout = Layout::row_major;
   Device device = {};
-  std::shared_ptr<const Arrangement> arrangement = {};  ///< of an opaque layout alone
+  std::shared_ptr<const Arrangement> arrangement = {};  ///< for opaque layouts only
 
   [[nodiscard]] std::int64_t elements() const { return shape.elements(); }
-  /// Throws: ShapeError where the product overflows.
+  /// Throws: ShapeError if the product overflows.
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] bool operator==(const TensorDesc& other) const;
 };
 
-/// "float32 2x3x4"; with the arrangement and the device where these are not plain: "float32 2x3x4
-/// in nChw16c on cuda:0".
+/// "float32 2x3x4"; with a non-default arrangement and device: "float32 2x3x4 in nChw16c on
+/// cuda:0".
 [[nodiscard]] std::string to_string(const TensorDesc& desc);
 
 /// A dense row-major array with shared storage. Copying a Tensor shares; `view`, `reshaped` and
 /// `slice` share; `copy` allocates.
 ///
-/// Thread safety: as `std::shared_ptr`: handles may be copied anywhere, the data is the caller's.
+/// Thread safety: as `std::shared_ptr`: handles may be copied on any thread; the caller
+/// synchronises access to the data.
 class Tensor {
  public:
   Tensor() = default;
 
-  /// Memory of its own on `desc.device`, contents undefined (strings: empty), 64-byte aligned.
-  /// Throws: MemoryError above `memory_budget()`, before allocating; Unsupported for a device that
-  /// nobody brought, and for strings off the host.
+  /// Allocates memory on `desc.device`, 64-byte aligned, with undefined contents (strings: empty).
+  /// Throws: MemoryError above `memory_budget()`, before allocating; Unsupported for an unknown
+  /// device, and for strings on a device other than the host.
   [[nodiscard]] static Tensor empty(const TensorDesc& desc);
   [[nodiscard]] static Tensor empty(DType dtype, const Shape& shape) {
     return empty(TensorDesc{dtype, shape});
@@ -76,7 +77,7 @@ class Tensor {
   [[nodiscard]] static Tensor zeros(DType dtype, const Shape& shape) {
     return zeros(TensorDesc{dtype, shape});
   }
-  /// Memory of somebody else's, kept alive by `owner`; no copy.
+  /// A tensor on existing memory, kept alive by `owner`, without a copy.
   [[nodiscard]] static Tensor borrow(const TensorDesc& desc, void* data,
                                      std::shared_ptr<void> owner = nullptr);
   /// A copy of `values`. Throws: ShapeError if their number is not `shape.elements()`.
@@ -107,11 +108,12 @@ class Tensor {
   [[nodiscard]] std::int64_t elements() const { return elements_; }
   [[nodiscard]] std::size_t bytes() const;
 
-  /// The address on `device()`: off the host only that device's kernels and copies may use it.
+  /// The address on `device()`. Unless that is the host, only the device's kernels and copies may
+  /// use it.
   [[nodiscard]] void* raw() { return data_; }
   [[nodiscard]] const void* raw() const { return data_; }
-  /// For the host. Throws: TypeError if T is not the element type, Unsupported if the elements are
-  /// on another device (`copy({})` brings them) or in an order that only a framework knows.
+  /// The elements on the host. Throws: TypeError if T is not the element type; Unsupported if the
+  /// elements are on another device (use `copy({})`) or in an opaque layout.
   template <class T>
   [[nodiscard]] T* data() {
     check_type(dtype_of<T>);
@@ -137,21 +139,22 @@ class Tensor {
     return *data<T>();
   }
 
-  /// The same elements under another shape. Throws: ShapeError if the numbers differ.
+  /// A view of the elements with another shape. Throws: ShapeError if the number of elements
+  /// differs.
   [[nodiscard]] Tensor reshaped(const Shape& shape) const;
-  /// Elements [begin, end) of dimension 0. Throws: ValueError outside the range.
+  /// A view of the elements [begin, end) of dimension 0. Throws: ValueError outside the range.
   [[nodiscard]] Tensor slice(std::int64_t begin, std::int64_t end) const;
-  /// `desc` laid over this tensor's storage, `offset_bytes` from its start.
-  /// Throws: ShapeError if it would reach past the end, ValueError if the offset is no multiple of
-  /// the element's size, TypeError between strings and anything else.
+  /// A view of this tensor's storage as `desc`, from `offset_bytes` on. Throws: ShapeError past the
+  /// end; ValueError if the offset is not a multiple of the element's size; TypeError between
+  /// strings and other types.
   [[nodiscard]] Tensor view(std::size_t offset_bytes, const TensorDesc& desc) const;
-  /// A tensor of its own with the same elements, on the same device.
+  /// A deep copy on the same device.
   [[nodiscard]] Tensor copy() const { return copy(device()); }
-  /// The same on another device; done when it returns. `queue_copy` does not wait.
+  /// A deep copy on another device, complete on return. `queue_copy` does not wait.
   [[nodiscard]] Tensor copy(Device device) const;
-  /// Itself if the elements are on the host, a copy of them there otherwise.
+  /// This tensor if it is on the host, otherwise a copy on the host.
   [[nodiscard]] Tensor on_host() const { return device() == Device{} ? *this : copy(Device{}); }
-  /// Overwrites the elements, also from another device; done when it returns.
+  /// Overwrites the elements, also from another device; complete on return.
   /// Throws: ShapeError, TypeError if type or shape differ.
   void copy_from(const Tensor& other);
 
@@ -176,11 +179,11 @@ class Tensor {
   std::shared_ptr<void> owner_;
 };
 
-/// The most bytes that one tensor or one plan may take. Starts at 80% of the machine's memory.
+/// Limit of the bytes of one tensor or one plan. Initially 80% of the machine's memory.
 [[nodiscard]] std::size_t memory_budget();
 void set_memory_budget(std::size_t bytes);
 
-/// A short printout for people: description, then the first elements.
+/// Text for people: the description, then the first elements.
 [[nodiscard]] std::string to_string(const Tensor& tensor, std::size_t most_elements = 8);
 
 }  // namespace d5

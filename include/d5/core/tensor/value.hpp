@@ -13,18 +13,18 @@ namespace d5 {
 
 enum class ValueKind : std::uint8_t { none, tensor, sequence, optional, map };
 
-/// What a value is, without its data. Most are tensors, and convert from TensorDesc.
+/// Description of a value, without its data. Converts from TensorDesc.
 struct ValueDesc {
   ValueKind kind = ValueKind::none;
-  TensorDesc tensor;                         ///< of a tensor; of a map: the key's dtype
-  std::shared_ptr<const ValueDesc> element;  ///< of a sequence's, an optional's, a map's content
+  TensorDesc tensor;  ///< a tensor's description; for a map, the dtype of its keys
+  std::shared_ptr<const ValueDesc> element;  ///< content of a sequence, an optional or a map
 
   ValueDesc() = default;
   ValueDesc(TensorDesc desc) : kind(ValueKind::tensor), tensor(std::move(desc)) {}
   [[nodiscard]] static ValueDesc sequence_of(ValueDesc element);
   [[nodiscard]] static ValueDesc optional_of(ValueDesc element);
   [[nodiscard]] bool is_tensor() const { return kind == ValueKind::tensor; }
-  /// A tensor whose shape is wholly known.
+  /// Whether it is a tensor with a fully known shape.
   [[nodiscard]] bool is_static() const { return is_tensor() && tensor.shape.is_static(); }
 };
 
@@ -33,25 +33,25 @@ struct ValueDesc {
 
 class Value;
 
-/// ONNX's sequence: values of one type. An empty one still knows its element's type.
+/// ONNX's sequence: values of one type, which is known even if it is empty.
 struct Sequence {
   ValueDesc element;
   std::vector<Value> values;
 };
 
-/// ONNX's optional: a value, or none of a known type.
+/// ONNX's optional: a value or nothing, of a known type.
 struct Optional {
   ValueDesc element;
   std::shared_ptr<const Value> value;  ///< null: none
 };
 
-/// ONNX's map: keys are integers or strings.
+/// ONNX's map, with integers or strings as keys.
 struct Map {
   std::variant<std::vector<std::int64_t>, std::vector<std::string>> keys;
   std::shared_ptr<const Value> values;
 };
 
-/// What flows along an edge of a graph: nothing, a tensor, a sequence, an optional or a map.
+/// A value on an edge of a graph: nothing, a tensor, a sequence, an optional or a map.
 class Value {
  public:
   Value() = default;
@@ -81,7 +81,7 @@ class Value {
   std::variant<std::monostate, Tensor, Sequence, Optional, Map> data_;
 };
 
-/// Values by name: what a graph is fed, and what it answers.
+/// Values by name: inputs or outputs of a graph.
 using ValueMap = std::map<std::string, Value, std::less<>>;
 
 [[nodiscard]] std::string_view name_of(ValueKind kind);

@@ -7,9 +7,9 @@
 
 namespace d5 {
 
-/// Base of every observer. What it can observe is told by the interfaces that it implements:
-/// `ExecutionEvent` (level 1), `TrainingEvent` (level 2), `CommunicationEvent` (level 3). One class
-/// may implement several, and be a `Metric` besides.
+/// Base of every observer. It observes through the interfaces that it implements: `ExecutionEvent`
+/// (level 1), `TrainingEvent` (level 2), `CommunicationEvent` (level 3). A class may implement
+/// several, and also be a `Metric`.
 class Event {
  public:
   virtual ~Event() = default;
@@ -25,8 +25,8 @@ class EventList {
   [[nodiscard]] bool empty() const { return events_.empty(); }
   [[nodiscard]] const std::vector<std::shared_ptr<Event>>& all() const { return events_; }
 
-  /// Those that implement `Interface`, in the order of adding. Asked once per run, outside the
-  /// loop.
+  /// Collects the observers that implement `Interface`, in the order of adding. Called once per
+  /// run, outside the loop.
   template <class Interface>
   void collect(std::vector<Interface*>& into) const {
     into.clear();

@@ -19,30 +19,31 @@ struct PackedRecord;
 
 struct TraceOptions {
   int rank = 0;
-  /// The newest are kept, the older ones counted: about 30 MiB. Texts are cut after 200 bytes, and
-  /// a record's arguments after 16.
+  /// Size of the ring buffer: older records are dropped and counted. The default takes about 30
+  /// MiB. Texts are truncated to 200 bytes, and a record to 16 arguments.
   std::size_t most_records = std::size_t{1} << 18;
-  /// Only records of this level are taken, and `Trace::on` says no, so that whoever looks for what
-  /// to tell tells nothing. Empty: of every level.
+  /// Takes only records of this level; `Trace::on` is then false, so that code that would collect
+  /// records for all levels does not. Empty: all levels.
   std::string only_level = {};
 };
 
-/// Records what this process does, while somebody asks for it.
+/// Records the activity of this process between `start` and `stop`.
 ///
 ///     Trace::start();
 ///     { const Span span("network", "inference"); run(); }
 ///     Trace::stop();
 ///     write_timeline(Trace::timeline(), "run.trace.json");
 ///
-/// Thread safety: all functions. What records costs one branch while no trace is on.
+/// Thread safety: all functions. Recording costs one branch while no trace is on.
 class Trace {
  public:
-  /// Forgets what was recorded, and records. Throws: ValueError for a rank below 0, no records.
+  /// Discards earlier records and starts recording. Throws: ValueError for a negative rank or room
+  /// for no records.
   static void start(const TraceOptions& options = {});
-  /// Records no more; what was recorded stays for `timeline`.
+  /// Stops recording. Records are kept for `timeline`.
   static void stop();
-  /// Calls `listener` once, when the present trace stops: for what is known only then, and still
-  /// added. Never where no trace is on, or another one starts before.
+  /// Calls `listener` once, when the present trace stops, so that it can add final records. Never
+  /// called if no trace is on, or if another trace starts first.
   static void at_stop(std::function<void()> listener);
   /// Whether records of every level are taken.
   [[nodiscard]] static bool on() {
@@ -58,21 +59,21 @@ class Trace {
   /// Nanoseconds on the monotonic clock, which all processes of a machine share.
   [[nodiscard]] static std::int64_t now_ns();
 
-  /// The lane of a name: one for what is no thread, such as "cuda:0 stream 1".
+  /// The lane with this name, for sources other than threads, such as "cuda:0 stream 1".
   [[nodiscard]] static int lane(std::string_view name);
   /// The innermost span that is open on this thread; 0: none.
   [[nodiscard]] static std::uint64_t current();
-  /// Adds what is over: of another thread, stream or rank too. The times are of another clock if
-  /// `clock_offset_ns` is not 0; it is added to them. Returns the record's id, which is new if it
-  /// had none; 0, and nothing is done, while no trace takes its level.
+  /// Adds a finished record, also of another thread, stream or rank. Adds `clock_offset_ns` to its
+  /// times, to convert them from another clock. Returns the record's id, a new one if it had none.
+  /// Returns 0 and does nothing while no trace takes its level.
   static std::uint64_t add(const TraceRecord& record, std::int64_t clock_offset_ns = 0);
-  /// The value of something from now on.
+  /// Records the value of a counter from now on.
   static void count(std::string_view level, std::string_view name, double value) {
     if (takes(level)) [[unlikely]]
       add_count(level, name, value);
   }
 
-  /// Everything recorded since `start`. Spans that are still open are not in it.
+  /// All records since `start`, without open spans.
   [[nodiscard]] static Timeline timeline();
 
  private:
@@ -92,7 +93,7 @@ class Span {
     if (Trace::takes(level)) [[unlikely]]
       begin(level, name);
   }
-  /// `name` is a function, called only while a trace is on: for names that have to be made.
+  /// `name` is a function, called only while a trace is on: for names that are expensive to build.
   template <std::invocable Name>
   Span(std::string_view level, const Name& name) {
     if (Trace::takes(level)) [[unlikely]]
@@ -118,7 +119,7 @@ class Span {
       put(name, std::string_view(value));
     }
   }
-  /// Leaves no record: its end was missed.
+  /// Ends without a record, for a span whose end was missed.
   void discard();
 
  private:
@@ -128,7 +129,7 @@ class Span {
   void put(std::string_view name, double value);
   void put(std::string_view name, std::string_view value);
 
-  detail::PackedRecord* record_ = nullptr;  // null while no trace takes it
+  detail::PackedRecord* record_ = nullptr;  // null unless a trace takes it
 };
 
 }  // namespace d5

@@ -9,19 +9,19 @@
 
 namespace d5 {
 
-/// What the frameworks called `words` have ("all" as in `operator_words`), which are loaded for it;
-/// without words what is known of all that were found here, and of those that are loaded. With
-/// operators of the user's own, which run in every framework. `frameworks` says afterwards what
-/// could not be loaded. Throws: NotFound, Unsupported.
+/// Supported operators of the frameworks `words` ("all" as in `operator_words`), which are loaded;
+/// without words, known support of all frameworks found here, and of the loaded ones. Includes
+/// custom operators, which run in every framework. Afterwards, `frameworks` lists those that could
+/// not be loaded. Throws: NotFound, Unsupported.
 ///
 ///     std::cout << operator_matrix(supported_operators({"torch"})).to_text(Format::table);
 [[nodiscard]] std::vector<OperatorSupport> supported_operators(
     const std::vector<std::string>& words);
 
-/// A row an operator, a column a framework: "12/12 ∇".
+/// A table with one row per operator and one column per framework: "12/12 ∇".
 [[nodiscard]] TextTable operator_matrix(const std::vector<OperatorSupport>& rows);
-/// A row each, with all that is known; of the operator `name` alone, or of all for an empty one.
-/// Programs (`format`) get every element type by its name. Throws: NotFound.
+/// A table with all details, one row per entry, for the operator `name`; for all operators if it is
+/// empty. Formats for programs list every element type by name. Throws: NotFound.
 [[nodiscard]] TextTable operator_rows(const std::vector<OperatorSupport>& rows,
                                       const std::string& name, Format format);
 

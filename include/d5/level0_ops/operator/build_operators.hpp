@@ -8,21 +8,21 @@ namespace d5 {
 
 /// Compiles operators written against `d5/abi.h` into a shared library, and returns its path.
 ///
-/// `source` is a file (.c, .cpp, .cc, .cxx; .cu through nvcc), or the text of one in C++, which has
-/// more than one line. The compiler is $CC, $CXX or $CUDACXX, or else cc, c++ or nvcc; $CFLAGS,
-/// $CXXFLAGS or $CUDAFLAGS and $LDLIBS are added to what d5 gives it.
+/// `source` is a file (.c, .cpp, .cc, .cxx; .cu through nvcc), or C++ code of more than one line.
+/// The compiler is $CC, $CXX or $CUDACXX, else cc, c++ or nvcc. $CFLAGS, $CXXFLAGS or $CUDAFLAGS,
+/// and $LDLIBS are added to d5's flags.
 ///
-/// The library is kept in the user's cache folder, and is compiled again only where the compiler,
-/// its flags, the source or a header that it reads is another. With `output` it is put there, too.
-/// `definitions` are macros that the source may leave open.
+/// The library is cached in the user's cache folder, and recompiled only if the compiler, its
+/// flags, the source or an included header has changed. It is also copied to `output`, if given.
+/// `definitions` are macros for the source.
 ///
 ///     load_custom_operators(build_operators("log_cosh.cpp"));
 ///     load_custom_operators(build_operators("median_pooling.cpp", "", {{"DTYPE", "double"}}));
 ///
-/// Throws: FormatError with the compiler's own message if it refuses the source; Unsupported if
-/// there is no compiler, saying what to install, and for another kind of file; ValueError for a
-/// macro that has no name; IoError.
-/// Thread safety: yes; several processes may build the same at once, too.
+/// Throws: FormatError with the compiler's message if it rejects the source; Unsupported without a
+/// compiler, with advice what to install, and for another kind of file; ValueError for a macro
+/// without a name; IoError.
+/// Thread safety: all threads; several processes may build the same source concurrently.
 [[nodiscard]] std::string build_operators(
     const std::string& source, const std::string& output = {},
     const std::map<std::string, std::string>& definitions = {});

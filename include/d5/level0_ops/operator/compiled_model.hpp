@@ -13,45 +13,44 @@
 
 namespace d5 {
 
-/// What a model is compiled for, besides what its graph declares.
+/// Options for compiling a model.
 struct ModelTarget {
   int threads = 1;
-  /// Its runs put on the trace what the framework tells of its nodes.
+  /// Adds the framework's profile of nodes to the trace at each run.
   bool profiled = false;
-  /// A scalar output. The gradients of it by the tensors `gradients` are further outputs, behind
-  /// the graph's. Empty: none.
+  /// A scalar output, or empty. Its gradients with respect to the tensors `gradients` become
+  /// additional outputs after the graph's.
   std::string loss = {};
   std::vector<std::string> gradients = {};
-  /// The graph's inputs as the network declares them, before they were given sizes: what a
-  /// framework that compiles for any size leaves open.
+  /// The graph's inputs as declared, before open sizes were fixed: for frameworks that compile for
+  /// any size.
   std::vector<onnx::ValueInfo> declared = {};
 };
 
-/// A model that a framework compiled as a whole.
+/// A model compiled as a whole by a framework.
 ///
 /// Thread safety: none.
 class CompiledModel {
  public:
   virtual ~CompiledModel() = default;
 
-  /// Runs all of it. `inputs` and `outputs` hold one value each, in the graph's order. An output
-  /// that is a tensor is memory of the right type and shape to write into; any other is replaced
-  /// by the result, which stays valid as long as it is held. Throws: what the framework failed
-  /// with.
+  /// Runs the model. `inputs` and `outputs` are in the graph's order. A tensor output is memory of
+  /// the right type and shape to write to; any other output is replaced by the result, which stays
+  /// valid as long as it is held. Throws: the framework's error.
   virtual void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) = 0;
 };
 
-/// How a framework compiles a model whose inputs have fixed sizes; what is not an input is constant
-/// and may be copied. Throws: Unsupported with the framework's reason.
+/// Compiles a model with fixed input sizes. Tensors other than inputs are constant and may be
+/// copied. Throws: Unsupported with the framework's reason.
 using ModelCompiler =
     std::function<std::unique_ptr<CompiledModel>(const onnx::Model& model, const ModelTarget&)>;
 
-/// `model` with inputs as `target` declares them, where it does: for a framework that complains of
-/// sizes in a branch that they do not enter.
+/// `model` with the open input sizes that `target` declares: for frameworks that reject fixed sizes
+/// in a branch which is never taken.
 [[nodiscard]] onnx::Model with_open_sizes(const onnx::Model& model, const ModelTarget& target);
 
-/// What `compile` makes of `model`, or where that throws of the one with open sizes. Throws: what
-/// the first throws, which is the reason to tell.
+/// Compiles `model`, or if that throws, the model with open sizes. Throws: the error of the first
+/// attempt.
 template <class Compile>
 [[nodiscard]] auto for_its_sizes_or_any(const onnx::Model& model, const ModelTarget& target,
                                         const Compile& compile) {

@@ -8,8 +8,8 @@
 
 namespace d5 {
 
-/// What a kernel gets while it runs backward: forward's values, the gradients of its outputs,
-/// and room for those of its inputs. Gradients are overwritten; adding up is the executor's work.
+/// Context of a kernel's backward run: forward's values, the gradients of its outputs, and memory
+/// for the gradients of its inputs. Gradients are overwritten; the executor accumulates them.
 class GradContext {
  public:
   [[nodiscard]] bool has_input(std::size_t i) const {
@@ -17,12 +17,12 @@ class GradContext {
   }
   [[nodiscard]] std::size_t input_count() const { return inputs.size(); }
   [[nodiscard]] std::size_t output_count() const { return outputs.size(); }
-  /// Only what `KernelTraits` says that backward reads; the rest is not there.
+  /// Available only for inputs and outputs that `KernelTraits` names.
   [[nodiscard]] const Tensor& input(std::size_t i) const { return inputs[i]->tensor(); }
   [[nodiscard]] const Tensor& output(std::size_t i) const { return outputs[i]->tensor(); }
   [[nodiscard]] Tensor& saved(std::size_t k) const { return saved_tensors[k]; }
 
-  /// False where no gradient reaches this output: it counts as zero.
+  /// False if no gradient reaches this output, so it is zero.
   [[nodiscard]] bool has_grad_output(std::size_t i) const {
     return i < grad_outputs.size() && grad_outputs[i] != nullptr;
   }

@@ -12,15 +12,15 @@
 
 namespace d5 {
 
-/// What `infer` says of a tensor whose shape only running tells, and with it perhaps the rank: no
-/// shape of given rank could say so, for a scalar's has no dimension that is unknown.
+/// The description of a tensor whose shape, and possibly rank, is known only at run time. A shape
+/// of fixed rank cannot express this, because a scalar has no dimension to be unknown.
 [[nodiscard]] inline TensorDesc unknown_shape(DType dtype) { return {dtype, Shape{kUnknownDim}}; }
 
-/// What an operator may know before it runs: descriptions of its inputs, and those values that are
-/// constant (initializers, results of constant nodes; while running, all of them).
+/// Information on an operator's inputs before it runs: their descriptions, and the values of
+/// constants (initializers, results of constant nodes; at run time, all inputs).
 class InferContext {
  public:
-  /// `inputs` and `constants` are indexed like the node's inputs; a left-out input has kind none.
+  /// `inputs` and `constants` are indexed like the node's inputs; an omitted input has kind none.
   InferContext(const onnx::Node& node, std::span<const ValueDesc> inputs,
                std::span<const Value* const> constants)
       : node_(node), inputs_(inputs), constants_(constants) {}
@@ -33,23 +33,23 @@ class InferContext {
   }
   [[nodiscard]] bool wants_output(std::size_t i) const { return node_.has_output(i); }
 
-  /// Throws: ShapeError if the input is left out, TypeError if it is no tensor.
+  /// Throws: ShapeError if the input is omitted, TypeError if it is not a tensor.
   [[nodiscard]] const TensorDesc& input(std::size_t i) const;
   [[nodiscard]] const Shape& shape(std::size_t i) const { return input(i).shape; }
   [[nodiscard]] DType dtype(std::size_t i) const { return input(i).dtype; }
-  /// Any kind of value.
+  /// The input's description, for any kind of value.
   [[nodiscard]] const ValueDesc& value(std::size_t i) const;
-  /// Null where the value is not known yet, or is left out.
+  /// Null if the value is not known yet or omitted.
   [[nodiscard]] const Tensor* constant(std::size_t i) const;
   [[nodiscard]] const Value* constant_value(std::size_t i) const {
     return i < constants_.size() ? constants_[i] : nullptr;
   }
-  /// Input `i` as integers (int32 or int64) that decide a shape. Old opsets may have them as an
-  /// attribute instead. Throws: TypeError for another element type.
+  /// Input `i` as integers (int32 or int64) that determine a shape. Older opsets may have
+  /// `attribute` instead. Throws: TypeError for another element type.
   [[nodiscard]] IntegersInput integers(
       std::size_t i, const std::optional<std::vector<std::int64_t>>& attribute = {}) const;
 
-  /// "Gemm 'fc1'": begins every message.
+  /// Begin of every message: "Gemm 'fc1'".
   [[nodiscard]] std::string who() const { return onnx::describe(node_); }
 
  private:

@@ -8,12 +8,11 @@
 
 namespace d5 {
 
-/// Integers that decide a shape, as an operator finds them: left out, given but told only by
-/// running, or known. Each is asked for by its name, so that none is taken for another: an empty
-/// list is known, and is not one that was left out.
+/// Integers that determine a shape, in one of three states: omitted, given but known only at run
+/// time, or known. An empty list is known, not omitted.
 class IntegersInput {
  public:
-  IntegersInput() = default;  ///< left out
+  IntegersInput() = default;  ///< omitted
   IntegersInput(std::vector<std::int64_t> values) : given_(true), values_(std::move(values)) {}
   [[nodiscard]] static IntegersInput untold() {
     IntegersInput result;
@@ -22,7 +21,7 @@ class IntegersInput {
   }
 
   [[nodiscard]] bool given() const { return given_; }
-  /// Given, but only running tells the values: `infer` answers `unknown_shape`.
+  /// Given, but the values are known only at run time: `infer` returns `unknown_shape`.
   [[nodiscard]] bool is_untold() const { return given_ && !values_; }
   /// Throws: ContractError unless they are known.
   [[nodiscard]] const std::vector<std::int64_t>& values() const;

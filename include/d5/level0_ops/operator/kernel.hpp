@@ -7,35 +7,37 @@
 
 namespace d5 {
 
-/// What an executor may do with a kernel's memory.
+/// A kernel's requirements on memory, for the executor.
 struct KernelTraits {
-  /// What `backward` reads of forward's values: kept alive; the memory of the rest is used again,
-  /// and the contexts do not show it.
+  /// Forward's values that `backward` reads. They are kept alive; the memory of the others is
+  /// reused, and the contexts do not contain them.
   Places backward_reads_inputs = Places::all();
   Places backward_reads_outputs = Places::all();
-  /// The output that may live in the memory of input 0, or -1: elementwise kernels say 0. The
-  /// executor decides, and does it only where nobody else reads the input.
+  /// The output that may share the memory of input 0, or -1; elementwise kernels return 0. The
+  /// executor shares it only if nothing else reads the input.
   int in_place_output = -1;
 };
 
-/// How one node runs, in one framework: made by `Operator::plan` or by a framework's registered
-/// plan, for given types, shapes, device and mode. It owns what it prepared: loops, primitives,
-/// wrapped tensors, the C++ type that the element type stands for. Run many times, it allocates
-/// and formats nothing and asks no type.
+/// Implementation of one node in one framework, for given types, shapes, device and mode. Made by
+/// `Operator::plan` or a framework's registered plan. Owns everything it prepared: loops,
+/// primitives, wrapped tensors, the C++ element type. Runs allocate nothing, format nothing and do
+/// not dispatch on types.
 ///
-/// Its node and its operator outlive it. It keeps nothing between two calls of `forward` except
-/// through `OpContext::saved` and state that its operator's specification names.
+/// Its node and its operator must outlive it. It has no state between two calls of `forward`,
+/// except `OpContext::saved` and the state in its operator's specification.
 ///
 /// Thread safety: none; an executor owns its kernels.
 class Kernel {
  public:
   virtual ~Kernel() = default;
 
-  /// Writes every output that `wants_output`. Work of a device is queued on `context.stream()`.
+  /// Writes every output for which `wants_output` is true. Work on a device is queued on
+  /// `context.stream()`.
   virtual void forward(OpContext& context) = 0;
 
-  /// Overwrites every input gradient that `wants_grad` with the vector-Jacobian product of the
-  /// output gradients. Called only if the plan was told so (`PlanContext::wants_backward`).
+  /// Overwrites every input gradient for which `wants_grad` is true with the vector-Jacobian
+  /// product of the output gradients. Called only if planned for it
+  /// (`PlanContext::wants_backward`).
   /// Throws: Unsupported by default.
   virtual void backward(GradContext& context);
 

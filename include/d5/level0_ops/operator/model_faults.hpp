@@ -11,32 +11,34 @@
 
 namespace d5 {
 
-/// A node of a model that somebody else compiles, and what is known of its values by then.
+/// A node of a model that a framework will compile, with known types and constants.
 struct KnownNode {
   const onnx::Node& node;
-  /// The type of input `i`; of an undefined element type where ONNX's rules do not tell it, as
+  /// The type of input `i`. The element type is undefined if ONNX's rules do not determine it, as
   /// within a node's graphs.
   std::function<onnx::Type(std::size_t i)> type;
-  /// The value of input `i`, of an initializer or a Constant; null for any other.
+  /// The value of input `i` if it is an initializer or a Constant; otherwise null.
   std::function<const Tensor*(std::size_t i)> constant;
 };
 
-/// What a framework compiles without complaint, and computes otherwise than ONNX says.
+/// A known fault of a framework: a node that it compiles without error, but computes differently
+/// from ONNX.
 struct ModelFault {
   std::string_view op_type;
-  /// What the framework does not support, "transA, which it ignores"; empty: it is right here.
+  /// Describes the unsupported feature, "transA, which it ignores"; empty if the node is computed
+  /// correctly.
   std::string (*find)(const KnownNode&);
-  std::string_view fixed_in = {};  ///< the first version that is right; empty: there is none yet
+  std::string_view fixed_in = {};  ///< the first correct version; empty: none yet
 };
 
-/// Looks at all nodes, subgraphs included; each costs a comparison of names unless it has a row.
-/// Versions are numbers divided by dots, "1.10" after "1.9"; what follows them ("-rc1") does not
-/// count.
+/// Checks all nodes, including subgraphs. Nodes without a known fault cost a comparison of names.
+/// Versions are numbers separated by dots, so "1.10" is newer than "1.9"; a suffix ("-rc1") is
+/// ignored.
 ///
 ///     constexpr ModelFault kFaults[] = {{"Celu", in_celu, "1.32"}};
 ///     expect_no_fault(model, kFaults, "ONNX Runtime", "1.31.1");  // Celu is looked at
 ///
-/// Throws: Unsupported with the first node, `framework` and what was found.
+/// Throws: Unsupported with the first faulty node, `framework` and the fault.
 void expect_no_fault(const onnx::Model& model, std::span<const ModelFault> faults,
                      std::string_view framework, std::string_view version);
 

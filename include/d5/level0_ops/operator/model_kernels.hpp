@@ -9,14 +9,14 @@
 
 namespace d5 {
 
-/// Why a framework takes or gives no values of a type, "int4"; empty if it does.
+/// The reason why a framework does not support values of a type, such as int4; empty if it does.
 using ValueRefusal = std::function<std::string(const ValueDesc&)>;
 
-/// Gives a framework that compiles whole models a kernel for every operator whose meaning the
-/// reference knows: it compiles the node as a model of that node alone. Inputs that decide shapes
-/// are constants of the model, the others its inputs. What the framework cannot compile, planning
-/// refuses with its reason. There is no training, no random numbers, whose seed is d5's, and no
-/// node whose graphs read values from outside.
+/// Adds kernels to a framework that compiles whole models, for every operator that the reference
+/// defines. Each kernel compiles a model of its node alone. Inputs that determine shapes are
+/// constants of that model, the others its inputs. Planning throws the framework's reason if it
+/// cannot compile the model. Unsupported are training, random operators, because d5 sets their
+/// seed, and nodes whose graphs capture outer values.
 void add_model_kernels(OperatorRegistry& registry, ModelCompiler compile, ValueRefusal refusal);
 
 }  // namespace d5

@@ -18,21 +18,21 @@ enum class Mode { inference, training };
 
 class SubgraphRunner;
 
-/// What an executor does for kernels while they run; not on the path of ordinary kernels.
+/// Services of an executor for running kernels. Ordinary kernels do not need them.
 class RunServices {
  public:
   virtual ~RunServices() = default;
-  /// Memory for output `i`, counted against the memory budget.
+  /// Allocates memory for an output, counted against the memory budget.
   virtual Tensor allocate(const TensorDesc& desc) = 0;
-  /// Throws: NotFound.
+  /// The runner of a graph attribute. Throws: NotFound.
   virtual SubgraphRunner& subgraph(std::string_view attribute) = 0;
-  /// A stream of its own for this node and this run.
+  /// A random stream for this node and this run.
   virtual RandomStream random() = 0;
-  /// How many iterations a Loop or Scan may make before it is ended with a ValueError.
+  /// Limit of the iterations of a Loop or Scan, which throws ValueError beyond it.
   virtual std::int64_t iteration_budget() const = 0;
 };
 
-/// What a kernel gets while it runs forward. Tensors are ready: shaped, allocated, resident.
+/// Context of a kernel's forward run. Tensors are shaped, allocated and resident.
 class OpContext {
  public:
   OpContext() = default;
@@ -45,16 +45,16 @@ class OpContext {
   [[nodiscard]] bool wants_output(std::size_t i) const {
     return i < outputs.size() && outputs[i] != nullptr;
   }
-  /// Throws: TypeError if the value is no tensor. `i` must be present.
+  /// `i` must be present. Throws: TypeError if the value is not a tensor.
   [[nodiscard]] const Tensor& input(std::size_t i) const { return inputs[i]->tensor(); }
   [[nodiscard]] Tensor& output(std::size_t i) const { return outputs[i]->tensor(); }
   [[nodiscard]] const Value& input_value(std::size_t i) const { return *inputs[i]; }
 
-  /// For an output whose shape `infer` could not tell: allocates it. Elsewhere the planned tensor
-  /// is returned. Throws: ContractError where that is not `desc`.
+  /// Allocates an output whose shape `infer` could not determine. Returns the planned tensor for
+  /// other outputs. Throws: ContractError if that differs from `desc`.
   Tensor& allocate(std::size_t i, const TensorDesc& desc);
-  /// Replaces an output as a whole: sequences, optionals, results of subgraphs. Not one that was
-  /// planned: that is memory which others were told of, to be written into. Throws: ContractError.
+  /// Replaces an output: for sequences, optionals, results of subgraphs. Throws: ContractError for
+  /// a planned output, whose memory others already refer to.
   void set_output(std::size_t i, Value value);
 
   [[nodiscard]] std::span<std::byte> scratch() const { return scratch_bytes; }
@@ -62,19 +62,20 @@ class OpContext {
   [[nodiscard]] T* scratch_as() const {
     return reinterpret_cast<T*>(scratch_bytes.data());
   }
-  /// The `k`th tensor that the plan asked to keep. Where no backward is wanted there are none.
+  /// The `k`th tensor that the plan asked to save for backward. None exist if backward is not
+  /// wanted.
   [[nodiscard]] Tensor& saved(std::size_t k) const { return saved_tensors[k]; }
   [[nodiscard]] Mode mode() const { return run_mode; }
-  /// Where work of the kernel's device queues up; the host's is done when a call returns.
+  /// The queue for work on the kernel's device. Work on the host is done when a call returns.
   [[nodiscard]] Stream& stream() const { return *run_stream; }
   [[nodiscard]] RunServices& services() const { return *run_services; }
   [[nodiscard]] const onnx::Node& node() const { return *context_node; }
   [[nodiscard]] std::string who() const { return onnx::describe(*context_node); }
 
-  // Set by the executor. Left-out inputs and outputs are null.
+  // Set by the executor. Omitted inputs and outputs are null.
   std::span<const Value* const> inputs;
   std::span<Value* const> outputs;
-  Places planned_outputs;  ///< those that `infer` described wholly
+  Places planned_outputs;  ///< outputs that `infer` fully described
   std::span<std::byte> scratch_bytes;
   std::span<Tensor> saved_tensors;
   Mode run_mode = Mode::inference;

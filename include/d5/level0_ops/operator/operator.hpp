@@ -12,58 +12,58 @@
 
 namespace d5 {
 
-/// Work that an operator does, for FLOP/s and rooflines.
+/// Work of an operator, for FLOP/s and rooflines.
 struct Cost {
-  double flop = 0;           ///< additions and multiplications of the definition, counted apart
-  double bytes_read = 0;     ///< every input once
+  double flop = 0;        ///< additions and multiplications in the definition, counted separately
+  double bytes_read = 0;  ///< every input once
   double bytes_written = 0;  ///< every output once
 };
 
-/// What one operator with fixed attributes means, for all frameworks: its rules of shapes and
-/// types, its gradients, its work; and how the reference computes it.
+/// Definition of an operator with fixed attributes, for all frameworks: rules of shapes and types,
+/// gradients, work; and the reference implementation.
 ///
-/// Made from a node; asked for any number of input shapes; knows nothing of runs.
+/// Made from a node, and used for any number of input shapes. Has no state of runs.
 ///
 /// Thread safety: all functions are const and may be called from several threads.
 class Operator {
  public:
   virtual ~Operator() = default;
 
-  /// Types and shapes of the outputs, one each, left-out ones too. All input shapes are known when
-  /// this is called. A dimension that depends on data which the context does not give is
-  /// `kUnknownDim` (`unknown_shape` where the rank does, too), and nothing is read from the others;
-  /// the executor then asks again while running, with the data at hand. What is unknown even then,
-  /// the kernel allocates itself (`OpContext::allocate`).
+  /// Types and shapes of all outputs, including omitted ones. All input shapes are known. A
+  /// dimension that depends on data outside the context is `kUnknownDim` (`unknown_shape` if the
+  /// rank does as well), and the other dimensions are then ignored; the executor calls again at run
+  /// time, with the data. If a shape is unknown even then, the kernel allocates the output
+  /// (`OpContext::allocate`).
   /// Throws: ShapeError, TypeError, ValueError.
   [[nodiscard]] virtual std::vector<ValueDesc> infer(const InferContext& context) const = 0;
 
-  /// The inputs that have a gradient; integer and index inputs have none.
+  /// The differentiable inputs; never integers and indices.
   [[nodiscard]] virtual Places gradients() const { return {}; }
 
   /// The work of one forward run: `bytes_only` for an operator that only moves or relabels
   /// elements, `with_flop` for any other. Throws: as `infer`.
   [[nodiscard]] virtual Cost cost(const InferContext& context) const = 0;
 
-  /// The work of one backward run that gives the gradients of the inputs `wanted`, by the
-  /// gradient's definition; nothing where it is not told. Throws: as `infer`.
+  /// The work of one backward run for the gradients of the inputs `wanted`, by the gradient's
+  /// definition; nothing if unknown. Throws: as `infer`.
   [[nodiscard]] virtual std::optional<Cost> gradient_cost(const InferContext& context,
                                                           Places wanted) const {
     (void)context, (void)wanted;
     return {};
   }
 
-  /// The reference's kernel. Element types are told apart here (`kernel_for`), not while it runs.
-  /// Throws: Unsupported for what it cannot do.
+  /// The reference's kernel. Dispatches on element types here (`kernel_for`), not at run time.
+  /// Throws: Unsupported, with the reason, if it cannot compute the case.
   [[nodiscard]] virtual std::unique_ptr<Kernel> plan(PlanContext& context) const = 0;
 
  protected:
-  /// Every input read and every output written once; those whose shapes are not known yet, and
-  /// values that are no tensors, count nothing.
+  /// The cost of reading every input and writing every output once. Unknown shapes and values other
+  /// than tensors count as 0.
   [[nodiscard]] Cost bytes_only(const InferContext& context) const;
   [[nodiscard]] Cost with_flop(const InferContext& context, double flop) const;
-  /// `gradient_cost` where output 0 is a product of inputs 0 and 1, linear in each, and input 2 is
-  /// added to it: each factor's gradient is a product of as many terms, of the output's gradient
-  /// and the other factor; that of input 2 is a sum of the output's.
+  /// `gradient_cost` if output 0 is a bilinear product of inputs 0 and 1, plus input 2. Each
+  /// factor's gradient is a product of the output's gradient with the other factor, with the same
+  /// number of terms. The gradient of input 2 is a sum over the output's.
   [[nodiscard]] Cost bilinear_gradient_cost(const InferContext& context, Places wanted) const;
 };
 
@@ -73,8 +73,8 @@ class MovingOperator : public Operator {
   [[nodiscard]] Cost cost(const InferContext& context) const final { return bytes_only(context); }
 };
 
-/// An operator that does `flop_per_element()` operations for each element of output 0. What a
-/// processor has no single instruction for (a root, an exponential) counts as one.
+/// An operator with `flop_per_element()` operations per element of output 0. A function without a
+/// processor instruction of its own (a root, an exponential) counts as one operation.
 class ElementwiseOperator : public Operator {
  public:
   [[nodiscard]] Cost cost(const InferContext& context) const final;

@@ -21,8 +21,8 @@ namespace d5 {
 
 /// Opset versions and domain under which an operator or a kernel is registered.
 struct OperatorVersions {
-  int since = 1;                                ///< first opset version that means this
-  int until = std::numeric_limits<int>::max();  ///< last one
+  int since = 1;                                ///< first opset version
+  int until = std::numeric_limits<int>::max();  ///< last opset version
   std::string domain = {};                      ///< "" is ai.onnx
 };
 
@@ -32,12 +32,12 @@ struct Support {
   explicit operator bool() const { return reason.empty(); }
 };
 
-/// What one framework has at level 0, by domain, name and range of opset versions:
-/// - operators: what a node means, with a kernel of their own. The reference has those of ONNX; a
-///   framework or a user adds one for a node that nobody else knows (a custom domain);
-/// - kernels: how it runs nodes whose meaning is known.
+/// A framework's operators and kernels, by domain, name and range of opset versions:
+/// - operators define a node, with a kernel of their own. The reference has those of ONNX; a
+/// framework or a user adds operators of a custom domain;
+/// - kernels implement nodes that are defined elsewhere.
 ///
-/// Thread safety: all functions but `set_reorder`, which a framework calls while it is loaded.
+/// Thread safety: all functions except `set_reorder`, which a framework calls while it is loaded.
 ///
 ///     registry.add<Transpose, onnx::nodes::Transpose>();          // an operator of ONNX
 ///     registry.add<Triple>("Triple", {.domain = "org.example"});  // one that ONNX does not have
@@ -45,18 +45,18 @@ struct Support {
 class OperatorRegistry {
  public:
   using Make = std::function<std::unique_ptr<Operator>(const onnx::Node&)>;
-  /// Throws: Unsupported for what only planning shows that it cannot do.
+  /// Throws: Unsupported for a case that only planning shows to be unsupported.
   using Plan = std::function<std::unique_ptr<Kernel>(PlanContext&)>;
-  /// Asked with the types, shapes and device at hand; an empty reason is yes.
+  /// Checks types, shapes and device; an empty reason means yes.
   using Check = std::function<Support(const PlanContext&)>;
 
   /// `framework` names the owner in messages.
   explicit OperatorRegistry(std::string framework);
 
-  /// Throws: ValueError if a range overlaps one that is there.
+  /// Throws: ValueError if the range overlaps an existing one.
   void add(std::string name, OperatorVersions versions, Make make);
-  /// An operator of ONNX under the name, domain and first version that its typed view has. `Op` is
-  /// constructible from the view with `arguments` behind it, or from these alone.
+  /// Adds an operator of ONNX under the name, domain and first version of its typed view. `Op` is
+  /// constructible from the view followed by `arguments`, or from these alone.
   template <std::derived_from<Operator> Op, class View, class... Arguments>
   void add(Arguments... arguments) {
     add(std::string(View::kName), versions_of<View>(), [arguments...](const onnx::Node& node) {
@@ -68,7 +68,7 @@ class OperatorRegistry {
     });
   }
 
-  /// An operator that ONNX does not have, made from its node, or from nothing.
+  /// Adds an operator that ONNX does not have. `Op` is constructible from its node, or by default.
   template <std::derived_from<Operator> Op>
   void add(std::string name, OperatorVersions versions = {}) {
     add(std::move(name), std::move(versions), []([[maybe_unused]] const onnx::Node& node) {
@@ -80,8 +80,8 @@ class OperatorRegistry {
     });
   }
 
-  /// A kernel for devices of the kind `device`. Throws: ValueError if a range overlaps one that is
-  /// there for the same kind.
+  /// Adds a kernel for devices of the kind `device`. Throws: ValueError if the range overlaps an
+  /// existing one for the same kind.
   void add_kernel(std::string name, OperatorVersions versions, Plan plan, Check check = {},
                   DeviceKind device = DeviceKind::cpu);
   template <class View>
@@ -90,38 +90,37 @@ class OperatorRegistry {
                device);
   }
 
-  /// How the framework turns one of its arrangements into row-major elements or another of its own:
-  /// a kernel from `from` to `to`, for one input and one output without backward.
+  /// Makes a kernel that converts between the framework's arrangements, or to and from row-major:
+  /// one input, one output, no backward.
   using Reorder =
       std::function<std::unique_ptr<Kernel>(const TensorDesc& from, const TensorDesc& to)>;
   void set_reorder(Reorder reorder) { reorder_ = std::move(reorder); }
-  /// Throws: Unsupported if the framework has none.
+  /// Throws: Unsupported if the framework has no reorder.
   [[nodiscard]] std::unique_ptr<Kernel> reorder(const TensorDesc& from, const TensorDesc& to) const;
 
-  /// Whether an operator of the node's domain, name and opset is here.
+  /// Whether there is an operator of the node's domain, name and opset.
   [[nodiscard]] bool has_operator(const onnx::Node& node) const;
-  /// What ONNX's schema says of an operator that it knows is checked once, here: how many inputs
-  /// and outputs there are, which of them may be left out, which attributes there are; and by the
-  /// operator's `infer`, the types of the inputs.
-  /// Throws: Unsupported if it is not here; ShapeError, NotFound for what the schema does not
-  /// allow.
+  /// Makes the node's operator. Checks the node once against ONNX's schema: the number of inputs
+  /// and outputs, which of them may be omitted, and the attributes. The operator's `infer` checks
+  /// the types of the inputs. Throws: Unsupported if there is no such operator; ShapeError,
+  /// NotFound for a violation of the schema.
   [[nodiscard]] std::unique_ptr<Operator> make(const onnx::Node& node) const;
 
-  /// Whether a kernel is here for the context's device, or an operator (whose own kernel runs on
-  /// the host), and its check says yes.
+  /// Whether there is a kernel for the context's device, or an operator (its own kernel runs on the
+  /// host), and its check accepts the context.
   [[nodiscard]] Support supports(const PlanContext& context) const;
-  /// The framework's kernel, or that of its operator. Throws: Unsupported with the reason of
+  /// Plans the framework's kernel, or its operator's. Throws: Unsupported with the reason of
   /// `supports`, or what planning throws.
   [[nodiscard]] std::unique_ptr<Kernel> plan(PlanContext& context) const;
-  /// Whether a kernel, for whatever device, or an operator of the node's domain, name and opset is
-  /// here at all.
+  /// Whether there is a kernel for any device, or an operator, of the node's domain, name and
+  /// opset.
   [[nodiscard]] Support knows(const onnx::Node& node) const;
 
   struct Entry {
     std::string domain, name;
     int since, until;
   };
-  /// What it has kernels for, its own operators included, sorted by domain and name.
+  /// All entries with kernels, including operators, sorted by domain and name.
   [[nodiscard]] std::vector<Entry> list() const;
   [[nodiscard]] const std::string& framework() const { return framework_; }
 
@@ -130,7 +129,7 @@ class OperatorRegistry {
   [[nodiscard]] static OperatorVersions versions_of() {
     return {.since = View::kSinceVersions.front(), .domain = std::string(View::kDomain)};
   }
-  template <class T>  // in a deque, where entries stay while others are added
+  template <class T>  // a deque, so that entries do not move when others are added
   using Ranges =
       std::map<std::pair<std::string, std::string>, std::deque<std::pair<OperatorVersions, T>>>;
   struct KernelEntry {
@@ -147,8 +146,8 @@ class OperatorRegistry {
   std::map<DeviceKind, Ranges<KernelEntry>> kernels_;
 };
 
-/// What `node` means: the reference's operator; where that has none, the first of `others` that
-/// brings one. Throws: Unsupported, naming a framework that has a kernel for it but no meaning.
+/// The operator that defines `node`: the reference's, else that of the first of `others` that has
+/// one. Throws: Unsupported, naming a framework that has a kernel but no operator for it.
 [[nodiscard]] std::unique_ptr<Operator> operator_for(
     const onnx::Node& node, std::span<const OperatorRegistry* const> others = {});
 

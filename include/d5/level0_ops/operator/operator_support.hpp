@@ -10,27 +10,28 @@
 
 namespace d5 {
 
-/// What one framework has of one operator.
+/// A framework's support of an operator.
 struct OperatorSupport {
   std::string name, framework;             ///< "Conv", "ai.onnx.ml.Scaler"; "torch"
   std::string opsets;                      ///< "1+", "1-9 11+"
-  std::vector<DType> types = {};           ///< of inputs and outputs, in which it runs
-  std::vector<DType> gradient_types = {};  ///< in which its backward runs
-  int passed = 0, cases = 0;               ///< of ONNX's cases that hold the operator
+  std::vector<DType> types = {};           ///< supported types of inputs and outputs
+  std::vector<DType> gradient_types = {};  ///< types supported by backward
+  int passed = 0, cases = 0;               ///< ONNX's test cases with this operator
 };
 
-/// "floats, int32": one word for a family that is there as a whole.
+/// A short list of types, with one word for a complete family: "floats, int32".
 [[nodiscard]] std::string type_words(std::set<DType> types);
 
-/// What d5's tests found, from the files that it carries (data/operators); nothing is loaded.
-/// By framework, then by operator. Throws: NotFound, FormatError.
+/// Results of d5's tests, from shipped files (data/operators), without loading frameworks. Sorted
+/// by framework, then by operator. Throws: NotFound, FormatError.
 [[nodiscard]] std::vector<OperatorSupport> operator_support();
-/// What a framework that is loaded registers, with what the tests found of it.
+/// Operators that a loaded framework registers, with test results.
 [[nodiscard]] std::vector<OperatorSupport> operator_support(const OperatorRegistry& registry);
 
-/// A file of data/operators: the rows of one framework.
+/// Content of a file of data/operators: the rows of one framework.
 [[nodiscard]] std::string to_csv(const std::vector<OperatorSupport>& rows);
-/// The inverse. `source` is named in messages. Throws: FormatError with the line.
+/// The inverse of `to_csv`. `source` is the name in error messages. Throws: FormatError with the
+/// line.
 [[nodiscard]] std::vector<OperatorSupport> operator_support_from_csv(const std::string& text,
                                                                      const std::string& framework,
                                                                      const std::string& source);

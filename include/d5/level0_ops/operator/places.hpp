@@ -8,8 +8,8 @@
 
 namespace d5 {
 
-/// Some of an operator's inputs or outputs, by place. From place 63 on, all are in or none is: so
-/// many only a variadic operator has, and it treats them alike.
+/// A set of an operator's inputs or outputs, by index. Indices from 63 on share one bit: only
+/// variadic operators have so many, and they treat them alike.
 class Places {
  public:
   constexpr Places() = default;  ///< none

@@ -17,15 +17,15 @@ namespace d5 {
 
 class Operator;
 
-/// What a kernel is planned for, besides its node and the descriptions of its values.
+/// Target of a plan, besides its node and the descriptions of its values.
 struct PlanTarget {
   Mode mode = Mode::inference;
-  Device device = {};          ///< where the kernel runs and all its values lie
-  Places grad_inputs = {};     ///< inputs whose gradients backward will be asked for
-  bool keeps_layouts = false;  ///< who runs the kernel can keep values in a framework's own order
+  Device device = {};          ///< device of the kernel and all its values
+  Places grad_inputs = {};     ///< inputs whose gradients backward must compute
+  bool keeps_layouts = false;  ///< the executor supports values in a framework's own layout
 };
 
-/// Where a kernel learns what it is for, and asks for what its runs will need.
+/// Context of planning: tells a kernel its target, and takes its requests for memory and layouts.
 class PlanContext : public InferContext {
  public:
   PlanContext(const Operator& op, const onnx::Node& node, std::span<const ValueDesc> inputs,
@@ -36,49 +36,49 @@ class PlanContext : public InferContext {
         outputs_(outputs),
         target_(std::move(target)) {}
 
-  /// What the node means.
+  /// The node's definition.
   [[nodiscard]] const Operator& op() const { return op_; }
   [[nodiscard]] const TensorDesc& output(std::size_t i) const { return outputs_[i].tensor; }
   [[nodiscard]] const ValueDesc& output_value(std::size_t i) const { return outputs_[i]; }
   [[nodiscard]] Mode mode() const { return target_.mode; }
   [[nodiscard]] Device device() const { return target_.device; }
-  /// Whether backward will be asked for the gradient of input `i`.
+  /// Whether backward must compute the gradient of input `i`.
   [[nodiscard]] bool wants_grad(std::size_t i) const {
     return has_input(i) && target_.grad_inputs.contains(i);
   }
   [[nodiscard]] bool wants_backward() const { return !target_.grad_inputs.empty(); }
 
-  /// Whether the kernel may ask for arrangements of its framework: by an executor of networks,
-  /// where no backward is wanted. Otherwise all that it reads and writes is row-major.
+  /// Whether the kernel may request arrangements of its framework: only in an executor of networks,
+  /// without backward. Otherwise all its values are row-major.
   [[nodiscard]] bool keeps_layouts() const { return target_.keeps_layouts && !wants_backward(); }
-  /// The kernel reads input `i` in the layout that its description has, be it opaque. Who does not
-  /// say so is given row-major elements.
+  /// Declares that the kernel reads input `i` in the described layout, even an opaque one. Without
+  /// this, the input is row-major.
   void accept_layout(std::size_t i) { accepted_layouts_.add(i); }
-  /// Input `i` has to arrive in this arrangement: the executor reorders what lies otherwise; a
-  /// parameter or a constant once, and again only after the network's values have changed.
+  /// Requests input `i` in this arrangement. The executor reorders it if necessary; parameters and
+  /// constants once, and again only after the network's values change.
   void want_layout(std::size_t i, std::shared_ptr<const Arrangement> arrangement) {
     expect_keeps_layouts();
     put(wanted_layouts_, i, std::move(arrangement));
   }
-  /// The kernel writes output `k` in an arrangement of its own; the executor reorders it for those
-  /// who read it otherwise.
+  /// Declares that the kernel writes output `k` in its own arrangement. The executor reorders it
+  /// for other readers.
   void arrange_output(std::size_t k, std::shared_ptr<const Arrangement> arrangement) {
     expect_keeps_layouts();
     put(arrangements_, k, std::move(arrangement));
   }
 
-  /// Memory that is undefined at the start of each forward or backward run.
+  /// Requests scratch memory, undefined at the start of each forward or backward run.
   void request_scratch(std::size_t bytes) { scratch_bytes_ = std::max(scratch_bytes_, bytes); }
-  /// A tensor that forward writes and backward reads; kept only where backward is wanted. Returns
-  /// its index for `OpContext::saved` and `GradContext::saved`.
+  /// Requests a tensor that forward writes and backward reads; it exists only if backward is
+  /// wanted. Returns its index for `OpContext::saved` and `GradContext::saved`.
   std::size_t save(TensorDesc desc) {
     saved_.push_back(std::move(desc));
     return saved_.size() - 1;
   }
 
-  // What the kernel asked for.
+  // Requests of the kernel.
   [[nodiscard]] bool accepts_layout(std::size_t i) const { return accepted_layouts_.contains(i); }
-  /// Null where input `i` may come in rows, or as `accepts_layout` says.
+  /// Null if input `i` may be row-major, or as `accepts_layout` allows.
   [[nodiscard]] std::shared_ptr<const Arrangement> wanted_layout(std::size_t i) const {
     return i < wanted_layouts_.size() ? wanted_layouts_[i] : nullptr;
   }
@@ -108,7 +108,7 @@ class PlanContext : public InferContext {
 };
 
 namespace detail {
-/// `what`: "kernel" or "gradient".
+/// `what` is "kernel" or "gradient".
 [[noreturn]] void throw_no_kernel(const PlanContext& context, std::string_view what, DType dtype,
                                   std::span<const DType> known);
 template <class... Ts>
@@ -118,8 +118,8 @@ void expect_type(Types<Ts...>, DType dtype, const PlanContext& context, std::str
 }
 }  // namespace detail
 
-/// The kernel that `make.operator()<T>()` makes for the C++ type T of `dtype`.
-/// Throws: Unsupported, with the types that there are, if `dtype` is not in the list.
+/// The kernel made by `make.operator()<T>()` for the C++ type T of `dtype`. Throws: Unsupported,
+/// with the supported types, if `dtype` is not in the list.
 ///
 ///     return kernel_for(FloatTypes{}, context.dtype(0), context, [&]<class T>() {
 ///       return std::make_unique<SoftmaxKernel<T>>(rows(context), columns(context));
@@ -133,7 +133,8 @@ template <class... Ts, class Make>
   return kernel;
 }
 
-/// The same for a kernel whose backward has fewer types, `gradient_types`, than its forward.
+/// `kernel_for` for a kernel whose backward supports fewer types, `gradient_types`, than its
+/// forward.
 template <class... Ts, class... Gs, class Make>
 [[nodiscard]] std::unique_ptr<Kernel> kernel_for(Types<Ts...> types, Types<Gs...> gradient_types,
                                                  DType dtype, const PlanContext& context,

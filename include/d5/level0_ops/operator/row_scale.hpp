@@ -12,14 +12,14 @@
 
 namespace d5 {
 
-/// How the Scale or B of LayerNormalization and RMSNormalization lies beside X, whose rows are all
-/// from `axis` on: `shape` has the rank of X, and broadcasts to it.
+/// Broadcast of the Scale or B of LayerNormalization and RMSNormalization to X, whose rows span the
+/// dimensions from `axis` on. `shape` has the rank of X, and broadcasts to it.
 ///
-/// Source: ONNX, "Unidirectional Broadcasting". What does not broadcast, but has the elements of a
-/// row, is those of a row, as ONNX Runtime takes it.
+/// Source: ONNX, "Unidirectional Broadcasting". As in ONNX Runtime, a tensor that does not
+/// broadcast, but has as many elements as a row, is applied to each row.
 struct RowScale {
   Shape shape;
-  bool is_row = true;  ///< the same for all rows, with an element for each of a row's
+  bool is_row = true;  ///< one row, shared by all rows of X
 };
 
 namespace detail {
@@ -31,7 +31,7 @@ namespace detail {
   return true;
 }
 
-/// With ones before it.
+/// `shape` with leading ones.
 [[nodiscard]] inline Shape scale_of_rank(std::size_t rank, const Shape& shape) {
   std::vector<std::int64_t> dims(rank - shape.rank(), 1);
   dims.insert(dims.end(), shape.begin(), shape.end());

@@ -7,8 +7,8 @@
 
 namespace d5 {
 
-/// The sizes that a text names, in the grammar of case lines (`expand_case`): "1,4,16",
-/// "16..1024*2", "1,8..32+8". Throws: ValueError for anything else, and for a size below 1.
+/// Parses a list of sizes, in the grammar of case lines (`expand_case`): "1,4,16", "16..1024*2",
+/// "1,8..32+8". Throws: ValueError for anything else, and for a size below 1.
 [[nodiscard]] std::vector<std::int64_t> sizes_from(const std::string& text);
 
 }  // namespace d5

@@ -9,29 +9,30 @@
 
 namespace d5 {
 
-/// Runs a graph that an operator holds as an attribute (If, Loop, Scan, SequenceMap). Implemented
-/// by the executor of level 1; names captured from outside are bound by it.
+/// Runs a graph attribute of an operator (If, Loop, Scan, SequenceMap). Implemented by the executor
+/// of level 1, which binds captured names.
 ///
-/// What a node's graphs capture counts as further inputs after its own: an operator whose
-/// `gradients()` name those has a kernel that goes back through the runs. The executor adds their
-/// gradients up; the kernel does not see them.
+/// Captured values count as additional inputs after the node's own. If an operator's `gradients()`
+/// include them, its kernel must run backward through the graph's runs. The executor accumulates
+/// their gradients; the kernel does not see them.
 class SubgraphRunner {
  public:
   virtual ~SubgraphRunner() = default;
   [[nodiscard]] virtual std::size_t input_count() const = 0;
   [[nodiscard]] virtual std::size_t output_count() const = 0;
-  /// `inputs` in the graph's order; returns its outputs. The list is the runner's until the next
-  /// run, its values are the caller's to keep: whose memory nobody keeps is used again.
+  /// Runs the graph on `inputs`, in the graph's order, and returns its outputs. The returned span
+  /// is valid until the next run. The caller may keep values; memory of values that are not kept is
+  /// reused.
   virtual std::span<Value> run(std::span<const Value> inputs) = 0;
 
-  /// Forgets the runs that were kept, and keeps from now on what those to come need to be gone back
-  /// through; `grad_inputs`: the graph's inputs whose gradients will be asked for. What is given to
-  /// `run` then stays as it is until its run was gone back through.
+  /// Discards recorded runs, and records later ones for `run_backward`. `grad_inputs` are the
+  /// graph's inputs whose gradients are needed. The inputs of a recorded run must stay unchanged
+  /// until its backward run.
   virtual void keep_runs(Places grad_inputs) = 0;
-  /// Goes back through the last run that is kept, and forgets it. `grad_outputs` has one tensor an
-  /// output, undefined where no gradient reaches it; so is the result, one tensor an input, where
-  /// no gradient is asked for or none arrives.
-  /// Throws: Unsupported where a node between them has no gradient.
+  /// Runs backward through the last recorded run, and discards it. `grad_outputs` has one tensor
+  /// per output, undefined if no gradient reaches it. The result has one tensor per input,
+  /// undefined if its gradient is not needed or none arrives.
+  /// Throws: Unsupported if a node on the path has no gradient.
   virtual std::vector<Tensor> run_backward(std::span<const Tensor> grad_outputs) = 0;
 };
 

@@ -13,8 +13,8 @@
 
 namespace d5 {
 
-/// Where a window stands along one spatial dimension: output position o covers the input positions
-/// `o * stride - pad_begin + k * dilation` for k in [0, kernel).
+/// A sliding window along one spatial dimension: output position o covers the input positions `o *
+/// stride - pad_begin + k * dilation` for k in [0, kernel).
 struct WindowAxis {
   std::int64_t input = 1, kernel = 1, stride = 1, dilation = 1, pad_begin = 0, pad_end = 0,
                output = 1;
@@ -24,7 +24,7 @@ struct WindowAxis {
     return o * stride - pad_begin + k * dilation;
   }
   [[nodiscard]] bool inside(std::int64_t i) const { return i >= 0 && i < input; }
-  /// The taps that lie inside the input at output position `o`: [begin, end).
+  /// The taps inside the input at output position `o`: [begin, end).
   struct Taps {
     std::int64_t begin, end;
   };
@@ -44,10 +44,10 @@ struct Window {
   [[nodiscard]] std::int64_t kernel_size() const;
   [[nodiscard]] std::int64_t output_size() const;
   /// `batch` x `channels` x the output's spatial sizes.
-  /// Throws: ShapeError if these are too many elements to count.
+  /// Throws: ShapeError if the number of elements overflows.
   [[nodiscard]] Shape output_shape(std::int64_t batch, std::int64_t channels) const;
 
-  /// `f(o, z, y, x)` for every output position, `o` its place in row-major order.
+  /// Calls `f(o, z, y, x)` for every output position; `o` is its row-major index.
   template <class F>
   void for_each_output(F&& f) const {
     std::int64_t o = 0;
@@ -57,8 +57,8 @@ struct Window {
       }
     }
   }
-  /// `f(i)` for every input position under the window at output (z, y, x), `i` its place in
-  /// row-major order; padding is left out.
+  /// Calls `f(i)` for every input position under the window at output (z, y, x), except padding;
+  /// `i` is its row-major index.
   template <class F>
   void for_each_tap(std::int64_t z, std::int64_t y, std::int64_t x, F&& f) const {
     const auto [z_begin, z_end] = axes[0].taps(z);
@@ -74,10 +74,10 @@ struct Window {
   }
 };
 
-/// The attributes that convolutions, pooling operators and Col2Im share.
+/// Attributes shared by convolutions, pooling operators and Col2Im.
 class WindowAttributes {
  public:
-  /// As a node gives them; what is empty was left out.
+  /// The node's attributes; empty if absent.
   struct Given {
     std::vector<std::int64_t> kernel_shape, strides, dilations, pads;
     std::string auto_pad = "NOTSET";
@@ -86,7 +86,7 @@ class WindowAttributes {
   };
   /// Throws: ValueError for sizes outside their range, Unsupported above three dimensions.
   WindowAttributes(const onnx::Node& node, Given given);
-  /// Of a typed view that has these attributes, or some of them.
+  /// Reads the attributes from a typed view that has some of them.
   template <class View>
   static WindowAttributes of(const View& view) {
     Given given;
@@ -111,28 +111,28 @@ class WindowAttributes {
 
   [[nodiscard]] const std::vector<std::int64_t>& kernel() const { return given_.kernel_shape; }
 
-  /// The window over the spatial dimensions of `input` (N x C x spatial). `kernel` replaces the
-  /// attribute where that was not given.
+  /// The window over the spatial dimensions of `input` (N x C x spatial). `kernel` is used if the
+  /// attribute is absent.
   /// Throws: ShapeError if ranks differ or the window is larger than the padded input.
   [[nodiscard]] Window resolve(const Shape& input, const std::vector<std::int64_t>& kernel,
                                std::string_view who) const;
-  /// That of a transposed convolution of `input`: it slides over the output, which is the window's
-  /// input, and has one position for each element of `input`. Throws: as `resolve`.
+  /// The window of a transposed convolution of `input`. It slides over the convolution's output,
+  /// the window's input, and has one position per element of `input`. Throws: as `resolve`.
   [[nodiscard]] Window resolve_transposed(const Shape& input,
                                           const std::vector<std::int64_t>& kernel,
                                           std::string_view who) const;
-  /// The window that covers all of `input`: global pooling.
+  /// The window that covers all of `input`, for global pooling.
   [[nodiscard]] static Window whole(const Shape& input, std::string_view who);
 
  private:
   enum class Padding { explicitly, valid, same_upper, same_lower };
-  /// Kernel, strides and dilations; the numbers of all attributes are right.
+  /// Kernel, strides and dilations, with checked lengths of all attributes.
   [[nodiscard]] Window unpadded(const Shape& input, const std::vector<std::int64_t>& kernel,
                                 std::string_view who) const;
   [[nodiscard]] bool pads_to_same() const {
     return padding_ == Padding::same_upper || padding_ == Padding::same_lower;
   }
-  /// Shares `total` out to both sides as SAME_UPPER or SAME_LOWER.
+  /// Distributes `total` to both sides as SAME_UPPER or SAME_LOWER.
   void share_padding(std::int64_t total, WindowAxis& axis) const;
 
   Given given_;

@@ -16,46 +16,47 @@ namespace detail {
 class MemoryGuard;
 }
 
-/// Whether a kernel's memory is watched while it runs: margins around all that it may write, and
-/// checksums of what it may only read. Costs time and allocations.
+/// Memory check of a running kernel: guard margins around all memory it may write, and checksums of
+/// all it may only read. Costs time and allocations.
 enum class Guard { off, on };
 
-/// One node on values at hand: infers, plans a kernel, gives it memory, and runs it.
+/// Runs one node on given values: infers, plans a kernel, allocates memory and runs it.
 ///
-/// What kernels promise is held against them: backward sees only what `KernelTraits` names.
-/// Node, operator, services and the values given to `plan` outlive it.
+/// Enforces the kernel's promises: backward sees only the values that `KernelTraits` names. Node,
+/// operator, services and the values given to `plan` must outlive it.
 class NodeRun {
  public:
-  /// `frameworks` in order of preference. Of `target.grad_inputs` those count that are
-  /// floating-point tensors, and those after the inputs, which stand for what the node's graphs
-  /// capture. Throws: nothing; `plan` does.
+  /// `frameworks` are in order of preference. `target.grad_inputs` applies to floating-point
+  /// tensors, and to indices after the inputs, which denote captured values. Throws: nothing;
+  /// `plan` does.
   NodeRun(const onnx::Node& node, const Operator& op,
           std::vector<const OperatorRegistry*> frameworks, PlanTarget target, RunServices& services,
           Guard guard = Guard::off);
   NodeRun(NodeRun&&) noexcept;
   ~NodeRun();
 
-  /// For `inputs` on the host as they are now (null or of kind none: left out); may be called again
-  /// for others. Every output (null: not wanted) gets memory; one whose size only running tells is
-  /// left empty. On a device both get memory there, and the inputs are copied. Throws: what
-  /// `Operator::infer` throws, ShapeError for outputs that there are not, Unsupported with every
+  /// Plans for `inputs` on the host (null or of kind none: omitted); may be called repeatedly.
+  /// Allocates every output (null: not wanted), except those whose size is known only at run time.
+  /// On a device, inputs and outputs get memory there, and the inputs are copied. Throws: what
+  /// `Operator::infer` throws, ShapeError for nonexistent outputs, Unsupported with every
   /// framework's reason, MemoryError.
   void plan(std::span<const Value* const> inputs, std::span<Value* const> outputs);
-  /// Throws: what the kernel throws; with a guard ContractError, too.
+  /// Throws: what the kernel throws; with a guard also ContractError.
   void forward();
-  /// On a device: copies the inputs again, whose values have changed. On the host there is no need.
+  /// Copies changed inputs to the device again. Does nothing on the host.
   void renew_inputs();
-  /// Waits for the device's work. Throws: what it failed with.
+  /// Waits for the device's work. Throws: the error of that work.
   void synchronise() { stream_->synchronise(); }
-  /// Throws: as `forward`; Unsupported where the plan has no gradient to compute.
+  /// Throws: as `forward`; Unsupported if the plan has no gradient to compute.
   void backward(std::span<const Tensor* const> grad_outputs, std::span<Tensor* const> grad_inputs);
 
-  /// Whether the plan made backward ready for the gradient of input `i`.
+  /// Whether backward computes the gradient of input `i`.
   [[nodiscard]] bool wants_grad(std::size_t i) const { return target_.grad_inputs.contains(i); }
-  /// Memory from the services, between margins where a guard is on. `what` names it in messages.
+  /// Memory from the services, with guard margins if the guard is on. `what` is its name in
+  /// messages.
   [[nodiscard]] Tensor allocate(const TensorDesc& desc, std::string what);
   [[nodiscard]] Device device() const { return target_.device; }
-  /// Whose kernel runs.
+  /// The framework whose kernel runs.
   [[nodiscard]] const std::string& framework() const { return framework_->framework(); }
 
  private:
@@ -70,20 +71,20 @@ class NodeRun {
   std::vector<const OperatorRegistry*> frameworks_;
   PlanTarget target_;
   const Places asked_;   ///< gradients
-  const bool captures_;  ///< it holds graphs, which may capture values
+  const bool captures_;  ///< the node has graphs, which may capture values
   RunServices& services_;
   std::unique_ptr<detail::MemoryGuard> guard_;
 
-  // Of the present plan.
+  // The present plan:
   std::unique_ptr<Kernel> kernel_;
   const OperatorRegistry* framework_ = nullptr;
-  std::vector<const Value*> inputs_;  ///< the kernel's: copies on its device, or those on the host
+  std::vector<const Value*> inputs_;  ///< the kernel's inputs: device copies, or the host's values
   std::vector<const Value*> host_inputs_;
   std::deque<Value> device_inputs_;
   std::shared_ptr<Stream> stream_ = make_stream(Device{});
   std::vector<Value*> outputs_;
   std::vector<const void*> planned_outputs_;  ///< null: the kernel allocates it
-  Places planned_;                            ///< the others
+  Places planned_;                            ///< planned outputs
   std::vector<const Value*> backward_inputs_, backward_outputs_;
   std::vector<Tensor> saved_;
   Tensor scratch_;

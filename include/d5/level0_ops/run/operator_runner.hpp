@@ -9,20 +9,20 @@
 
 namespace d5 {
 
-/// One operator by itself, planned for given inputs: what tests and benchmarks of level 0 run.
+/// Runs a single operator, planned for given inputs, for tests and benchmarks of level 0.
 ///
 ///     OperatorRunner relu(framework("reference").part<OperatorRegistry>(), node, inputs);
 ///     relu.forward();
 ///     const Tensor& y = relu.output(0).tensor();
 ///
-/// Random operators draw the same numbers at every run. Operators that hold subgraphs need an
-/// executor of level 1. Throws: Unsupported for those.
+/// Random operators draw the same numbers at every run. Throws: Unsupported for operators with
+/// subgraphs, which need an executor of level 1.
 class OperatorRunner {
  public:
-  /// In `Mode::training` backward is ready for every input that has a gradient, or for those of
-  /// `gradients`. `inputs` are on the host; on another device the runner copies them there, where
-  /// outputs and gradients stay
-  /// (`Tensor::on_host` brings them), and work is done when `synchronise` returns.
+  /// In `Mode::training`, plans backward for every differentiable input, or for those in
+  /// `gradients`. `inputs` are on the host. On another device, the runner copies them there;
+  /// outputs and gradients stay there (use `Tensor::on_host`), and work is done when `synchronise`
+  /// returns.
   OperatorRunner(const OperatorRegistry& registry, onnx::Node node, std::vector<Value> inputs,
                  Mode mode = Mode::inference, Guard guard = Guard::off, Device device = {},
                  std::optional<Places> gradients = {});
@@ -30,11 +30,11 @@ class OperatorRunner {
   ~OperatorRunner();
 
   void forward();
-  /// `grad_outputs` as the outputs, on their device; one without gradient is an undefined tensor.
+  /// `grad_outputs` has one tensor per output, on its device; undefined if it has no gradient.
   void backward(const std::vector<Tensor>& grad_outputs);
   void synchronise();
 
-  /// The next `forward` sees what is written into it.
+  /// May be overwritten; the next `forward` uses the new value.
   [[nodiscard]] Value& input(std::size_t i);
   [[nodiscard]] const Value& output(std::size_t i) const;
   [[nodiscard]] std::size_t output_count() const;
@@ -42,7 +42,7 @@ class OperatorRunner {
   [[nodiscard]] const Tensor& grad_input(std::size_t i) const;
   [[nodiscard]] const Operator& op() const;
   [[nodiscard]] Cost cost() const;
-  /// Of `backward`; nothing where the operator does not tell it.
+  /// The cost of `backward`; nothing if unknown.
   [[nodiscard]] std::optional<Cost> gradient_cost() const;
 
  private:

@@ -9,29 +9,32 @@
 
 namespace d5 {
 
-/// How far a tensor of floats is from the expected one: norms of the difference over all elements.
-/// What is NaN in both, or the same infinity, does not differ; NaN against a number makes all norms
-/// NaN, and a distance that is infinite.
+/// Error of a floating-point tensor: norms of its difference from the expected one. NaN in both,
+/// and the same infinity in both, count as equal. NaN against a number makes all norms NaN, and an
+/// infinite distance.
 struct ErrorNorms {
   double l1 = 0, l2 = 0, l_infinity = 0;
-  /// The same over the norm of what was expected; 0 over 0 is 0.
+  /// The norms divided by the norm of the expected tensor; 0 / 0 is 0.
   double relative_l1 = 0, relative_l2 = 0, relative_l_infinity = 0;
-  /// The largest distance in units in the last place: how many numbers of the type lie between.
+  /// The largest distance in units in the last place: the number of steps between neighbouring
+  /// floats.
   double ulp = 0;
-  std::vector<std::int64_t> place =
-      {};  ///< index of the largest difference; empty if there is none
+  /// Index of the largest difference; empty if there is none.
+  std::vector<std::int64_t> place = {};
 };
 
-/// Shapes: the same. Throws: ShapeError; TypeError for other types, or what is no float.
+/// Shapes: equal. Throws: ShapeError; TypeError if the types differ or are not floating-point.
 [[nodiscard]] ErrorNorms error_norms(const Tensor& got, const Tensor& expected);
 
-/// Element by element, in float64, with the same rule: what `heatmap` draws.
-/// Shapes: the same. Throws: ShapeError; TypeError for other types, or none of `NumberTypes`.
+/// The absolute difference of each element in float64, with the same rules for NaN and infinity.
+/// Input of `heatmap`.
+/// Shapes: equal. Throws: ShapeError; TypeError if the types differ or are not in `NumberTypes`.
 [[nodiscard]] Tensor absolute_difference(const Tensor& got, const Tensor& expected);
 
-/// A record of the quantity "error" for each: "l1_error", "l2_error", "max_error" with the
-/// condition "at" ("0,3,1"), "relative_l1_error", "relative_l2_error", "ulp_error". `like` says
-/// what was compared; its own metric, "error", is the largest, relative to the largest number.
+/// One record of the quantity "error" per norm: "l1_error", "l2_error", "max_error" with the
+/// condition "at" ("0,3,1"), "relative_l1_error", "relative_l2_error", "ulp_error". `like` is the
+/// template of the records; its own metric, "error", is the largest error relative to the largest
+/// number.
 [[nodiscard]] std::vector<Measurement> norm_records(const ErrorNorms& norms,
                                                     const Measurement& like);
 

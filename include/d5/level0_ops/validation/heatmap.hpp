@@ -5,19 +5,19 @@
 
 namespace d5 {
 
-/// A tensor of any rank as a picture of its elements' sizes, |x|: uint8, height x width x 3.
+/// Draws the absolute values |x| of a tensor of any rank as an image: uint8, height x width x 3.
 ///
 ///     write_file("difference.png", encode_png(heatmap(absolute_difference(got, expected))));
 ///
-/// The last two dimensions are a tile; the leading ones are tiles in a grid, row by row, about as
-/// wide as high. The picture has at most 1,024 pixels in a direction: of more elements a pixel is
-/// the largest. Few elements are drawn with several pixels each.
+/// The last two dimensions form a tile. The tiles of the leading dimensions form a roughly square
+/// grid, row by row. The image has at most 1,024 pixels in each direction: a pixel is then the
+/// maximum of several elements. Small tensors are magnified.
 ///
-/// Colours go from black, which is 0, over blue and green to light yellow, the largest finite size,
-/// and become steadily lighter; a scale below tells that size. Infinities are orange. NaN is red,
-/// whatever else a pixel stands for.
+/// Colours range from black (0) over blue and green to light yellow (the largest finite value),
+/// with monotonically increasing lightness; a colour bar below shows that value. Infinities are
+/// orange. A pixel with any NaN is red.
 ///
-/// Throws: TypeError for what is none of `NumberTypes`, ShapeError for no elements.
+/// Throws: TypeError for types outside `NumberTypes`, ShapeError for an empty tensor.
 /// Source: Green, "A Colour Scheme for the Display of Astronomical Intensity Images" (2011).
 [[nodiscard]] Tensor heatmap(const Tensor& values);
 

@@ -16,37 +16,39 @@ struct CaseReductionProgress {
 };
 
 struct CaseReductionOptions {
-  /// What is looked at, and how closely; of its frameworks the first. Isolated, a crash or a hang
-  /// is a difference, too.
+  /// The check to reduce, for its first framework. With isolation, a crash or a hang is a
+  /// difference, too.
   OperatorCheckOptions check = {};
-  double most_seconds = 600;  ///< then the smallest so far is the answer
+  double most_seconds = 600;  ///< time limit; then the smallest case so far is returned
   std::function<void(const CaseReductionProgress&)> on_try = {};
 };
 
-/// A case that is as small as it can be.
+/// The smallest case found.
 struct ReducedCase {
   CaseLine line;
-  std::string difference = {};  ///< of it, in words; empty: there is none, and nothing was reduced
-  std::string test = {};        ///< that shows it: "forward", "gradient", "repeatability"
-  int differing_runs = 0;       ///< of the whole case, of `runs`
+  /// Description of its failure; empty: no failure, nothing was reduced.
+  std::string difference = {};
+  std::string test = {};   ///< the test that fails: "forward", "gradient", "repeatability"
+  int differing_runs = 0;  ///< number of `runs` of the original case that differ
   int runs = 0;
   std::size_t tries = 0;
   double seconds = 0;
-  bool is_smallest = false;  ///< nothing in the line can go; otherwise time was over
+  bool is_smallest = false;  ///< the line cannot be reduced further; false: the time was over
 };
 
-/// The smallest line that a framework still fails as it does `line`: the values that are expected
-/// go (then the reference judges), attributes, inputs, dimensions; sizes are bisected, those that
-/// are equal together, in attributes too, and each alone; values in braces go one by one.
+/// Reduces `line` to the smallest case with the same failure in a framework (delta debugging). It
+/// removes expected values (then the reference judges), attributes, inputs and dimensions. It
+/// bisects sizes, equal sizes together, also in attributes, and each alone. It removes values in
+/// braces one by one.
 ///
 ///     reduce_case(read_case("Conv 16x12x32x32 8x12x3x3 pads=1x1x1x1"), {.check = {.frameworks =
 ///                 {"torch"}}}).line.line   // "Conv 1x5x1x1 1x5x1x1"
 ///
-/// Random numbers are drawn anew for each shape, from the case's seed: a difference that a few of
-/// them bring comes and goes, and is looked for several times. An error does not count that is less
-/// than a 64th of the whole's, nor another complaint.
-/// Throws: ValueError for a case that the reference complains of alike; Unsupported where the
-/// framework does not have the operator; what drawing the case throws.
+/// Random inputs are drawn again for each shape, from the case's seed. A difference caused by a few
+/// of them may vanish, so each size is tried several times. Errors below 1/64 of the original one,
+/// and other error messages, do not count as the same failure.
+/// Throws: ValueError for a case that fails in the reference as well; Unsupported if the framework
+/// lacks the operator; what drawing the case throws.
 [[nodiscard]] ReducedCase reduce_case(const CaseLine& line,
                                       const CaseReductionOptions& options = {});
 

@@ -18,43 +18,42 @@ struct ForwardTolerance {
   double absolute = 1e-6;
 };
 
-/// What is recorded of an output's error.
+/// Recorded errors of an output.
 enum class ErrorDetail {
-  largest,  ///< one number: the largest error, relative to the output's largest number
-  norms,    ///< `norm_records` besides, of floats
+  largest,  ///< the largest error, relative to the output's largest number
+  norms,    ///< also `norm_records`, for floats
 };
 
 struct ForwardOptions {
   std::string reference = "reference";
-  bool exact = false;  ///< the reference computes in float64; what it gives is rounded once
-  std::optional<ForwardTolerance> tolerance = {};  ///< nothing: what `test_forward` says
-  Device device = {};                              ///< of the subject
-  Interrupt interrupt = {};                        ///< asked between runs
+  bool exact = false;  ///< the reference computes in float64, and rounds its result once
+  std::optional<ForwardTolerance> tolerance = {};  ///< nothing: the default of `test_forward`
+  Device device = {};                              ///< the subject's device
+  Interrupt interrupt = {};                        ///< polled between runs
   ErrorDetail errors = ErrorDetail::largest;
   std::string heatmaps = {};  ///< folder for pictures; empty: none
   Isolation isolation = {};
 };
 
-/// Runs the frameworks `subject` and `reference` on the same inputs and compares every output; a
-/// case that says what it expects is its own judge, and the reference does not run; nor does it for
-/// an operator that draws random numbers, which are held against their distribution.
-/// Records the largest absolute and relative error, and passes if every element is within
-/// tolerance and the subject wrote nowhere else (`Guard`). On another device than the host, whose
-/// memory nobody can watch, the subject runs there without a guard.
+/// Runs the frameworks `subject` and `reference` on the same inputs and compares every output. A
+/// case with expected outputs is compared with these instead. The outputs of a random operator are
+/// tested against their distribution. Records the largest absolute and relative error. Passes if
+/// every element is within tolerance and the subject wrote only to its own memory (`Guard`). There
+/// is no guard on devices other than the host.
 ///
-/// Without a tolerance it is that of float32 for inputs of size 1: a sum of k products rounds k
-/// times, by up to 2^-24 of a partial sum of size sqrt(k) each; an absolute 2 k 2^-23 leaves room
-/// for the largest of many elements. k is the reference's work for an element of the output. Of an
-/// output of float16 or bfloat16 it is at least 4 of that type's spacings, 2^-10 and 2^-7.
+/// The default tolerance is that of float32 for inputs of size 1: a sum of k products rounds k
+/// times, each by up to 2^-24 of a partial sum of size sqrt(k); an absolute 2 k 2^-23 leaves room
+/// for the largest of many elements. k is the reference's work per output element. For float16 and
+/// bfloat16 outputs, it is at least 4 spacings of the type, 2^-10 and 2^-7.
 ///
-/// What is expected may say nothing: NaN or infinite in more than half of the elements, empty, one
-/// number whatever the inputs are. Then nothing was compared ("compared"), and what agrees is
+/// Expected outputs may carry no information: NaN or infinite in more than half of the elements,
+/// empty, or constant for all inputs. Then the condition "compared" says so, and agreement is
 /// mistrusted (docs/measuring.md, "What says nothing").
 ///
-/// Of each output that differs at all, `heatmaps` gets a picture of where (`heatmap`), which its
-/// record names among the artefacts.
+/// For each output that differs at all, a picture of the difference (`heatmap`) is written to
+/// `heatmaps`, and listed in the record's artefacts.
 ///
-/// Isolated, an operator that crashes or hangs is a failed record.
+/// With isolation, an operator that crashes or hangs is a failed record.
 /// Throws: Interrupted; IoError for a picture; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_forward(const OperatorCase& op_case,
                                                     const std::string& subject,
@@ -63,18 +62,18 @@ struct ForwardOptions {
 struct RepeatabilityOptions {
   enum class Passes { forward, both };
   int runs = 10;
-  Passes passes = Passes::both;  ///< of an operator without gradients both is forward
+  Passes passes = Passes::both;  ///< an operator without gradients runs forward only
   Device device = {};
   std::string heatmaps = {};  ///< folder for pictures; empty: none
-  Interrupt interrupt = {};   ///< asked before each run
+  Interrupt interrupt = {};   ///< polled before each run
   Isolation isolation = {};
 };
 
-/// Runs `subject` again and again on the same inputs, and on the same random gradients of its
-/// outputs. For each output and each gradient of an input the number of elements that were not the
-/// same bits in all runs ("repeatability", which fails above 0), and of floats the largest variance
-/// of an element over the runs ("variance_over_runs", "at" where it is). Of each of floats that
-/// differs, `heatmaps` gets a picture of the standard deviation of its elements.
+/// Runs `subject` repeatedly on the same inputs, and on the same random output gradients. For each
+/// output and input gradient, records the number of elements whose bits were not equal in all runs
+/// ("repeatability", which fails above 0); for floats also the largest variance of an element over
+/// the runs ("variance_over_runs", with its position in "at"). For each floating-point tensor that
+/// differs, a picture of the elements' standard deviation is written to `heatmaps`.
 /// Throws: ValueError for fewer than two runs; Interrupted; IoError for a picture.
 [[nodiscard]] std::vector<Measurement> test_repeatability(const OperatorCase& op_case,
                                                           const std::string& subject,
@@ -88,38 +87,37 @@ enum class GradientMode {
 
 struct GradientOptions {
   GradientMode mode = GradientMode::automatic;
-  double step = 1e-6;       ///< of the central difference, relative to max(1, |x|)
+  double step = 1e-6;       ///< step of the central difference, relative to max(1, |x|)
   double tolerance = 1e-5;  ///< relative to max(1, |numerical|); float64, truncation is O(step^2)
   int projections = 4;
   std::uint64_t seed = 0;
-  Interrupt interrupt = {};  ///< asked before each run
+  Interrupt interrupt = {};  ///< polled before each run
   Isolation isolation = {};
 };
 
 /// Checks `backward` of a framework's operator against central differences of its own forward, in
-/// float64, for every differentiable input; skipped where no output is float64, as of operators
-/// that write float32 whatever they read. A framework that lacks float64 is held against the
-/// reference's gradients (the condition "mode" is "reference"), within what its type rounds; an
-/// operator that a user brought and that lacks it, against differences in the case's own types (the
-/// condition "precision").
+/// float64, for every differentiable input. Skipped if no output is float64, as for operators that
+/// always write float32. A framework without float64 is compared with the reference's gradients
+/// (the condition "mode" is "reference"), within its type's rounding; a custom operator without
+/// float64, with differences in the case's own types (the condition "precision").
 ///
-/// Where slopes to either side differ, every slope between those beside the place is right; the
-/// condition "kinks" says at how many elements that was so (of the input; of the outputs in
-/// projections), "jumps" at how many the value itself differs beside the place. Elements without a
-/// number are "undefined places" and not compared; a record that has compared nothing is skipped.
+/// If the slopes on both sides of a point differ, every slope between them is correct. The
+/// condition "kinks" counts such elements (of the input; of the outputs in projections), "jumps"
+/// those where the value itself is discontinuous. Elements without a number are counted as
+/// "undefined places" and not compared. A record that compared nothing is skipped.
 /// Throws: Interrupted; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_gradient(const OperatorCase& op_case,
                                                      const std::string& subject,
                                                      const GradientOptions& options = {});
 
-/// Whether two values agree, and by how much they differ.
+/// Comparison of two values.
 struct Difference {
   bool equal = true;
   double largest_absolute = 0;
-  double largest_relative = 0;  ///< to the largest expected number of the same tensor
+  double largest_relative = 0;  ///< relative to the largest expected number of the tensor
   std::string where;  ///< first element out of tolerance: "output Y[3]: got 1.5, expected 2"
 };
-/// NaN equals NaN; integers, strings and booleans must agree exactly.
+/// Compares two values. NaN equals NaN; integers, strings and booleans must be equal.
 [[nodiscard]] Difference compare_values(const Value& got, const Value& expected,
                                         ForwardTolerance tolerance);
 

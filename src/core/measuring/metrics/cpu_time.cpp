@@ -16,7 +16,7 @@ class CpuTime final : public detail::ProcessCounter {
 namespace metric {
 void register_cpu_time(Registry<MetricEntry>& registry) {
   registry.add("cpu_time",
-               MetricEntry::of<CpuTime>("processor time of one call, all threads together"));
+               MetricEntry::of<CpuTime>("processor time of one call, summed over threads"));
 }
 }  // namespace metric
 

@@ -8,7 +8,7 @@
 namespace d5 {
 namespace {
 
-/// Energy of one call: all processor packages, everything that ran on them meanwhile.
+/// Energy of one call: of all processor packages, including other work on them.
 class Energy final : public Metric {
  public:
   [[nodiscard]] std::string name() const override { return "energy"; }

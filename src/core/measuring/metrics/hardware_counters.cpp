@@ -19,19 +19,18 @@ struct Row {
   ProcessorEvent event;
 };
 constexpr std::array kRows{
-    Row{"instructions", "instructions of one call that the processor finished (perf_event_open)",
+    Row{"instructions", "retired instructions of one call (perf_event_open)",
         ProcessorEvent::instructions},
-    Row{"cycles", "processor cycles of one call, all threads together (perf_event_open)",
+    Row{"cycles", "processor cycles of one call, summed over threads (perf_event_open)",
         ProcessorEvent::cycles},
-    Row{"cache_misses",
-        "reads and writes of one call that the last cache had not (perf_event_open)",
+    Row{"cache_misses", "last-level cache misses of one call (perf_event_open)",
         ProcessorEvent::cache_misses},
-    Row{"branch_misses", "branches of one call that were guessed wrongly (perf_event_open)",
+    Row{"branch_misses", "mispredicted branches of one call (perf_event_open)",
         ProcessorEvent::branch_misses},
 };
 
-/// What the processor counted in one call, in user space, over all threads that the process had
-/// when its first run began, and those that they started.
+/// Hardware events in one call, in user space, over all threads that the process had at its first
+/// run, and threads started by these.
 class HardwareCounter final : public Metric {
  public:
   explicit HardwareCounter(const Row& row) : row_(row) {}

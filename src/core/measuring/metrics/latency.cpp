@@ -9,7 +9,7 @@
 namespace d5 {
 namespace {
 
-/// How long the slow ones among the calls take: the share `quantile` of all is faster.
+/// Tail latency: a quantile of the calls' times.
 class Latency final : public Metric {
  public:
   Latency(std::string name, double quantile) : name_(std::move(name)), quantile_(quantile) {}
@@ -51,9 +51,9 @@ void register_latency(Registry<MetricEntry>& registry) {
     registry.add(name,
                  MetricEntry(summary, [=] { return std::make_shared<Latency>(name, quantile); }));
   };
-  add("latency_p90", 0.9, "time that 90% of the calls stay below, from 10 samples on");
-  add("latency_p99", 0.99, "time that 99% of the calls stay below, from 100 samples on");
-  add("latency_p999", 0.999, "time that 99.9% of the calls stay below, from 1,000 samples on");
+  add("latency_p90", 0.9, "90th percentile of latency; needs 10 samples");
+  add("latency_p99", 0.99, "99th percentile of latency; needs 100 samples");
+  add("latency_p999", 0.999, "99.9th percentile of latency; needs 1,000 samples");
 }
 }  // namespace metric
 

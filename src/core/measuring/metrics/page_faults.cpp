@@ -12,9 +12,9 @@ double faults() {
   return double(usage.ru_minflt + usage.ru_majflt);
 }
 
-/// Page faults of one call, summed over all threads of the process, whether or not a page had to
-/// come from disk. A subject whose memory is all there has none; many mean that it asks the system
-/// for memory and gives it back in each call.
+/// Minor and major page faults of one call, summed over all threads of the process. A subject with
+/// resident memory has none. Many mean that each call allocates memory from the system and returns
+/// it.
 class PageFaults final : public detail::ProcessCounter {
  public:
   PageFaults() : ProcessCounter("page_faults", "1", Quantity::count, faults) {}
@@ -25,7 +25,7 @@ class PageFaults final : public detail::ProcessCounter {
 namespace metric {
 void register_page_faults(Registry<MetricEntry>& registry) {
   registry.add("page_faults",
-               MetricEntry::of<PageFaults>("page faults of one call, all threads together"));
+               MetricEntry::of<PageFaults>("page faults of one call, summed over threads"));
 }
 }  // namespace metric
 

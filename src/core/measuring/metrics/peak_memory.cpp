@@ -8,8 +8,8 @@
 namespace d5 {
 namespace {
 
-/// The most memory that the process held at once during a run, whoever allocated it. Linux counts
-/// it (VmHWM) and starts anew when 5 is written to clear_refs.
+/// Peak resident memory of the process during a run, from any allocator. Linux counts it (VmHWM)
+/// and resets the count when 5 is written to clear_refs.
 class PeakMemory final : public Metric {
  public:
   [[nodiscard]] std::string name() const override { return "peak_memory"; }
@@ -49,7 +49,7 @@ class PeakMemory final : public Metric {
 namespace metric {
 void register_peak_memory(Registry<MetricEntry>& registry) {
   registry.add("peak_memory",
-               MetricEntry::of<PeakMemory>("most resident memory of the process during a run"));
+               MetricEntry::of<PeakMemory>("peak resident memory of the process during a run"));
 }
 }  // namespace metric
 

@@ -13,8 +13,8 @@ double switches() {
 }
 
 /// Voluntary context switches of one call, summed over all threads of the process: how often a
-/// thread gave its processor away because it had to wait, for a lock, another thread or a device.
-/// A subject that only computes on one thread has none.
+/// thread yielded its processor to wait for a lock, another thread or a device. A subject that only
+/// computes on one thread has none.
 class VoluntaryContextSwitches final : public detail::ProcessCounter {
  public:
   VoluntaryContextSwitches()
@@ -27,7 +27,7 @@ namespace metric {
 void register_voluntary_context_switches(Registry<MetricEntry>& registry) {
   registry.add("voluntary_context_switches",
                MetricEntry::of<VoluntaryContextSwitches>(
-                   "voluntary context switches (waits) of one call, all threads together"));
+                   "voluntary context switches (waits) of one call, summed over threads"));
 }
 }  // namespace metric
 

@@ -21,15 +21,15 @@ namespace {
 using In = onnx::nodes::Attention::In;
 using Out = onnx::nodes::Attention::Out;
 
-/// Copies keys or values into those that the node gives back, which are the past ones and the new.
+/// Copies keys or values to the present outputs: the past ones followed by the new ones.
 struct CacheCopy {
   std::size_t input, output;
-  std::int64_t first;  ///< the element of the output where it begins
+  std::int64_t first;  ///< the copy's first element in the output
   StridedCopy copy;
 };
 
-/// It runs tile by tile of queries. Backward computes the scores again: to keep them would take
-/// memory that grows with the square of the sequence.
+/// Runs by tiles of queries. Backward recomputes the scores: storing them would take memory
+/// quadratic in the sequence length.
 template <class A>
 class AttentionKernel final : public Kernel {
  public:
@@ -57,7 +57,7 @@ class AttentionKernel final : public Kernel {
     const double products =
         2.0 * double(s_.scores_shape().elements()) * double(s_.size + s_.value_size);
     chunks_ = Chunks(s_.batch * s_.q_heads * tiles_, products);
-    // Backward sums up over the queries that share a head of keys, and a mask's over all.
+    // Backward sums over the queries that share a head of keys; the mask's gradient sums over all.
     back_chunks_ = Chunks(context.wants_grad(In::attn_mask) ? 1 : s_.batch * s_.kv_heads, products);
     const Chunks& most =
         context.wants_backward() && back_chunks_.count() > chunks_.count() ? back_chunks_ : chunks_;
@@ -131,7 +131,7 @@ class AttentionKernel final : public Kernel {
   [[nodiscard]] QueryTile tile(std::int64_t b, std::int64_t h, std::int64_t i) const {
     return {b, h, i * kTile, std::min(kTile, s_.queries - i * kTile)};
   }
-  /// Of what the optional output holds.
+  /// The tile's row in the optional output of scores.
   [[nodiscard]] std::int64_t row_of(const QueryTile& t) const {
     return ((t.b * s_.q_heads + t.h) * s_.queries + t.first) * s_.total();
   }
@@ -143,8 +143,9 @@ class AttentionKernel final : public Kernel {
                        k_.read(context, scratch), v_.read(context, scratch))};
   }
 
-  /// What a tile's queries attend to. `capped` gets the scores before the mask, `shown` those of
-  /// the stage that is shown, unless they are null. Shapes: each is count x total.
+  /// Computes the attention probabilities of a tile. Unless null, `capped` receives the scores
+  /// before the mask, and `shown` those of the stage of the optional output. Shapes: each is count
+  /// x total.
   void probabilities(const AttentionMatrices<A>& matrices, const Given& given, const QueryTile& t,
                      A* scores, A* capped, A* shown) const {
     const std::int64_t total = s_.total(), size = t.count * total;
@@ -171,7 +172,7 @@ class AttentionKernel final : public Kernel {
     show(ScoreStage::softmax);
   }
 
-  /// Those that arrive, and those that are wanted; null where there is none.
+  /// Output gradients, and requested input gradients; null if absent.
   struct Gradients {
     const A *y, *shown;
     A *query, *mask;
@@ -195,7 +196,7 @@ class AttentionKernel final : public Kernel {
     return result;
   }
 
-  /// Present keys and values are those that were given, one range after the other.
+  /// The gradient of present keys and values flows to the given ones, range by range.
   void add_present(const A* arriving, A* wanted, const HeadLayout& at, const KeyRange<A>& range,
                    std::int64_t size) const {
     if (!arriving || !wanted) return;
@@ -211,7 +212,7 @@ class AttentionKernel final : public Kernel {
     }
   }
 
-  /// Shapes: `memory` holds three times count x total.
+  /// Shapes: `memory` is 3 x count x total.
   void run_back(const AttentionMatrices<A>& m, const Given& given, const Gradients& d,
                 const QueryTile& t, A* memory) const {
     const std::int64_t total = s_.total(), size = t.count * total, kv_head = t.h / s_.group();
@@ -250,7 +251,7 @@ class AttentionKernel final : public Kernel {
     }
     add_shown(ScoreStage::capped);
     for (std::int64_t i = 0; softcap_ > 0 && i < size; ++i) {
-      const A slope = capped[i] / softcap_;  // tanh's is 1 - tanh^2
+      const A slope = capped[i] / softcap_;  // derivative of tanh: 1 - tanh^2
       ds[i] *= A(1) - slope * slope;
     }
     add_shown(ScoreStage::scaled);
@@ -281,8 +282,8 @@ class AttentionKernel final : public Kernel {
   InputAs<A> q_, k_, v_, past_k_, past_v_;
   AttentionMask<A> mask_;
   OutputAs<A> y_, shown_;
-  std::int64_t tiles_;  // of a head
-  std::int64_t at_;     // of the tiles, in scratch
+  std::int64_t tiles_;  // tiles per head
+  std::int64_t at_;     // offset of the tiles in scratch
   std::int64_t tile_size_;
   Chunks chunks_, back_chunks_;
 };

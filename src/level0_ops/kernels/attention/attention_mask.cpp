@@ -17,7 +17,7 @@ MaskLayout MaskLayout::of(const InferContext& context, std::size_t mask, const A
   bool fits = rank <= 4;
   std::array<std::int64_t, 4> steps{};
   std::int64_t step = 1;
-  for (std::size_t d = 0; d < rank && fits; ++d) {  // from the back
+  for (std::size_t d = 0; d < rank && fits; ++d) {  // from the last dimension
     const std::int64_t own = shape[rank - 1 - d], size = whole[3 - d];
     const bool exact = own == size || (d == 0 && shorter);
     fits = exact || own == 1;

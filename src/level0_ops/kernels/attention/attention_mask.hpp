@@ -13,24 +13,24 @@
 
 namespace d5::detail {
 
-/// Which keys a query at position p may attend to, besides what the mask says: from p - left to
-/// p + right. Query i stands at position i + offset, behind `offset` keys that are older.
+/// Window of the keys visible to a query at position p, in addition to the mask: from p - left to p
+/// + right. Query i is at position i + offset, after `offset` older keys.
 struct AttentionWindow {
-  std::optional<std::int64_t> left, right;  ///< none: no bound. Both are at most the keys' number
-  bool pads = false;                        ///< a mask that is shorter hides the keys behind it
+  std::optional<std::int64_t> left, right;  ///< none: no bound. At most the number of keys
+  bool pads = false;                        ///< a shorter mask hides the remaining keys
 };
 
-/// Places of a node's inputs that say which keys are visible.
+/// Indices of the node's inputs that determine the visible keys.
 struct MaskInputs {
   std::size_t mask, lengths;
 };
 
-/// Where one element of the mask lies, which is broadcast to B x Hq x L x S.
+/// Layout of the mask, broadcast to B x Hq x L x S.
 struct MaskLayout {
-  std::int64_t sample = 0, head = 0, query = 0, key = 0;  ///< distances; 0 where it is broadcast
-  std::int64_t width = 0;                                 ///< keys that it tells of
+  std::int64_t sample = 0, head = 0, query = 0, key = 0;  ///< strides; 0 if broadcast
+  std::int64_t width = 0;                                 ///< number of keys in the mask
 
-  /// Throws: ShapeError where it cannot be broadcast.
+  /// Throws: ShapeError if it cannot be broadcast.
   [[nodiscard]] static MaskLayout of(const InferContext& context, std::size_t mask,
                                      const AttentionSizes& s, bool pads);
   [[nodiscard]] std::int64_t row(const QueryTile& t, std::int64_t i) const {
@@ -42,7 +42,7 @@ struct MaskLayout {
 void expect_lengths(std::span<const std::int64_t> lengths, std::int64_t most,
                     const onnx::Node& node);
 
-/// What is added to the scores: minus infinity where a key is not visible, and the mask.
+/// Adds the mask to the scores, and minus infinity for invisible keys.
 template <class A>
 class AttentionMask {
  public:
@@ -57,10 +57,10 @@ class AttentionMask {
     selects_ = context.dtype(inputs.mask) == DType::boolean;
   }
 
-  /// What one run was given.
+  /// Inputs of a run.
   struct Given {
     const A* bias;                ///< null: none
-    const std::int64_t* lengths;  ///< keys that are no padding, of each sample; null: all
+    const std::int64_t* lengths;  ///< number of keys without padding, per sample; null: all
   };
 
   /// Throws: ValueError for a length that is not 0 to S.
@@ -68,7 +68,7 @@ class AttentionMask {
   [[nodiscard]] Given read(const Context& context, A* scratch) const {
     Given given{values_.read(context, scratch), nullptr};
     if (selects_) {
-      // It was converted to 0 and 1, in scratch.
+      // Converted to 0 and 1 in scratch.
       A* bias = const_cast<A*>(given.bias);
       const std::int64_t count = context.input(inputs_.mask).elements();
       for (std::int64_t i = 0; i < count; ++i) bias[i] = bias[i] != 0 ? A(0) : kHidden;
@@ -80,7 +80,7 @@ class AttentionMask {
     return given;
   }
 
-  /// Adds to the scores of query `i`, one for each key. False where no key is visible.
+  /// Adds to the scores of query `i`, one per key. False if no key is visible.
   bool add(const Given& given, const QueryTile& t, std::int64_t i, A* scores) const {
     const auto [begin, end] = visible(given, t.b, i);
     std::fill(scores, scores + begin, kHidden);
@@ -91,12 +91,12 @@ class AttentionMask {
     for (std::int64_t j = begin; j < end; ++j) {
       const A b = bias[j * layout_.key];
       any = any || b != kHidden;
-      scores[j] = b == kHidden ? kHidden : scores[j] + b;  // hides infinities and NaN, too
+      scores[j] = b == kHidden ? kHidden : scores[j] + b;  // also hides infinities and NaN
     }
     return any;
   }
 
-  /// `f(j, m)` for every key that query `i` sees; m is the place of the mask's element.
+  /// Calls `f(j, m)` for every key visible to query `i`; m is the index of the mask's element.
   template <class F>
   void for_each_visible(const Given& given, const QueryTile& t, std::int64_t i, F&& f) const {
     const auto [begin, end] = visible(given, t.b, i);

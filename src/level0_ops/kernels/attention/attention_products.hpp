@@ -11,12 +11,12 @@
 
 namespace d5::detail {
 
-/// Some neighbouring queries of one head of one sample.
+/// Consecutive queries of a head of a sample.
 struct QueryTile {
   std::int64_t b, h, first, count;
 };
 
-/// A sequence of keys and values: `count` rows a head, the first being key `first` of all.
+/// A sequence of keys and values: `count` rows per head, beginning with key `first`.
 template <class A>
 struct KeyRange {
   std::int64_t first, count;
@@ -24,7 +24,7 @@ struct KeyRange {
   A *key, *value;
 };
 
-/// The past keys and the new ones. `K` and `V` may be null where there are none, or none wanted.
+/// The past keys and the new ones. `K` and `V` may be null if absent or unwanted.
 template <class A>
 [[nodiscard]] std::array<KeyRange<A>, 2> key_ranges(const AttentionSizes& s, A* past_key,
                                                     A* past_value, A* key, A* value) {
@@ -34,7 +34,7 @@ template <class A>
             s.layout(s.kv_heads, s.keys, s.value_size), key, value}}};
 }
 
-/// The matrices of attention, and the two products of them.
+/// The matrices of attention, and their two products.
 template <class A>
 struct AttentionMatrices {
   const AttentionSizes& s;
@@ -45,7 +45,7 @@ struct AttentionMatrices {
     const HeadLayout at = s.layout(s.q_heads, s.queries, s.size);
     return {query + at.offset(t.b, t.h) + t.first * at.row, t.count, s.size, at.row};
   }
-  /// Of Y, or of its gradient.
+  /// Rows of Y, or of its gradient.
   template <class U>
   [[nodiscard]] MatrixView<U> outputs(U* y, const QueryTile& t) const {
     const HeadLayout at = s.layout(s.q_heads, s.queries, s.value_size);
@@ -74,8 +74,7 @@ struct AttentionMatrices {
   }
 };
 
-/// A row of scores becomes a distribution, computed as elements of type P. A row that is all minus
-/// infinity becomes zeros.
+/// Softmax of a row of scores, computed in type P. A row of minus infinities becomes zeros.
 template <class P, class A>
 void softmax_row(A* row, std::int64_t count) {
   using C = Arithmetic<P>;

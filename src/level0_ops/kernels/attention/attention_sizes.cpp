@@ -8,7 +8,7 @@
 namespace d5::detail {
 namespace {
 
-/// One of Q, K and V, taken apart.
+/// Dimensions of Q, K or V.
 struct Heads {
   std::int64_t batch, count, rows, size;
 };

@@ -11,19 +11,19 @@
 namespace d5::detail {
 namespace {
 
-/// Of B samples, L queries behind `past` keys, and T keys.
+/// Sizes: B samples, L queries after `past` keys, and T keys.
 struct MaskSizes {
   std::int64_t batch, queries, past, total;
 };
 
-/// 0 to `count`, int32.
+/// The int32 range [0, count).
 Term places(Composition& c, std::int64_t count) {
   std::vector<std::int32_t> values(std::size_t(count), 0);
   std::iota(values.begin(), values.end(), 0);
   return c.constant(Tensor::vector(values));
 }
 
-/// Whether each key is visible, as it is broadcast to B x heads x L x T.
+/// Visibility of each key, broadcastable to B x heads x L x T.
 Term visible(Composition& c, Term mask, const MaskSizes& s) {
   const Shape shape = c.shape(mask);
   const Term none = c.constant(Tensor::scalar<std::int32_t>(0));
@@ -60,7 +60,7 @@ Term visible(Composition& c, Term mask, const MaskSizes& s) {
                                to_string(Shape{s.batch, s.total})));
 }
 
-/// What is added to the scores.
+/// The term to add to the scores.
 Term hidden_keys(Composition& c, Term mask, const MaskSizes& s, float hidden, DType type) {
   return c.add("Where", {visible(c, mask, s), c.number(0, type), c.number(hidden, type)});
 }
@@ -75,8 +75,8 @@ std::vector<Term> split(Composition& c, Term x, std::int64_t axis,
 void refuse_shared_cache(const InferContext& context, std::size_t input) {
   if (!context.has_input(input)) return;
   throw Unsupported(
-      fmt::format("{}: {} is given, which is for a cache that past and present share; "
-                  "leave it out, and give the past as it is",
+      fmt::format("{}: {} is given, for a cache that past and present share; omit it, and give the "
+                  "past as it is",
                   context.who(), onnx::describe_input(context.node(), input)));
 }
 

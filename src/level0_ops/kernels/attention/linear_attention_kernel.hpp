@@ -17,11 +17,11 @@ namespace d5::detail {
 
 /// Shapes: query is B x T x (Hq D), key B x T x (Hkv D), value B x T x (Hkv Dv), output
 /// B x T x (Hq Dv), the states B x Hkv x D x Dv; decay is B x T x Hkv or x (Hkv D), beta B x T x
-/// Hkv or x 1. A head of keys serves Hq / Hkv neighbouring ones of queries.
+/// Hkv or x 1. A head of keys serves Hq / Hkv consecutive heads of queries.
 struct LinearAttentionSizes {
   std::int64_t batch, tokens, q_heads, kv_heads;
-  std::int64_t size, value_size;       ///< of a head: D, Dv
-  std::int64_t decays = 0, betas = 0;  ///< their last dimensions; 0: there are none
+  std::int64_t size, value_size;       ///< size of a head: D, Dv
+  std::int64_t decays = 0, betas = 0;  ///< last dimensions of decay and beta; 0: absent
 
   [[nodiscard]] std::int64_t group() const { return q_heads / kv_heads; }
   [[nodiscard]] Shape state_shape() const { return {batch, kv_heads, size, value_size}; }
@@ -55,7 +55,7 @@ class LinearAttentionKernel final : public Kernel {
     if (context.wants_backward()) {
       step_ = state_size_;
       saved_ = context.save({dtype_of<A>, {heads, s_.tokens + 1, s_.size, s_.value_size}});
-      // For each sample: a gradient of a state, a state that has decayed, u and its gradient.
+      // Per sample: the gradient of a state, a decayed state, u and its gradient.
       scratch += Shape{s_.batch, back_size()}.elements();
     } else {
       scratch += heads * state_size_;
@@ -102,7 +102,7 @@ class LinearAttentionKernel final : public Kernel {
     const Inputs in = read(context, scratch);
     const A* states = context.saved(*saved_).template data<A>();
     const Gradients d = begin(context);
-    // Heads may share a beta, so that a sample is the smallest part that runs alone.
+    // Heads may share a beta, so a sample is the smallest independent part.
     parallel_for_each(s_.batch, s_.tokens * s_.kv_heads * state_size_ * 8, 16384,
                       [&](std::int64_t b) {
                         A* memory = scratch + at_ + b * back_size();
@@ -122,21 +122,21 @@ class LinearAttentionKernel final : public Kernel {
   using In = onnx::nodes::LinearAttention::In;
   using Out = onnx::nodes::LinearAttention::Out;
 
-  /// Any of the last three may be null.
+  /// The last three may be null.
   struct Inputs {
     const A *query, *key, *value, *past, *decay, *beta;
   };
-  /// Where a head of keys has its elements of one token; the first of its group, of queries.
+  /// Offsets of a head of keys for one token; for queries, of the group's first head.
   struct Token {
     std::int64_t query, key, value, output, decay, beta;
   };
-  /// Those that arrive, and those that are wanted; null where there is none.
+  /// Output gradients, and requested input gradients; null if absent.
   struct Gradients {
     const A *output, *present;
     A *query, *key, *value, *past, *decay, *beta;
   };
 
-  /// Elements that a head of keys keeps: all states that it was in, or the present one.
+  /// Number of stored elements per head of keys: all its states, or the present one.
   std::int64_t states_of_head() const { return state_size_ + s_.tokens * step_; }
   std::int64_t back_size() const { return 2 * state_size_ + 3 * s_.value_size; }
 
@@ -157,7 +157,7 @@ class LinearAttentionKernel final : public Kernel {
             row * s_.decays + h * (s_.decays / s_.kv_heads),
             row * s_.betas + (s_.betas > 1 ? h : 0)};
   }
-  /// Of row `i` of the state.
+  /// The decay of row `i` of the state.
   std::int64_t decay_of(const Token& now, std::int64_t i) const {
     return now.decay + (s_.decays > s_.kv_heads ? i : 0);
   }
@@ -170,7 +170,7 @@ class LinearAttentionKernel final : public Kernel {
       }
     }
   }
-  /// u, from the state that has decayed.
+  /// Computes u from the decayed state.
   void correct(const Inputs& in, const Token& now, const A* state, A* u) const {
     std::copy_n(in.value + now.value, s_.value_size, u);
     if (!in.beta) return;
@@ -191,7 +191,7 @@ class LinearAttentionKernel final : public Kernel {
         y[j] += scale * x[i] * m[i * s_.value_size + j];
     }
   }
-  /// y += scale m x, where y is wanted
+  /// y += scale m x, if y is wanted
   void add_product(const A* m, const A* x, A scale, A* y) const {
     for (std::int64_t i = 0; y && i < s_.size; ++i) {
       A sum = 0;
@@ -208,7 +208,7 @@ class LinearAttentionKernel final : public Kernel {
         wanted(In::value),     wanted(In::past_state),       wanted(In::decay), wanted(In::beta)};
   }
 
-  /// `states`: those that head `i` was in. Shapes: `memory` holds back_size().
+  /// `states` are all states of head `i`. Shapes: `memory` has back_size() elements.
   void run_back(const Inputs& in, const Gradients& d, std::int64_t i, const A* states,
                 A* memory) const {
     const auto part = [](A* all, std::int64_t at) { return all ? all + at : nullptr; };
@@ -232,13 +232,13 @@ class LinearAttentionKernel final : public Kernel {
       std::fill_n(du, s_.value_size, A(0));
       add_transposed(ds, k, A(1), du);
       add_product(ds, u, A(1), part(d.key, now.key));
-      // From here on `ds` is the gradient of the state that has decayed.
+      // From here on, `ds` is the gradient of the decayed state.
       const A beta = in.beta ? in.beta[now.beta] : A(1);
       for (std::int64_t j = 0; d.value && j < s_.value_size; ++j)
         d.value[now.value + j] += beta * du[j];
       if (in.beta) {
         std::copy_n(in.value + now.value, s_.value_size, dr);
-        add_transposed(decayed, k, A(-1), dr);  // v - r, which beta multiplies
+        add_transposed(decayed, k, A(-1), dr);  // v - r is multiplied by beta
         for (std::int64_t j = 0; d.beta && j < s_.value_size; ++j)
           d.beta[now.beta] += du[j] * dr[j];
         for (std::int64_t j = 0; j < s_.value_size; ++j) dr[j] = -beta * du[j];
@@ -260,10 +260,10 @@ class LinearAttentionKernel final : public Kernel {
   LinearAttentionSizes s_;
   A scale_;
   std::int64_t state_size_;
-  std::int64_t step_ = 0;  // from one state of a head to its next; 0 where it is written over
+  std::int64_t step_ = 0;  // stride between a head's states; 0 if overwritten
   InputAs<A> query_, key_, value_, past_, decay_, beta_;
   OutputAs<A> output_, present_;
-  std::int64_t at_;  // of what follows the converted tensors in scratch
+  std::int64_t at_;  // offset after the converted tensors in scratch
   std::optional<std::size_t> saved_;
 };
 

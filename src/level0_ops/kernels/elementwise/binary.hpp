@@ -13,14 +13,13 @@
 #include "level0_ops/kernels/elementwise/broadcast.hpp"
 #include "level0_ops/kernels/elementwise/element_function.hpp"
 
-// Operators that compute each element of their output from one element of each of two inputs, which
-// are broadcast to it.
+// Elementwise operators with two inputs, which are broadcast to the output.
 //
-// Their function has `value(a, b)` and, if it can be differentiated, its slopes along a and b: as
-// constants `kSlopeA` and `kSlopeB`, so that the inputs need not be kept, or as `slope_a(a, b)` and
-// `slope_b(a, b)`; `kSlopesOfOthers` says that the slope along each input depends on the other
-// alone, so that one input need not be kept where only its own gradient is wanted. One that divides
-// says so by `kDivides`: then integers are checked for zeros.
+// The function has `value(a, b)` and, if it is differentiable, its slopes along a and b: constants
+// `kSlopeA` and `kSlopeB`, so that the inputs need not be kept, or `slope_a(a, b)` and `slope_b(a,
+// b)`. `kSlopesOfOthers` means that the slope along each input depends on the other only, so that
+// an input need not be kept if only its own gradient is wanted. `kDivides` means division: integers
+// are then checked for zeros.
 namespace d5::detail {
 
 template <class F>
@@ -32,11 +31,11 @@ inline constexpr bool kHasSlopes =
 template <class F>
 inline constexpr bool kSlopesOfOthers = requires { F::kSlopesOfOthers; };
 
-/// Throws: ValueError if there is a zero, naming the node.
+/// Throws: ValueError, naming the node, if there is a zero.
 template <std::integral T>
 void expect_no_zeros(std::span<const T> divisors, const onnx::Node& node) {
   if (std::find(divisors.begin(), divisors.end(), T(0)) == divisors.end()) return;
-  throw ValueError(onnx::describe(node) + ": integers are divided by zero");
+  throw ValueError(onnx::describe(node) + ": integer division by zero");
 }
 
 template <class F, class T>
@@ -44,7 +43,7 @@ class BinaryKernel final : public Kernel {
  public:
   BinaryKernel(const F& function, const PlanContext& context)
       : BinaryKernel(function, context, second_operand_shape(context)) {}
-  /// `b`: the shape that the second input counts as.
+  /// `b` is the second input's shape for broadcasting.
   BinaryKernel(const F& function, const PlanContext& context, const Shape& b)
       : function_(function),
         loop_(broadcast_loop(context.output(0).shape, {&context.shape(0), &b})) {
@@ -143,7 +142,7 @@ class BinaryOperator final : public ElementwiseOperator {
   F function_;
 };
 
-/// A row of a table of functions: `add_binary<Add, nodes::Add>(registry)`.
+/// Registers a function: `add_binary<Add, nodes::Add>(registry)`.
 template <class F, class View>
 void add_binary(OperatorRegistry& registry) {
   registry.add<BinaryOperator<F, View>, View>();

@@ -23,8 +23,7 @@ void expect_same_types(const InferContext& context, std::size_t first, std::size
   for (std::size_t i = first + 1; i < last; ++i) {
     if (context.dtype(i) != context.dtype(first)) {
       throw TypeError(fmt::format(
-          "{}: input {} is {} but input {} is {}; they must have one "
-          "element type, a Cast in between gives it",
+          "{}: input {} is {} but input {} is {}; they must have the same element type; add a Cast",
           context.who(), first, name_of(context.dtype(first)), i, name_of(context.dtype(i))));
     }
   }

@@ -9,23 +9,24 @@
 #include "d5/level0_ops/operator/infer_context.hpp"
 #include "level0_ops/kernels/strided_loop.hpp"
 
-// Operators whose inputs are broadcast to their output: the rules of shapes, and the loops.
+// Broadcasting of inputs to an output: rules of shapes, and loops.
 namespace d5::detail {
 
 /// The shape to which inputs [first, last) are broadcast. Throws: ShapeError, naming the node.
 [[nodiscard]] Shape broadcast_inputs(const InferContext& context, std::size_t first,
                                      std::size_t last);
-/// Throws: TypeError unless inputs [first, last) have one element type.
+/// Throws: TypeError unless inputs [first, last) have the same element type.
 void expect_same_types(const InferContext& context, std::size_t first, std::size_t last);
 
-/// The shape that the second input counts as. Until opset 6 it is broadcast only if the attribute
-/// `broadcast` is 1, and then its dimensions are those of the first from the attribute `axis` on.
+/// The second input's shape for broadcasting. Until opset 6, it is broadcast only if the attribute
+/// `broadcast` is 1, and its dimensions match those of the first input from the attribute `axis`
+/// on.
 /// Throws: ShapeError, ValueError.
 [[nodiscard]] Shape second_operand_shape(const InferContext& context);
-/// The shape of an operator with two inputs, under the rules of the node's opset.
+/// The output shape of an operator with two inputs, by the rules of the node's opset.
 [[nodiscard]] Shape infer_binary_shape(const InferContext& context);
 
-/// out = f(a, b), over a loop of output, first and second input.
+/// out = f(a, b), over a loop of output, first input and second input.
 template <class Out, class A, class B, class F>
 void apply_binary(const StridedLoop& loop, Out* out, const A* a, const B* b, F f) {
   const std::int64_t step_a = loop.step(1), step_b = loop.step(2);
@@ -44,20 +45,20 @@ void apply_binary(const StridedLoop& loop, Out* out, const A* a, const B* b, F f
   });
 }
 
-/// The gradient of an input whose elements were used once or more: the sum over their uses.
+/// The gradient of a broadcast input: the sum over the uses of each element.
 class GradientSum {
  public:
-  /// Operands of `loop`: gradient of the output, gradient of the input, and up to two more that
-  /// the slope reads. The loop visits every use of each of the input's `elements`.
+  /// Operands of `loop`: gradient of the output, gradient of the input, and up to two others that
+  /// the slope reads. The loop visits every use of the input's `elements`.
   GradientSum(const StridedLoop& loop, std::int64_t elements)
       : loop_(loop), elements_(elements), once_(loop.elements() == elements) {}
-  /// Of an input that was broadcast to `out`. Shapes: `operands` can be broadcast to `out`.
+  /// For an input broadcast to `out`. Shapes: all operands can be broadcast to `out`.
   GradientSum(const Shape& out, const Shape& input, const Shape& first, const Shape& second)
       : GradientSum(broadcast_loop(out, {&input, &first, &second}), input.elements()) {}
   GradientSum(const Shape& out, const Shape& input)
       : GradientSum(broadcast_loop(out, {&input}), input.elements()) {}
 
-  /// `grad` = sum of `grad_out` slope(i, j), at elements i and j of the two operands more.
+  /// `grad` = sum of `grad_out` slope(i, j), for elements i and j of the two other operands.
   template <std::floating_point T, class Slope>
   void run(T* grad, const T* grad_out, Slope slope) const {
     const std::int64_t step_g = loop_.step(0), step = loop_.step(1), step_i = loop_.step(2),
@@ -73,7 +74,7 @@ class GradientSum {
     std::fill_n(grad, elements_, T(0));
     loop_.run_in_order([=](const StridedLoop::Offsets& at, std::int64_t count) {
       if (step == 0) {
-        double sum = 0;  // a bias sums over a whole batch
+        double sum = 0;  // double, because a bias sums over a whole batch
         for (std::int64_t k = 0; k < count; ++k) sum += part(at, k);
         grad[at[1]] += T(sum);
       } else {
@@ -85,7 +86,7 @@ class GradientSum {
  private:
   StridedLoop loop_;
   std::int64_t elements_;
-  bool once_;  ///< no element was used twice
+  bool once_;  ///< no element is used twice
 };
 
 }  // namespace d5::detail

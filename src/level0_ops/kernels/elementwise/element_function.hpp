@@ -7,7 +7,8 @@
 
 #include "d5/core/tensor/dtype.hpp"
 
-// A function of one or two elements is a struct, made from its node's typed view or by default:
+// A function of one or two elements is a struct, constructible from its node's typed view or by
+// default:
 //
 //     struct GreaterOrEqual {
 //       using Types = NumberTypes;  // the element types that it takes; else FloatTypes
@@ -18,10 +19,11 @@
 //       }
 //     };
 //
-// Small floats reach it as float. It has slopes if it can be differentiated: unary.hpp, binary.hpp.
+// Small floats are passed as float. Differentiable functions have slopes: see unary.hpp,
+// binary.hpp.
 namespace d5::detail {
 
-/// Elements; below it a thread costs more than it saves.
+/// Number of elements below which a thread costs more than it saves.
 inline constexpr std::int64_t kElementGrain = 16384;
 
 template <class F>
@@ -64,7 +66,7 @@ template <class F, class View>
   }
 }
 
-/// `x` as functions take it.
+/// `x` converted to a function's argument type.
 template <class T>
 [[nodiscard]] decltype(auto) arithmetic(const T& x) {
   if constexpr (std::is_same_v<T, Arithmetic<T>>) {

@@ -9,10 +9,10 @@
 #include "d5/level0_ops/operator/operator_registry.hpp"
 #include "level0_ops/kernels/elementwise/element_function.hpp"
 
-// Operators that compute each element of their output from one element of their input.
+// Elementwise operators with one input.
 //
-// Their function has `value(x)` and, if it can be differentiated, its slope: as `slope_at(y)` where
-// the output alone tells it, so that the input need not be kept, and as `slope(x)` otherwise.
+// The function has `value(x)` and, if it is differentiable, its slope: `slope_at(y)` if the output
+// determines it, so that the input need not be kept, otherwise `slope(x)`.
 namespace d5::detail {
 
 template <class F>
@@ -66,7 +66,7 @@ class UnaryKernel final : public Kernel {
   std::int64_t elements_;
 };
 
-/// Shapes: y as x, any.
+/// Shapes: y as x, of any rank.
 template <class F, class View>
 class UnaryOperator final : public ElementwiseOperator {
  public:
@@ -87,7 +87,7 @@ class UnaryOperator final : public ElementwiseOperator {
   F function_;
 };
 
-/// A row of a table of functions: `add_unary<Relu, nodes::Relu>(registry)`.
+/// Registers a function: `add_unary<Relu, nodes::Relu>(registry)`.
 template <class F, class View>
 void add_unary(OperatorRegistry& registry) {
   registry.add<UnaryOperator<F, View>, View>();

@@ -9,12 +9,11 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 
-// The rules of Adam, Momentum and Adagrad of ai.onnx.preview.training for one element: `update`
-// returns the parameter after the step and makes the states those after it. N is double, or Dual,
-// which differentiates it.
+// Update rules of Adam, Momentum and Adagrad of ai.onnx.preview.training for one element: `update`
+// returns the new parameter and updates the states. N is double, or Dual for differentiation.
 namespace d5::detail {
 
-using std::sqrt;  // of double, beside that of Dual
+using std::sqrt;  // for double; Dual has its own
 
 /// State: exponential averages of the gradient and of its square.
 /// Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (2015).

@@ -11,16 +11,16 @@
 
 namespace d5::detail {
 
-/// The names of a classifier's classes: integers or texts.
+/// Labels of a classifier's classes: integers or texts.
 class ClassLabels {
  public:
-  /// An empty list counts as none. Throws: ValueError unless one of the two is there.
+  /// An empty list counts as absent. Throws: ValueError unless exactly one is present.
   ClassLabels(std::optional<std::vector<std::int64_t>> integers,
               std::optional<std::vector<std::string>> texts, std::string_view who);
 
   [[nodiscard]] std::size_t size() const { return integers_.size() + texts_.size(); }
   [[nodiscard]] DType dtype() const { return texts_.empty() ? DType::int64 : DType::string; }
-  /// Element `i` of `y` becomes label `place`.
+  /// Writes label `place` to element `i` of `y`.
   void write(std::size_t place, Tensor& y, std::int64_t i) const;
 
   [[nodiscard]] const std::vector<std::int64_t>& integers() const { return integers_; }

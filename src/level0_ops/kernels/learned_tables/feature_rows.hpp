@@ -9,10 +9,10 @@
 
 namespace d5::detail {
 
-/// What most operators of ai.onnx.ml take.
+/// The input types of most operators of ai.onnx.ml.
 using FeatureTypes = Types<float, double, std::int32_t, std::int64_t>;
 
-/// Input 0 of a model: a row of features for each sample. A vector is one row.
+/// Input 0 of a model: one row of features per sample. A vector is one row.
 struct FeatureRows {
   std::int64_t rows, features;
 };
@@ -20,9 +20,8 @@ struct FeatureRows {
 /// Throws: ShapeError for an input of other than one or two dimensions.
 [[nodiscard]] FeatureRows feature_rows(const InferContext& context);
 
-/// Calls `f(row, numbers)` for each of `rows`, each of which is `work` multiplications or so, in
-/// parallel: it has `count` doubles of the scratch memory, of which the plan requests
-/// `rows * count`.
+/// Calls `f(row, numbers)` in parallel for each of `rows`, with about `work` multiplications each.
+/// `numbers` are `count` doubles of scratch memory, of which the plan must request `rows * count`.
 template <class Context, class F>
 void for_each_row(std::int64_t rows, std::int64_t count, std::int64_t work, const Context& context,
                   const F& f) {

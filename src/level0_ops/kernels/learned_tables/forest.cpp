@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// Walks the trees, and gives each node its place when it is first met.
+/// Traverses the trees, and assigns each node's position at the first visit.
 class Forest::Layout {
  public:
   Layout(Forest& forest, std::span<const TreeNode> nodes, std::size_t leaves, std::string_view who)
@@ -39,7 +39,7 @@ class Forest::Layout {
       if (child.is_leaf) continue;
       const Visit& visit = visits_[std::size_t(child.place)];
       if (visit.is_open) {
-        throw ValueError(fmt::format("{}: node {} leads back to node {}; a tree has no circles",
+        throw ValueError(fmt::format("{}: node {} leads back to node {}; a tree has no cycles",
                                      who_, step.node, child.place));
       }
       if (visit.place < 0) enter(child.place);
@@ -48,10 +48,10 @@ class Forest::Layout {
     roots_.push_back(root);
   }
 
-  /// When all places are known.
+  /// Sets the children, when all positions are known.
   void connect() {
     for (std::size_t i = 0; i < given_.size(); ++i) {
-      if (visits_[i].place < 0) continue;  // no tree has it
+      if (visits_[i].place < 0) continue;  // in no tree
       Node& node = forest_.nodes_[std::size_t(visits_[i].place)];
       node.on_true = place(given_[i].on_true);
       node.on_false = place(given_[i].on_false);
@@ -66,7 +66,7 @@ class Forest::Layout {
   };
   struct Step {
     std::int64_t node;
-    int done;  // children
+    int done;  // number of visited children
   };
 
   void check(const Child& child, std::string_view from) const {
@@ -132,7 +132,7 @@ bool Forest::is_member(std::size_t set, double value) const {
   return !std::isnan(value) && std::ranges::binary_search(sets_[set], value);
 }
 
-// The least and the largest of no votes is NaN until the end.
+// Minimum and maximum start with NaN, which means no votes.
 void Forest::begin(Aggregate aggregate, std::span<double> scores) {
   const bool is_sum = aggregate == Aggregate::sum || aggregate == Aggregate::average;
   std::ranges::fill(scores, is_sum ? 0 : std::numeric_limits<double>::quiet_NaN());

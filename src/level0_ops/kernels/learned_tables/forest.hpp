@@ -11,47 +11,46 @@
 
 namespace d5::detail {
 
-/// How a feature is compared with a node's split. In the order of TreeEnsemble's numbers.
+/// Comparison of a feature with a node's split, in the order of TreeEnsemble's numbers.
 enum class Branch : std::uint8_t { leq, lt, gte, gt, eq, neq, member };
 
-/// Where a node leads to: another node, or a leaf.
+/// A child of a node: another node, or a leaf.
 struct Child {
-  std::int64_t place;  ///< among the nodes, or the leaves
+  std::int64_t place;  ///< index in the nodes, or in the leaves
   bool is_leaf;
 };
 
-/// One comparison, as a model tells it.
+/// An inner node of a tree.
 struct TreeNode {
   Branch branch;
   std::int64_t feature;
-  double split;  ///< of `member`: unused
+  double split;  ///< unused by `member`
   Child on_true, on_false;
-  bool missing_is_true = false;      ///< where a NaN goes that fulfils no comparison
-  std::vector<double> members = {};  ///< of `member`
+  bool missing_is_true = false;      ///< branch of a NaN that satisfies no comparison
+  std::vector<double> members = {};  ///< set of `member`
 };
 
-/// What a leaf adds to a target.
+/// A leaf's contribution to a target.
 struct Vote {
   std::int64_t target;
   double weight;
 };
 
-/// How the votes for one target become its score.
+/// Aggregation of a target's votes to its score.
 enum class Aggregate : std::uint8_t { average, sum, min, max };
 
-/// Decision trees, laid out for evaluation: nodes lie in the order in which a tree is walked.
+/// Decision trees, laid out for evaluation: nodes are in depth-first order.
 class Forest {
  public:
-  /// Nodes may be shared, but lead in no circle.
-  /// Throws: ValueError for those that do, for places outside the lists, for negative features and
-  /// targets outside [0, targets).
+  /// Nodes may be shared, without cycles. Throws: ValueError for cycles, indices outside the lists,
+  /// negative features, and targets outside [0, targets).
   Forest(std::span<const TreeNode> nodes, std::span<const Child> roots,
          std::span<const std::vector<Vote>> leaves, std::int64_t targets, std::string_view who);
 
   [[nodiscard]] std::int64_t targets() const { return targets_; }
-  /// As many features must a sample have.
+  /// The minimal number of features in a sample.
   [[nodiscard]] std::int64_t features() const { return features_; }
-  /// Comparisons for one sample at most.
+  /// The maximal number of comparisons per sample.
   [[nodiscard]] double comparisons() const { return comparisons_; }
   [[nodiscard]] std::size_t trees() const { return roots_.size(); }
 
@@ -72,7 +71,7 @@ class Forest {
   }
 
  private:
-  /// A child is a node's place, or ~ of a leaf's.
+  /// A child is a node's index, or ~index of a leaf.
   struct Node {
     double split;
     std::int32_t feature, on_true, on_false, set;
@@ -112,7 +111,7 @@ class Forest {
   std::vector<std::int32_t> roots_;
   std::vector<std::vector<double>> sets_;  // sorted
   std::vector<Vote> votes_;
-  std::vector<std::size_t> leaf_ends_;  // in votes_; a leaf begins where the one before it ends
+  std::vector<std::size_t> leaf_ends_;  // ends in votes_; a leaf begins at the previous one's end
   std::int64_t targets_, features_ = 0;
   double comparisons_ = 0;
 };

@@ -14,7 +14,7 @@
 namespace d5::detail {
 namespace {
 
-/// A tree's number, and a node's within it.
+/// The number of a tree, and of a node within it.
 using Name = std::pair<std::int64_t, std::int64_t>;
 
 /// Nothing for a leaf.
@@ -86,7 +86,7 @@ class TableReader {
     const Name name{table_.tree_ids[i], id};
     const auto found = places_.find(name);
     if (found == places_.end()) {
-      throw ValueError(fmt::format("{}: node {} of tree {} leads to node {}, which is not there",
+      throw ValueError(fmt::format("{}: node {} of tree {} leads to node {}, which does not exist",
                                    who_, table_.node_ids[i], name.first, id));
     }
     has_parent_.insert(name);
@@ -101,7 +101,7 @@ class TableReader {
                      !table_.missing_tracks_true.empty() && table_.missing_tracks_true[i] != 0});
   }
 
-  /// A tree's root is the node that none leads to. All trees, in the order of their numbers.
+  /// Finds the roots, the nodes without a parent, in the order of tree numbers.
   void find_roots() {
     for (auto begin = places_.begin(); begin != places_.end();) {
       const std::int64_t tree = begin->first.first;
@@ -119,12 +119,12 @@ class TableReader {
     }
   }
 
-  /// The votes of a node that is no leaf never count.
+  /// Reads the votes of leaves; those of inner nodes are ignored.
   void read_votes() {
     for (std::size_t i = 0; i < table_.vote_nodes.size(); ++i) {
       const auto found = places_.find({table_.vote_trees[i], table_.vote_nodes[i]});
       if (found == places_.end()) {
-        throw ValueError(fmt::format("{}: a vote is of node {} of tree {}, which is not there",
+        throw ValueError(fmt::format("{}: a vote is of node {} of tree {}, which does not exist",
                                      who_, table_.vote_nodes[i], table_.vote_trees[i]));
       }
       if (!found->second.is_leaf) continue;

@@ -14,23 +14,23 @@ namespace d5::detail {
 
 /// The elements of a tensor attribute. Throws: TypeError unless they are floats.
 [[nodiscard]] std::vector<double> reals_of(const Tensor& tensor, std::string_view who);
-/// An attribute that is a list of floats, or a tensor under a second name; empty without both.
+/// The values of a list of floats, or of the alternative tensor attribute; empty without both.
 [[nodiscard]] std::vector<double> reals_of(const std::optional<std::vector<float>>& list,
                                            const std::optional<Tensor>& tensor,
                                            std::string_view who);
 
-/// Trees as TreeEnsembleClassifier and TreeEnsembleRegressor have them: nodes, the leaves among
-/// them, and votes, which name their leaf.
+/// Trees in the form of TreeEnsembleClassifier and TreeEnsembleRegressor: nodes, including leaves,
+/// and votes with the leaf's number.
 struct ForestTable {
   using Integers = std::vector<std::int64_t>;
   Integers tree_ids, node_ids, feature_ids, true_ids, false_ids;
-  Integers missing_tracks_true;  ///< empty: for none
+  Integers missing_tracks_true;  ///< empty: false for all nodes
   std::vector<std::string> modes;
   std::vector<double> values;
   Integers vote_trees, vote_nodes, vote_targets;
   std::vector<double> vote_weights;
 
-  /// With the attributes nodes_*, which both operators have.
+  /// Reads the attributes nodes_*, which both operators have.
   template <class View>
   static ForestTable of(const View& view, std::string_view who) {
     const auto list = [](const auto& values) { return values.value_or(Integers{}); };
@@ -48,8 +48,8 @@ struct ForestTable {
             .vote_weights = {}};
   }
 
-  /// Throws: ValueError for lists of different lengths, nodes that are there twice or lead to none,
-  /// trees with other than one root.
+  /// Throws: ValueError for lists of different lengths, duplicate nodes, missing children, and
+  /// trees without exactly one root.
   [[nodiscard]] Forest forest(std::int64_t targets, std::string_view who) const;
 };
 

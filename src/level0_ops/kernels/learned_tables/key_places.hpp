@@ -13,11 +13,11 @@
 
 namespace d5::detail {
 
-/// Where keys stand in a list. Zeros of either sign are one key, and so are all NaN.
+/// Index of keys in a list. Zeros of either sign are equal, and so are all NaN.
 template <class Key>
 class KeyPlaces {
  public:
-  enum class Repeated { first, last };  ///< which one counts of a key that is there twice
+  enum class Repeated { first, last };  ///< which of several equal keys is found
 
   explicit KeyPlaces(std::span<const Key> keys, Repeated repeated = Repeated::first) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -26,7 +26,7 @@ class KeyPlaces {
     }
   }
 
-  /// -1 where it is not.
+  /// The key's index; -1 if absent.
   [[nodiscard]] std::int64_t find(const Key& key) const {
     const auto place = places_.find(canonical(key));
     return place == places_.end() ? -1 : place->second;

@@ -25,7 +25,7 @@ struct LinearModel {
     }
   }
 
-  /// Throws: ShapeError, ValueError unless there is a coefficient for each feature and score.
+  /// Throws: ShapeError, ValueError unless there is one coefficient per feature and score.
   void check(const InferContext& context, std::int64_t scores) const;
 
   template <class T>
@@ -38,7 +38,7 @@ struct LinearModel {
     }
   }
 
-  /// The gradient of a sample, from that of its scores.
+  /// Computes the gradient of a sample from that of its scores.
   template <class T>
   void differentiate(std::span<const double> gradients, std::int64_t features, T* sample) const {
     for (std::int64_t f = 0; f < features; ++f) {

@@ -13,10 +13,11 @@ struct MapTypes {
   DType keys, values;
 };
 
-/// Throws: TypeError if it is something else.
+/// Throws: TypeError if input 0 is something else.
 [[nodiscard]] MapTypes map_types(const InferContext& context);
 
-/// The value of key `i`. Throws: ShapeError unless it is one element, TypeError unless of `dtype`.
+/// The value of key `i`. Throws: ShapeError unless it is a single element, TypeError unless it has
+/// `dtype`.
 [[nodiscard]] const Tensor& map_value(const Map& map, std::size_t i, DType dtype,
                                       std::string_view who);
 

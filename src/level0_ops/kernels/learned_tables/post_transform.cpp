@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 5> kWords = {"NONE", "SOFTMAX", "LOGISTIC
 
 double logistic(double score) { return 1 / (1 + std::exp(-score)); }
 
-/// The quantile of the normal distribution, within 0.005 of it: the formula that ONNX's own
-/// implementation and ONNX Runtime have, so that models mean the same everywhere.
+/// Quantile of the normal distribution, with an error below 0.005: the same formula as in ONNX's
+/// reference implementation and ONNX Runtime, so that models have the same results.
 /// Source: Winitzki, "A handy approximation for the error function and its inverse" (2008).
 double probit(double share) {
   constexpr double a = 0.147;
@@ -30,7 +30,7 @@ double probit(double share) {
 }
 
 void softmax(std::span<double> scores, bool keeps_zeros) {
-  constexpr double kZero = 1e-7;  // as ONNX's implementation has it
+  constexpr double kZero = 1e-7;  // as in ONNX's implementation
   const double most = *std::ranges::max_element(scores);
   double sum = 0;
   for (double& score : scores) {
@@ -79,7 +79,7 @@ std::size_t transform_to_top(PostTransform transform, std::span<double> scores) 
   };
   const std::size_t before = top();
   transform_scores(transform, scores);
-  // The others keep the order of scores.
+  // The other transforms preserve the order of scores.
   return transform == PostTransform::softmax_zero ? top() : before;
 }
 
@@ -100,7 +100,7 @@ void differentiate(PostTransform transform, const float* transformed, std::span<
 
 void expect_slope(PostTransform transform, std::string_view who) {
   if (transform != PostTransform::softmax_zero && transform != PostTransform::probit) return;
-  throw Unsupported(fmt::format("{}: there is no gradient through {}; leave the transform out", who,
+  throw Unsupported(fmt::format("{}: there is no gradient through {}; omit the transform", who,
                                 kWords[std::size_t(transform)]));
 }
 

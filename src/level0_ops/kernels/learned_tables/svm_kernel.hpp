@@ -12,11 +12,11 @@
 
 namespace d5::detail {
 
-/// What a support vector machine takes for the product of a sample and a support vector.
+/// Kernel function of a support vector machine.
 /// Source: Chang and Lin, "LIBSVM: a library for support vector machines" (2011).
 class SvmKernel {
  public:
-  /// `parameters` are gamma, coef0 and degree, or nothing where the kernel needs none.
+  /// `parameters` are gamma, coef0 and degree, or nothing if the kernel needs none.
   /// Throws: ValueError.
   SvmKernel(const std::string& type, const std::optional<std::vector<float>>& parameters,
             std::string_view who);
@@ -65,7 +65,7 @@ class SvmKernel {
     for (std::int64_t f = 0; f < features; ++f) product += double(x[f]) * double(v[f]);
     return product;
   }
-  /// For x . v, where the kernel is a function of `line` = gamma x . v + coef0.
+  /// The slope along x . v, for kernels that are functions of `line` = gamma x . v + coef0.
   [[nodiscard]] double slope(double line) const {
     switch (type_) {
       case Type::poly:

@@ -13,8 +13,8 @@
 
 namespace d5::detail {
 
-/// What `word`, the value of a node's attribute, stands for.
-/// Throws: ValueError with the words that there are, unless it is one of them.
+/// The enumerator for `word`, the value of a node's attribute. Throws: ValueError with the known
+/// words for another one.
 ///
 ///     mode_ = word_of<Mode>(node, "mode", view.mode(), {{"avg", Mode::mean}, {"max", Mode::max}});
 template <class E>

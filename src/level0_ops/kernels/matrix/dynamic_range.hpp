@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// Scale and zero point with which uint8 holds the range of some numbers, stretched to hold zero.
-/// Of zeros alone the range counts as 1.
+/// Scale and zero point that map the range of some numbers, extended to include zero, to uint8. If
+/// all are zero, the range is 1.
 struct DynamicRange {
   float scale, zero;
 
@@ -25,8 +25,7 @@ struct DynamicRange {
   }
 };
 
-/// What `x` is after it was quantized to uint8 in its own range, written to `to`, which is
-/// returned.
+/// Quantizes `x` to uint8 in its own range, and dequantizes it to `to`. Returns `to`.
 template <class T>
 const T* dynamically_quantized(const T* x, std::int64_t count, T* to) {
   const auto [scale, zero] = DynamicRange::of(std::span(x, std::size_t(count)));

@@ -59,7 +59,7 @@ EinsumEquation::Term EinsumEquation::parse_term(std::string_view text) const {
   return term;
 }
 
-/// The ellipsis, and each letter that stands there once, in ASCII's order.
+/// The ellipsis, and each letter that occurs once, in ASCII order.
 EinsumEquation::Term EinsumEquation::implicit_output() const {
   Term all;
   for (const Term& term : inputs_) all += term;
@@ -143,7 +143,7 @@ EinsumIndices EinsumEquation::resolve(const InferContext& context) const {
         indices.emplace_back();
       }
       EinsumIndex& index = indices[place];
-      // A letter that comes again in a term walks its diagonal: nothing is broadcast there.
+      // A repeated letter in a term walks its diagonal, and is not broadcast.
       const std::int64_t before = x[std::size_t(std::ranges::find(own, own[d]) - own.begin())];
       if (x[d] != before || (x[d] != index.size && x[d] != 1 && index.size != 1)) {
         throw ShapeError(

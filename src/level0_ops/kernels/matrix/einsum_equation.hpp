@@ -10,15 +10,15 @@
 
 namespace d5::detail {
 
-/// One index of a sum: how far it runs, and what a step of it means in each input and, last, in
-/// the output: 0 where it does not occur, or the input is broadcast along it.
+/// An index of a sum: its size, and its stride in each input and, last, in the output; 0 if it does
+/// not occur, or the input is broadcast along it.
 struct EinsumIndex {
   std::int64_t size = 1;
   std::vector<std::int64_t> steps;
 };
 
 struct EinsumIndices {
-  std::vector<EinsumIndex> indices;  ///< those of one step left out
+  std::vector<EinsumIndex> indices;  ///< without indices of size 1
   Shape output;
 };
 
@@ -28,11 +28,11 @@ class EinsumEquation {
   /// `who` begins messages. Throws: ValueError.
   EinsumEquation(std::string_view text, std::string_view who);
 
-  /// What it means for the shapes of the context's inputs. Throws: ShapeError.
+  /// Resolves the equation for the shapes of the context's inputs. Throws: ShapeError.
   [[nodiscard]] EinsumIndices resolve(const InferContext& context) const;
 
  private:
-  using Term = std::string;  // letters, and one dot for an ellipsis
+  using Term = std::string;  // letters, and a dot for an ellipsis
   using Label = int;         // a letter, or a dimension of the ellipsis from kEllipsis on
   static constexpr Label kEllipsis = 256;
 
@@ -40,7 +40,7 @@ class EinsumEquation {
   [[nodiscard]] Term implicit_output() const;
   void check_output() const;
   [[nodiscard]] static std::vector<Label> labels(const Term& term, std::size_t ellipsis_rank);
-  /// How many dimensions the ellipsis stands for.
+  /// The number of dimensions of the ellipsis.
   [[nodiscard]] std::size_t ellipsis_rank(const InferContext& context) const;
 
   std::string text_, who_;

@@ -47,7 +47,7 @@ void Requantization::run(OpContext& context, double* sums, double* memory) const
   loop_.run([&](const StridedLoop::Offsets& at, std::int64_t count) {
     double* values = sums + at[0];
     for (std::int64_t i = 0; i < count; ++i) {
-      // In float, as the scales are, so that ties are theirs.
+      // In float, like the scales, so that ties are the same.
       const float product = float(a[at[1] + i * step_a]) * float(b[at[2] + i * step_b]);
       values[i] *= double(product / float(y_scale));
     }

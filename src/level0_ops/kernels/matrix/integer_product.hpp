@@ -9,17 +9,17 @@
 #include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/kernels/matrix/quantization.hpp"
 
-// Sums of products of quantized numbers. They are integers below 2^53, so that double, and with it
-// the matrix products of floats, has them exactly.
+// Sums of products of quantized numbers. They are integers below 2^53, so matrix products in double
+// are exact.
 namespace d5::detail {
 
-/// The elements of an input without their zero point.
+/// The elements of an input minus their zero point.
 class CentredInput {
  public:
-  /// `zero_shape` is broadcast to the input's; input `zero` may be left out.
+  /// `zero_shape` is broadcast to the input's; input `zero` may be omitted.
   CentredInput(const PlanContext& context, std::size_t value, std::size_t zero,
                const Shape& zero_shape);
-  /// Of the memory that `read` fills.
+  /// The number of elements of `read`'s memory.
   [[nodiscard]] std::int64_t length() const { return elements_ + zeros_; }
   [[nodiscard]] const double* read(const OpContext& context, double* memory) const;
 
@@ -30,10 +30,11 @@ class CentredInput {
   std::optional<Conversion> read_zeros_;
 };
 
-/// Sums of products as a quantized output: sum * a_scale * b_scale / y_scale in units of y.
+/// Converts sums of products to a quantized output: sum * a_scale * b_scale / y_scale in units of
+/// y.
 class Requantization {
  public:
-  /// `a` and `b` are the places of their scales, which are broadcast to the output.
+  /// `a` and `b` are the input indices of their scales, which are broadcast to the output.
   Requantization(const PlanContext& context, std::size_t a, const Shape& a_scale, std::size_t b,
                  const Shape& b_scale, std::size_t y_scale, std::size_t y_zero);
   [[nodiscard]] std::int64_t memory_length() const { return a_.count + b_.count; }
@@ -56,7 +57,7 @@ class Requantization {
 template <class Product>
 class IntegerProductKernel final : public Kernel {
  public:
-  /// Without a requantization the output is the sums, as int32, in which they may wrap around.
+  /// Without a requantization the output is the sums as int32, which may wrap around.
   IntegerProductKernel(PlanContext& context, CentredInput a, CentredInput b, Product product,
                        std::optional<Requantization> requantization = {})
       : a_(std::move(a)),

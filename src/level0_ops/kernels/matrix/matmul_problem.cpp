@@ -44,7 +44,7 @@ MatMulProblem matmul_problem(const Shape& a, const Shape& b, std::string_view wh
   if (a.rank() > 1) p.y.push_back(p.m);
   if (b.rank() > 1) p.y.push_back(p.n);
   if (stack_b.elements() == 1 && stack_a == stack && a.rank() > 1) {
-    // One matrix at the right: all rows at the left are one tall matrix.
+    // With a single right matrix, all left rows form one tall matrix.
     p.m *= stack.elements();
   } else {
     p.matrices = p.y.elements() == 0 ? 0 : stack.elements();

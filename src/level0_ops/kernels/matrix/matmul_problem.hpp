@@ -10,10 +10,10 @@
 
 namespace d5::detail {
 
-/// Where an operand's matrices lie, for each matrix of Y.
+/// Position of an operand's matrices for each matrix of Y.
 struct Stack {
   struct Dim {
-    std::int64_t size, stride;  ///< of Y's stack; in elements, 0 where the operand is broadcast
+    std::int64_t size, stride;  ///< size in Y's stack; stride in elements, 0 if broadcast
   };
   std::vector<Dim> dims;
 
@@ -37,8 +37,8 @@ struct MatMulProblem {
   }
 };
 
-/// Of a and b as NumPy's matmul takes them: a vector is a row at the left, a column at the right,
-/// and its dimension is missing from Y. Throws: ShapeError.
+/// The problem of NumPy's matmul: a vector is a row on the left, a column on the right, and its
+/// dimension is missing in Y. Throws: ShapeError.
 [[nodiscard]] MatMulProblem matmul_problem(const Shape& a, const Shape& b, std::string_view who);
 
 }  // namespace d5::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level0_ops/kernels/matrix/matrix_product.hpp"
 
-// GCC 12 takes the undefined operands of its own AVX-512 intrinsics for mistakes.
+// GCC 12 warns about the undefined operands of its own AVX-512 intrinsics.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include <Eigen/Core>
@@ -24,8 +24,8 @@ template <class T, int Order>
 using ConstView = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>, 0,
                              Eigen::OuterStride<>>;
 
-/// Eigen's blocks of a product, packed in memory that each thread keeps: Eigen itself allocates
-/// them in every call.
+/// Eigen's packed blocks of a product, in memory of each thread: Eigen would allocate them in every
+/// call.
 template <class T>
 class KeptBlocks
     : public Eigen::internal::gemm_blocking_space<Eigen::RowMajor, T, T, Eigen::Dynamic,
@@ -43,7 +43,7 @@ class KeptBlocks
     this->m_blockA = memory.data();
     this->m_blockB = memory.data() + b_begin;
   }
-  /// They are not the base's to free.
+  /// The base class must not free them.
   ~KeptBlocks() { this->m_blockA = this->m_blockB = nullptr; }
 };
 
@@ -59,7 +59,7 @@ void add_block_product(const MatrixView<const T>& a, const MatrixView<const T>& 
                                                                           c.stride, alpha, blocks);
 }
 
-/// Rows [begin, end) of what the view shows.
+/// Rows [begin, end) of the view.
 template <class T>
 MatrixView<T> some_rows(MatrixView<T> m, std::int64_t begin, std::int64_t end) {
   m.data += begin * (m.transposed ? 1 : m.stride);
@@ -76,13 +76,13 @@ MatrixView<T> some_columns(MatrixView<T> m, std::int64_t begin, std::int64_t end
 template <class T, int OrderA, int OrderB>
 void add_product(const MatrixView<const T>& a, const MatrixView<const T>& b, const MatrixView<T>& c,
                  T alpha) {
-  // Vectors and tiny matrices have ways of their own in Eigen.
+  // Eigen has special code for vectors and tiny matrices.
   constexpr std::int64_t kLeastBlocked = 20;
   if (c.rows == 1 || c.columns == 1 || c.rows + c.columns + a.columns < kLeastBlocked) {
     const ConstView<T, OrderA> left(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.stride));
     const ConstView<T, OrderB> right(b.data, b.rows, b.columns, Eigen::OuterStride<>(b.stride));
     View<T, Eigen::RowMajor> sum(c.data, c.rows, c.columns, Eigen::OuterStride<>(c.stride));
-    // What is a vector is called one: Eigen copies rows of products of matrices to the heap.
+    // Uses vector types for vectors: Eigen copies rows of matrix products to the heap.
     if (c.rows == 1) {
       sum.row(0).noalias() += (alpha * left.row(0)) * right;
     } else if (c.columns == 1) {
@@ -93,8 +93,9 @@ void add_product(const MatrixView<const T>& a, const MatrixView<const T>& b, con
     return;
   }
   if (ThreadPool::inside()) return add_block_product<T, OrderA, OrderB>(a, b, c, alpha);
-  // The longer side is cut, into pieces that are worth waking a thread. Cuts lie between the panels
-  // of Eigen's kernel (4 or 8 rows, 3 packets of columns), so that they change no bit.
+  // Splits the longer side into pieces that are worth waking a thread. Splits are between the
+  // panels of Eigen's kernel (4 or 8 rows, 3 packets of columns), so that results are bitwise
+  // equal.
   constexpr std::int64_t kLeastWork = 50000;
   const bool by_rows = c.rows >= c.columns;
   const std::int64_t lines = std::max(c.rows, c.columns), panel = by_rows ? 16 : 48;

@@ -5,8 +5,8 @@
 
 namespace d5::detail {
 
-/// A row-major matrix in somebody's memory; rows lie `stride` elements apart. `transposed` reads it
-/// the other way round: `rows` and `columns` are those of the transposed matrix.
+/// A view of a row-major matrix, with rows `stride` elements apart. If `transposed`, `rows` and
+/// `columns` are those of the transposed matrix.
 template <class T>
 struct MatrixView {
   T* data;
@@ -18,9 +18,8 @@ struct MatrixView {
   }
 };
 
-/// c = alpha a b + beta c, on `threads()` threads; on one inside of `parallel_for`. With beta 0
-/// what c held is not read. T is float or double; compiled once, because Eigen's products take
-/// long.
+/// c = alpha a b + beta c, on `threads()` threads; on one inside `parallel_for`. With beta 0, c is
+/// not read. T is float or double; instantiated once, because Eigen's products compile slowly.
 template <class T>
 void matrix_product(const MatrixView<const T>& a, const MatrixView<const T>& b,
                     const MatrixView<T>& c, T alpha = T(1), T beta = T(0));

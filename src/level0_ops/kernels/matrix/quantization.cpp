@@ -162,7 +162,7 @@ void LinearQuantization::run_in(const LinearQuantization& self, void* y, const v
       const std::int64_t length = std::min(kQuantizationPiece, count - at), s = scale + at * step;
       self.read_.run(piece.data(), from + (element + at) * std::int64_t(self.size_), length);
       for (std::int64_t i = 0; i < length; ++i) {
-        // double holds the quotient of two floats well enough to round it once more.
+        // In double, the quotient of two floats is precise enough for a second rounding.
         double& value = piece[std::size_t(i)];
         value = rounded<P>(rounded<P>(value) / rounded<P>(scales[s + i * step]));
       }

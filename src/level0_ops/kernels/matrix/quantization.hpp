@@ -13,24 +13,23 @@
 #include "level0_ops/kernels/strided_loop.hpp"
 #include "level0_ops/operator/conversion.hpp"
 
-// A quantized number q stands for (q - zero point) * scale. Scales, zero points and what lies
-// between them are held in double, in which every quantized type is exact.
+// A quantized number q represents (q - zero point) * scale. Scales, zero points and intermediate
+// values are double, in which every quantized type is exact.
 namespace d5::detail {
 
-/// Which scale and zero point each element of a tensor has: one for all, one for each place along
-/// an axis, or one for each block of neighbours along it.
+/// Granularity of scales and zero points: per tensor, per axis, or per block along an axis.
 class ScaleLayout {
  public:
-  /// Of QuantizeLinear: `scale` is one number; a list, one for each place along `axis`; or, with a
-  /// `block_size`, as `x` with one number for each block along `axis`.
+  /// The layout of QuantizeLinear: `scale` is one number; a list with one number per index along
+  /// `axis`; or, with a `block_size`, like `x` with one number per block along `axis`.
   /// Throws: ShapeError, ValueError.
   ScaleLayout(const Shape& x, const Shape& scale, std::int64_t axis, std::int64_t block_size,
               std::string_view who);
   /// `scale` is broadcast to `x`.
   ScaleLayout(const Shape& x, const Shape& scale);
 
-  /// `row(element, scale, step, count)` for rows of `count` neighbours, of which number i has
-  /// scale number `scale + i step`. On several threads.
+  /// Calls `row(element, scale, step, count)` on several threads, for rows of `count` consecutive
+  /// elements, of which the i-th has scale number `scale + i step`.
   template <class F>
   void run(const F& row) const {
     for (const Part& part : parts_) {
@@ -38,7 +37,7 @@ class ScaleLayout {
           [&](const StridedLoop::Offsets& at, std::int64_t count) { part.call(at, count, row); });
     }
   }
-  /// On this thread, in order.
+  /// The same on this thread, in order.
   template <class F>
   void run_in_order(const F& row) const {
     for (const Part& part : parts_) {
@@ -48,10 +47,10 @@ class ScaleLayout {
   }
 
  private:
-  /// Operand 0 walks the elements, operand 1 the scales.
+  /// Operand 0 is the elements, operand 1 the scales.
   struct Part {
     StridedLoop loop;
-    std::int64_t element = 0, scale = 0;  // the first ones
+    std::int64_t element = 0, scale = 0;  // first indices
 
     template <class F>
     void call(const StridedLoop::Offsets& at, std::int64_t count, const F& row) const {
@@ -64,22 +63,22 @@ class ScaleLayout {
   };
   void add_blocks(const Shape& x, std::size_t axis, std::int64_t block_size);
 
-  std::vector<Part> parts_;  // whole blocks, and the rest
+  std::vector<Part> parts_;  // complete blocks, and the remainder
 };
 
-/// A scalar, or a list of one.
+/// Whether the shape is a scalar or a list of one.
 [[nodiscard]] bool is_one_number(const Shape& shape);
-/// Throws: ShapeError unless both have one shape; one number may be a list of one, too.
+/// Throws: ShapeError unless both have the same shape, where a scalar equals a list of one.
 void expect_shape_of_scale(const Shape& zero_point, const Shape& scale, std::string_view who);
 
-/// Quantized elements without their zero point, as double.
+/// Converts quantized elements, minus their zero point, to double.
 class Centering {
  public:
   Centering(DType type, ScaleLayout layout)
       : layout_(std::move(layout)), read_(type, DType::float64), size_(size_of(type)) {}
   /// `zeros` may be null.
   void run(double* to, const void* x, const double* zeros) const;
-  /// Of a row that the layout tells.
+  /// Converts a row of the layout.
   void row(double* to, const void* x, const double* zeros, std::int64_t element, std::int64_t zero,
            std::int64_t step, std::int64_t count) const;
 
@@ -93,9 +92,9 @@ struct IntegerRange {
   double least, largest;
 };
 
-/// Numbers in units of their scale, as elements of a quantized type: integers are rounded to
-/// nearest even, moved by the zero point and cut to their range; floats are moved and rounded.
-/// NaN becomes the least integer.
+/// Converts numbers in units of their scale to a quantized type: integers are rounded to nearest
+/// even, shifted by the zero point and saturated; floats are shifted and rounded. NaN becomes the
+/// smallest integer.
 class Quantizer {
  public:
   explicit Quantizer(DType type, Overflow overflow = Overflow::saturate);
@@ -109,7 +108,7 @@ class Quantizer {
   std::optional<IntegerRange> range_;
 };
 
-/// y = quantized(x / scale), the quotient rounded to a type of its own.
+/// y = quantized(x / scale), with the quotient rounded to `precision`.
 class LinearQuantization {
  public:
   /// `precision`: float32, float16, bfloat16, or float64 for quotients of integers.
@@ -132,7 +131,7 @@ class LinearQuantization {
                const double*) = nullptr;
 };
 
-/// What rows are cut into for a buffer on the stack.
+/// Size of the pieces of rows in a buffer on the stack.
 inline constexpr std::int64_t kQuantizationPiece = 512;
 
 }  // namespace d5::detail

@@ -50,7 +50,7 @@ StridedCopy::StridedCopy(DType dtype, const StridedLoop& loop) : loop_(loop) {
 
 namespace {
 
-/// Operand 0 walks the part, operand 1 the whole.
+/// Operand 0 is the part, operand 1 the whole.
 StridedLoop part_loop(const Shape& whole, std::size_t axis, std::int64_t length) {
   const std::int64_t inner = whole.elements(axis + 1, whole.rank());
   StridedLoop loop(2);

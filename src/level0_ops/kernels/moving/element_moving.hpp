@@ -11,8 +11,8 @@
 #include "d5/level0_ops/operator/plan_context.hpp"
 #include "level0_ops/kernels/strided_loop.hpp"
 
-// What operators that only move elements are made of. They work for every element type: by its
-// size, with strings apart.
+// Building blocks of operators that only move elements. They support every element type by its
+// size; strings are handled separately.
 namespace d5::detail {
 
 /// The address of element `i`.
@@ -23,7 +23,8 @@ namespace d5::detail {
   return static_cast<const std::byte*>(tensor.raw()) + i * std::int64_t(size_of(tensor.dtype()));
 }
 
-/// `f.operator()<T>()` with a type that moves like `dtype`: an integer of its size, or std::string.
+/// Calls `f.operator()<T>()` with a type that moves like `dtype`: an integer of its size, or
+/// std::string.
 template <class F>
 decltype(auto) dispatch_by_size(DType dtype, F&& f) {
   if (dtype == DType::string) return f.template operator()<std::string>();
@@ -43,8 +44,8 @@ decltype(auto) dispatch_by_size(DType dtype, F&& f) {
   }
 }
 
-/// `kernel_for` a kernel that moves elements forward and adds them backward: made for a type that
-/// moves like `dtype` or, where backward is wanted, for float or double.
+/// `kernel_for` for a kernel that moves elements forward and adds them backward: made for a type
+/// that moves like `dtype` or, if backward is wanted, for float or double.
 template <class Make>
 [[nodiscard]] std::unique_ptr<Kernel> moving_kernel_for(DType dtype, const PlanContext& context,
                                                         Make&& make) {
@@ -55,21 +56,21 @@ template <class Make>
       dtype, [&]<class T>() -> std::unique_ptr<Kernel> { return make.template operator()<T>(); });
 }
 
-/// `count` neighbours. The ranges are the same, or do not overlap.
+/// Copies `count` consecutive elements. The ranges are identical or do not overlap.
 void copy_elements(DType dtype, void* to, const void* from, std::int64_t count);
-/// Every element of `to` becomes zero, the empty string, or false.
+/// Sets every element of `to` to zero, the empty string, or false.
 void zero_elements(Tensor& to);
 
-/// Copies along a loop; the element's type was told apart when it was made.
+/// Copies along a loop; dispatches on the element type at construction.
 ///
 ///     StridedCopy copy(x.dtype(), loop);   // while planning
 ///     copy.run(y.raw(), x.raw());          // while running
 class StridedCopy {
  public:
   StridedCopy(DType dtype, const StridedLoop& loop);
-  /// Operand 0 of the loop walks `to`, operand 1 `from`. They do not overlap.
+  /// Operand 0 of the loop is `to`, operand 1 `from`. They must not overlap.
   void run(void* to, const void* from) const { forward_(loop_, to, from); }
-  /// The other way: operand 0 walks `from`, operand 1 `to`. No two visits write one element.
+  /// The reverse: operand 0 is `from`, operand 1 `to`. No two visits may write the same element.
   void run_back(const void* from, void* to) const { backward_(loop_, to, from); }
 
  private:
@@ -78,8 +79,8 @@ class StridedCopy {
   Copy forward_ = nullptr, backward_ = nullptr;
 };
 
-/// Slices [start, start + length) of one dimension of a tensor, the whole, beside a tensor that
-/// holds only these, the part.
+/// Copies between slices [start, start + length) of a dimension of a tensor, the whole, and a
+/// tensor with only these slices, the part.
 class TensorPart {
  public:
   TensorPart(const TensorDesc& whole, std::size_t axis, std::int64_t start, std::int64_t length);

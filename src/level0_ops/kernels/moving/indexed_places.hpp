@@ -10,37 +10,36 @@
 
 namespace d5::detail {
 
-/// Where the entries of an index tensor point into a tensor, the data: each to a run of `inner`
-/// elements.
+/// Maps the entries of an index tensor to the data: each points to a run of `inner` elements.
 ///
 ///     std::int64_t* places = context.scratch_as<std::int64_t>();
 ///     indexed.find(context.input(1), context.node(), places);
 ///     indexed.visit(places, [=](auto place, auto i) { dx[place] += dy[i]; });
 class IndexedPlaces {
  public:
-  /// An entry is the place along `axis` of one element; along the other dimensions it points to
-  /// where it stands itself. Input 0 is the data, input 1 has the indices.
+  /// An entry is an element's index along `axis`; along the other dimensions it points to its own
+  /// position. Input 0 is the data, input 1 has the indices.
   static IndexedPlaces along_axis(const InferContext& context, std::size_t axis);
-  /// An entry is a row of the indices' last dimension: coordinates of a slice, in the dimensions of
-  /// the data that follow the first `batch_dims`, which both have.
+  /// An entry is a row of the indices' last dimension: coordinates of a slice, in the data's
+  /// dimensions after the first `batch_dims`, which are common.
   static IndexedPlaces of_slices(const InferContext& context, std::size_t batch_dims);
 
-  /// The shape of what is pointed to. Throws: ShapeError where indices and data do not fit.
+  /// The shape of the addressed elements. Throws: ShapeError if indices and data do not match.
   static const Shape& shape_along_axis(const InferContext& context, std::size_t axis);
   static Shape shape_of_slices(const InferContext& context, std::size_t batch_dims);
 
-  /// What `find` fills: one place an entry.
+  /// Size of the memory for `find`: one place per entry.
   [[nodiscard]] std::size_t scratch_bytes() const {
     return std::size_t(entries_) * sizeof(std::int64_t);
   }
 
-  /// Writes for each entry where its run begins.
+  /// Writes the begin of each entry's run.
   /// Throws: ValueError for an index outside [-size, size), naming the node.
   void find(const Tensor& indices, const onnx::Node& node, std::int64_t* places) const {
     find_(*this, indices, node, places);
   }
 
-  /// Calls `f(element of the data, element among those that are pointed to)`, in order.
+  /// Calls `f(element of the data, addressed element)`, in order.
   template <class F>
   void visit(const std::int64_t* places, const F& f) const {
     for (std::int64_t i = 0; i < entries_; ++i) visit_run(places, i, f);
@@ -52,7 +51,8 @@ class IndexedPlaces {
   }
 
  private:
-  static constexpr std::int64_t kGrain = 16384;  // elements; below it a thread costs more
+  // Elements; below, a thread costs more than it saves.
+  static constexpr std::int64_t kGrain = 16384;
   struct Coordinate {
     std::int64_t size, stride;
   };
@@ -69,8 +69,8 @@ class IndexedPlaces {
   static void find_as(const IndexedPlaces& self, const Tensor& indices, const onnx::Node& node,
                       std::int64_t* places);
 
-  StridedLoop bases_;  // operand 0: the entries; operand 1: where in the data they count from
-  std::vector<Coordinate> coordinates_;  // those that an entry holds
+  StridedLoop bases_;  // operand 0: the entries; operand 1: their origins in the data
+  std::vector<Coordinate> coordinates_;  // an entry's coordinates
   std::int64_t entries_, inner_;
   Find find_ = nullptr;
 };

@@ -16,11 +16,11 @@
 namespace d5::detail {
 namespace {
 
-// A reduction has `value(element, update)`. Where its slopes are 1 for the update and a constant
-// for the element it says so; others have a `slope` along each x that was reduced to y, from a
-// tally over all of these.
+// A reduction has `value(element, update)`. Slopes are declared if they are 1 for the update and
+// constant for the element; otherwise there is a `slope` along each x that was reduced to y, from a
+// tally over all x.
 
-/// What is left of several updates to one element is undefined: each gets the whole gradient.
+/// The result of several updates to one element is undefined: each gets the whole gradient.
 struct Replace {
   static constexpr double kSlopeOfElement = 0;
   template <class T>
@@ -37,15 +37,15 @@ struct Add {
   }
 };
 
-/// The slope is the product of all others, right for zeros too.
+/// The slope is the product of all others, also correct for zeros.
 struct Multiply {
   template <class T>
   static T value(T a, T b) {
     return T(Wrapping<T>(a) * Wrapping<T>(b));
   }
   struct Tally {
-    double product = 1;  // of those that are not zero
-    double zeros = 0;    // how many are
+    double product = 1;  // product of the nonzero factors
+    double zeros = 0;    // number of zeros
     void add(double x, double) {
       if (x == 0) {
         zeros += 1;
@@ -59,7 +59,7 @@ struct Multiply {
   };
 };
 
-/// NaN wins. The gradient goes to those that hold the extreme value, in equal parts.
+/// NaN wins. The gradient is divided equally among the elements with the extreme value.
 template <bool largest>
 struct Extreme {
   template <class T>
@@ -84,7 +84,7 @@ class ScatterKernel final : public Kernel {
         elements_(context.shape(0).elements()),
         indexed_(std::move(indexed)) {}
 
-  /// Scratch of backward: the places, and after them a tally for each element of the data.
+  /// Scratch of backward: the places, followed by a tally per element of the data.
   static std::size_t backward_scratch(const PlanContext& context, const IndexedPlaces& indexed) {
     if constexpr (HasTally<F>) {
       return indexed.scratch_bytes() +
@@ -175,7 +175,7 @@ std::unique_ptr<Kernel> plan_as(PlanContext& context, IndexedPlaces indexed) {
   });
 }
 
-/// Small floats are added or multiplied as wide ones, and rounded once.
+/// Small floats are added or multiplied in float, and rounded once.
 template <class F>
 std::unique_ptr<Kernel> plan_in_ring(PlanContext& context, IndexedPlaces indexed) {
   if (is_wide(context)) return plan_as<F, RingTypes>(context, std::move(indexed));

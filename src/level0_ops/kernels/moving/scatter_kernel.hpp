@@ -9,13 +9,14 @@
 
 namespace d5::detail {
 
-/// What becomes of an element of the data and an update that is scattered to it.
+/// Reduction of an element of the data with a scattered update.
 enum class ScatterReduction { none, add, mul, max, min };
 
-/// Max and min came with opset 18. Throws: ValueError for another word.
+/// Max and min exist since opset 18. Throws: ValueError for an unknown word.
 [[nodiscard]] ScatterReduction scatter_reduction(std::string_view word, const onnx::Node& node);
 
-/// The kernel that copies input 0 and scatters input 2 over it, in order. Input 1 has the indices.
+/// Plans a kernel that copies input 0 and scatters input 2 to it, in order. Input 1 has the
+/// indices.
 [[nodiscard]] std::unique_ptr<Kernel> plan_scatter(PlanContext& context, IndexedPlaces indexed,
                                                    ScatterReduction reduction);
 

@@ -29,7 +29,7 @@ void StackedSlices::begin(std::int64_t expected, std::int64_t axis, bool backwar
   count_ = 0;
 }
 
-/// `whole_` becomes other memory, for so many slices.
+/// Replaces `whole_` by memory for `capacity` slices.
 void StackedSlices::take(const OpContext& context, std::int64_t capacity) {
   if (of_described_ != capacity) described_ = stack_desc(slice_, place_, capacity);
   of_described_ = capacity_ = capacity;

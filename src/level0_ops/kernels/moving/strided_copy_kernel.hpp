@@ -6,7 +6,7 @@
 
 namespace d5::detail {
 
-/// Moves every element of input 0 to one of output 0, and its gradient back.
+/// Copies every element of input 0 to an element of output 0, and its gradient back.
 class StridedCopyKernel final : public Kernel {
  public:
   explicit StridedCopyKernel(const StridedCopy& copy) : copy_(copy) {}

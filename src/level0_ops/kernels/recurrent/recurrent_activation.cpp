@@ -55,7 +55,7 @@ std::vector<RecurrentActivation> RecurrentActivation::parse(
   std::size_t next_alpha = 0, next_beta = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string& name = names.empty() ? defaults[i % defaults.size()] : names[i];
-    // The standard says that case does not matter.
+    // The ONNX standard ignores case.
     const auto known = std::find_if(kKnown.begin(), kKnown.end(),
                                     [&](const Known& k) { return same_word(k.name, name); });
     if (known == kKnown.end()) {

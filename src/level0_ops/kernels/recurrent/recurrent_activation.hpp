@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// One of the activation functions that ONNX's recurrent operators name in attributes.
+/// An activation function in the attributes of ONNX's recurrent operators.
 class RecurrentActivation {
  public:
   enum class Kind {
@@ -25,9 +25,9 @@ class RecurrentActivation {
   };
 
   /// `count` functions from the attributes `activations`, `activation_alpha` and `activation_beta`.
-  /// `defaults` are repeated where no names are given. Alphas and betas go, in order, to the
-  /// functions that take them. Throws: ValueError for an unknown name or a wrong number of them, in
-  /// the name of `who`.
+  /// Without names, `defaults` are repeated. Alphas and betas are assigned, in order, to the
+  /// functions that have them. Throws: ValueError, with `who` in the message, for an unknown name
+  /// or a wrong number of names.
   static std::vector<RecurrentActivation> parse(const std::vector<std::string>& names,
                                                 const std::vector<float>& alphas,
                                                 const std::vector<float>& betas,
@@ -36,7 +36,7 @@ class RecurrentActivation {
 
   template <class T>
   [[nodiscard]] T operator()(T x) const;
-  /// At a kink, that of the operator of the same name.
+  /// The slope; at a kink, as in the operator of the same name.
   template <class T>
   [[nodiscard]] T slope(T x) const;
 

@@ -17,14 +17,14 @@
 
 namespace d5::detail {
 
-/// RNN, GRU and LSTM: `Cell<A>` is what they differ in, the shapes are RecurrentLayout's.
+/// Kernel of RNN, GRU and LSTM, which differ in `Cell<A>`. Shapes: see RecurrentLayout.
 ///
-/// A sample that is shorter than S keeps its state after its end, and its Y is zero there.
-/// Backward is "backpropagation through time".
+/// After the end of a sample shorter than S, its state is constant and its Y zero. Backward is
+/// backpropagation through time.
 template <template <class> class Cell, class A>
 class RecurrentKernel final : public Kernel {
  public:
-  /// `rules` outlives the kernel.
+  /// `rules` must outlive the kernel.
   RecurrentKernel(const RecurrentLayout& layout, const CellRules& rules, PlanContext& context,
                   std::int64_t scratch = 0)
       : s_(layout),
@@ -40,16 +40,16 @@ class RecurrentKernel final : public Kernel {
         y_h_(context, Out::Y_h, scratch),
         y_c_(context, Out::Y_c, scratch),
         at_(scratch) {
-    // Refuses what cannot be counted: the bytes of all that is kept are less.
+    // Refuses sizes whose number of elements overflows; all kept memory is smaller.
     const auto counted = [](std::int64_t size) { return std::max<std::int64_t>(size, 1); };
     (void)Shape{256, counted(s_.steps), counted(s_.batch), counted(s_.hidden)}.elements();
     const std::int64_t kept = s_.directions * direction_size();
-    // One step's products with R, and the states as R meets them where these are others.
+    // One step's products with R, and the quantized states, if R is multiplied by these.
     std::int64_t needed = s_.batch * gates();
     if (rules_.quantizes_state) needed += s_.batch * s_.hidden;
     if (context.wants_backward()) {
       saved_ = context.save({dtype_of<A>, {kept}});
-      // The gates' gradients twice, in two orders; four of the state.
+      // The gates' gradients in two orders, and four of the state.
       needed = std::max(needed, 2 * rows() * gates() + 4 * s_.batch * s_.hidden);
     } else {
       needed += kept;
@@ -102,12 +102,12 @@ class RecurrentKernel final : public Kernel {
   }
 
  private:
-  // RNN and GRU have those before initial_c and Y_c.
+  // RNN and GRU have the inputs and outputs before initial_c and Y_c.
   using In = onnx::nodes::LSTM::In;
   using Out = onnx::nodes::LSTM::Out;
   static constexpr bool kRemembers = Cell<A>::kRemembers, kResets = Cell<A>::kResets;
 
-  /// What is left out is null.
+  /// Omitted inputs are null.
   struct Inputs {
     const A *x, *w, *r, *b, *initial_h, *initial_c, *p;
     SampleLengths lengths;
@@ -115,13 +115,13 @@ class RecurrentKernel final : public Kernel {
   struct Outputs {
     A *y, *y_h, *y_c;
   };
-  /// Those that arrive, and those that are wanted.
+  /// Output gradients, and requested input gradients.
   struct Gradients {
     const A *y, *y_h, *y_c;
     A *x, *w, *r, *b, *initial_h, *initial_c, *p;
   };
-  /// What one direction keeps of its run: the sums, in the order of X's rows; the states, steps + 1
-  /// of them, the first being the initial ones; what the reset gates leave, step by step.
+  /// Values that a direction saves for backward: the sums, in the order of X's rows; steps + 1
+  /// states, beginning with the initial ones; the states after the reset gates, step by step.
   struct Kept {
     A *sums, *hidden, *cells, *extra;
   };
@@ -138,7 +138,7 @@ class RecurrentKernel final : public Kernel {
     A* behind = hidden + states();
     return {sums, hidden, kRemembers ? behind : nullptr, kResets ? behind : nullptr};
   }
-  /// The gates whose part of R meets the state itself.
+  /// Number of gates whose part of R is multiplied by the state itself.
   [[nodiscard]] std::int64_t direct_gates() const {
     return kResets && !rules_.linear_before_reset ? 2 * s_.hidden : gates();
   }
@@ -153,7 +153,7 @@ class RecurrentKernel final : public Kernel {
             p_.read(context, scratch),         s_.lengths(lengths, context.node())};
   }
 
-  /// What of `all` belongs to direction `d`, which has `size` elements; null if there is none.
+  /// The part of `all` for direction `d`, of `size` elements; null if `all` is null.
   template <class U>
   static U* part(U* all, std::int64_t d, std::int64_t size) {
     return all ? all + d * size : nullptr;
@@ -178,8 +178,8 @@ class RecurrentKernel final : public Kernel {
             .extra = part(kept.extra, 1, now)};
   }
 
-  /// From a tensor with the states of all directions to those of `d`, sample by sample. Zeros where
-  /// there is none.
+  /// Copies the states of direction `d` from a tensor of all directions, sample by sample; zeros
+  /// without a tensor.
   void load_states(const A* states, std::int64_t d, A* to) const {
     for (std::int64_t b = 0; b < s_.batch; ++b, to += s_.hidden) {
       if (states) {
@@ -189,14 +189,14 @@ class RecurrentKernel final : public Kernel {
       }
     }
   }
-  /// The other way; nothing where there is no tensor.
+  /// The reverse copy; does nothing without a tensor.
   void store_states(const A* from, std::int64_t d, A* states) const {
     for (std::int64_t b = 0; states && b < s_.batch; ++b, from += s_.hidden) {
       std::copy_n(from, s_.hidden, states + s_.state_offset(d, b));
     }
   }
 
-  /// `f(b, t)` for the samples that have a step `s`, several at a time.
+  /// Calls `f(b, t)` for the samples with a step `s`, in parallel.
   template <class F>
   void for_each_sample(const Inputs& in, std::int64_t d, std::int64_t s, F&& f) const {
     constexpr std::int64_t kLeast = 2048;  // elements of gates, with an exponential each
@@ -208,7 +208,7 @@ class RecurrentKernel final : public Kernel {
   void run(const Inputs& in, const Outputs& out, std::int64_t d, A* recurrent, A* quantized,
            const Kept& kept) const {
     const std::int64_t h = s_.hidden, g = gates(), state = s_.batch * h;
-    if (state == 0) return;  // however many steps
+    if (state == 0) return;  // for any number of steps
     const A* r = part(in.r, d, g * h);
     const Cell<A> cell = cell_of(in, d);
     matrix_product<A>({in.x, rows(), s_.inputs, s_.inputs},
@@ -219,7 +219,7 @@ class RecurrentKernel final : public Kernel {
     const std::int64_t direct = direct_gates();
     for (std::int64_t s = 0; s < s_.steps; ++s) {
       const std::int64_t now = s * state;
-      // What keeps its state keeps it.
+      // Samples that have ended keep their state.
       std::copy_n(kept.hidden + now, state, kept.hidden + now + state);
       if (kRemembers) std::copy_n(kept.cells + now, state, kept.cells + now + state);
       const A* states = kept.hidden + now;
@@ -249,9 +249,9 @@ class RecurrentKernel final : public Kernel {
                 const Kept& kept) const {
     const std::int64_t h = s_.hidden, g = gates(), state = s_.batch * h, direct = direct_gates();
     if (state == 0) return;
-    A* by_step = scratch;              // gradients of what R gives the gates, by step
-    A* by_row = by_step + rows() * g;  // of what W gives them, in the order of X's rows
-    A* dh = by_row + rows() * g;       // of the state after the step at hand
+    A* by_step = scratch;              // gradients of R h, by step
+    A* by_row = by_step + rows() * g;  // gradients of W x, in the order of X's rows
+    A* dh = by_row + rows() * g;       // gradient of the state after the present step
     A *dc = dh + state, *through_r = dc + state;
     std::fill_n(scratch, 2 * rows() * g, A(0));
     load_states(to.y_h, d, dh);
@@ -278,7 +278,7 @@ class RecurrentKernel final : public Kernel {
           cell.reset_back(step_of(kept, s, b, t, nullptr), gradients_of(b, t), through_r + b * h);
         });
       }
-      // Samples without this step have zeros here.
+      // Zero for samples without this step.
       matrix_product<A>({recurrent, s_.batch, direct, g}, {r, direct, h, h}, {dh, s_.batch, h, h},
                         A(1), A(1));
     }
@@ -320,8 +320,8 @@ class RecurrentKernel final : public Kernel {
   const CellRules& rules_;
   InputAs<A> x_, w_, r_, b_, initial_h_, initial_c_, p_;
   OutputAs<A> y_, y_h_, y_c_;
-  std::int64_t at_;                   // of what follows the converted tensors in scratch
-  std::optional<std::size_t> saved_;  // what all directions keep
+  std::int64_t at_;                   // offset after the converted tensors in scratch
+  std::optional<std::size_t> saved_;  // saved values of all directions
 };
 
 }  // namespace d5::detail

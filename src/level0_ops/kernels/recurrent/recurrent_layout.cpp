@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-using In = onnx::nodes::LSTM::In;  // RNN and GRU have those before initial_c
+using In = onnx::nodes::LSTM::In;  // RNN and GRU have the inputs before initial_c
 
 Shape RecurrentLayout::output_shape() const {
   return batch_first ? Shape{batch, steps, directions, hidden}
@@ -32,7 +32,7 @@ SampleLengths RecurrentLayout::lengths(const Tensor* sequence_lens, const onnx::
 }
 
 void RecurrentAttributes::set_direction(const std::string& direction, const onnx::Node& node) {
-  // The default of GRU's first version lacks a letter.
+  // The default of GRU's first version is misspelt.
   const bool forward = direction == "forward" || direction == "foward";
   if (!forward && direction != "reverse" && direction != "bidirectional") {
     throw ValueError(

@@ -10,14 +10,14 @@
 
 namespace d5::detail {
 
-/// How many steps each sample has.
+/// The number of steps of each sample.
 struct SampleLengths {
   const std::int32_t* given;  ///< null: all have `steps`
   std::int64_t steps;
   std::int64_t operator[](std::int64_t sample) const { return given ? given[sample] : steps; }
 };
 
-/// Where the tensors of RNN, GRU and LSTM hold what.
+/// Layout of the tensors of RNN, GRU and LSTM.
 ///
 /// Shapes: with G gates and D directions, X is S x B x I, W is D x GH x I, R is D x GH x H, B is
 /// D x 2GH, initial_h and initial_c are D x B x H, P is D x 3H; Y is S x D x B x H, Y_h and Y_c are
@@ -30,29 +30,30 @@ struct RecurrentLayout {
   [[nodiscard]] Shape output_shape() const;
   [[nodiscard]] Shape state_shape() const;
 
-  /// The time that direction `d` looks at in its step `s` of a sample of `length` steps.
+  /// The time index of direction `d` in step `s` of a sample of `length` steps.
   [[nodiscard]] std::int64_t time_of(std::int64_t d, std::int64_t s, std::int64_t length) const {
     return reversed || d == 1 ? length - 1 - s : s;
   }
-  /// Of X, at time `t` of sample `b`.
+  /// The row of X at time `t` of sample `b`.
   [[nodiscard]] std::int64_t row(std::int64_t t, std::int64_t b) const {
     return batch_first ? b * steps + t : t * batch + b;
   }
-  /// In Y.
+  /// An offset in Y.
   [[nodiscard]] std::int64_t output_offset(std::int64_t t, std::int64_t d, std::int64_t b) const {
     return (batch_first ? (b * steps + t) * directions + d : (t * directions + d) * batch + b) *
            hidden;
   }
-  /// In initial_h, initial_c, Y_h and Y_c.
+  /// An offset in initial_h, initial_c, Y_h and Y_c.
   [[nodiscard]] std::int64_t state_offset(std::int64_t d, std::int64_t b) const {
     return (batch_first ? b * directions + d : d * batch + b) * hidden;
   }
 
-  /// Of `sequence_lens`, or null. Throws: ValueError for a length that is not 0 to `steps`.
+  /// The lengths from `sequence_lens`, which may be null. Throws: ValueError for a length outside 0
+  /// to `steps`.
   [[nodiscard]] SampleLengths lengths(const Tensor* sequence_lens, const onnx::Node& node) const;
 };
 
-/// The attributes on which the layout depends.
+/// The attributes that determine the layout.
 class RecurrentAttributes {
  public:
   /// Throws: ValueError for an unknown direction.
@@ -63,7 +64,7 @@ class RecurrentAttributes {
   }
 
   [[nodiscard]] std::int64_t directions() const { return directions_; }
-  /// Throws: ShapeError if the inputs do not fit each other.
+  /// Throws: ShapeError if the inputs do not match.
   [[nodiscard]] RecurrentLayout resolve(const InferContext& context, std::int64_t gates) const;
 
  private:

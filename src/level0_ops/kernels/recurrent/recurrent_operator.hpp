@@ -17,7 +17,8 @@ namespace d5::detail {
 
 ///     i, o, f = f(W x + R h + b [+ P c]);  g = g(W x + R h + b);  c' = f c + i g;  h' = o h(c')
 ///
-/// The gates lie in the order i, o, f, g ("iofc"). P ("peepholes") joins i and f with c, o with c'.
+/// The gates are in the order i, o, f, g ("iofc"). P ("peepholes") connects i and f with c, and o
+/// with c'.
 template <class A>
 struct LstmCell : CellBase<A> {
   static constexpr std::int64_t kGates = 4;
@@ -65,8 +66,8 @@ struct LstmCell : CellBase<A> {
     std::copy_n(d.sums, 4 * size, d.recurrent);
   }
 
-  /// Adds one step's part of the gradient of P: of `gates`, the gradients of the sums, and of the
-  /// states that P meets.
+  /// Adds a step's part of the gradient of P, from `gates`, the gradients of the sums, and the
+  /// states multiplied by P.
   void add_peepholes(const A* gates, const A* c, const A* next_c, A* d) const {
     const std::int64_t size = this->hidden;
     for (std::int64_t j = 0; j < size; ++j) {
@@ -89,7 +90,8 @@ struct Lstm {
   using Cell = LstmCell<A>;
   static std::vector<std::string> activations() { return {"Sigmoid", "Tanh", "Tanh"}; }
   static void set(const View& view, CellRules& rules) { rules.couples = view.input_forget() != 0; }
-  /// Four sums, five activations, f c + i g and the product with o; with P three products and sums.
+  /// Four sums, five activations, f c + i g and the product with o; with P, three more products and
+  /// sums.
   static double flop(const InferContext& context) {
     return 4 + 5 + 4 + (context.has_input(View::In::P) ? 6 : 0);
   }
@@ -97,8 +99,8 @@ struct Lstm {
 
 /// Its kernel is RecurrentKernel, its shapes are RecurrentLayout's.
 ///
-/// `Kind` has the typed view, the cell, its activations by default, what it sets among the rules,
-/// and the operations for one element of the state.
+/// `Kind` has the typed view, the cell, its default activations, its rules, and the operations per
+/// element of the state.
 template <class Kind>
 class Recurrent final : public Operator {
   using In = onnx::nodes::LSTM::In;  // RNN and GRU have those before initial_c
@@ -113,7 +115,7 @@ class Recurrent final : public Operator {
     }
     Kind::set(view, rules_);
     const Names defaults = Kind::activations();
-    // RNN's schema has two by default, one for each direction that there might be.
+    // RNN's schema has two defaults, one per possible direction.
     const auto* names = view.node().template attribute<Names>("activations");
     rules_.activations = RecurrentActivation::parse(
         names ? *names : Names(), view.activation_alpha().value_or(std::vector<float>{}),
@@ -135,8 +137,8 @@ class Recurrent final : public Operator {
     return result;
   }
 
-  /// The products with W and R, and for each element of the state what the cell does; with B two
-  /// sums more a gate.
+  /// The products with W and R, and the cell's operations per element of the state; with B, two
+  /// more sums per gate.
   Cost cost(const InferContext& context) const override {
     const RecurrentLayout s = layout(context);
     const double products = 2.0 * double(kGates) * double(s.inputs + s.hidden);

@@ -12,12 +12,12 @@ namespace d5::detail {
 
 namespace {
 
-/// Where slice `t` of `length` is, in the order in which they are visited.
+/// The index of the `t`-th visited slice of `length`.
 std::int64_t place_of(const ScannedTensor& scanned, std::int64_t t, std::int64_t length) {
   return scanned.backwards ? length - 1 - t : t;
 }
 
-/// Slices along axis 0 lie one behind the other.
+/// Slices along axis 0 are contiguous.
 void cut_slice(const ScannedTensor& scanned, std::int64_t place, Tensor& slice) {
   const Tensor& x = scanned.x;
   if (scanned.axis == 0) {

@@ -13,27 +13,27 @@
 
 namespace d5::detail {
 
-/// A tensor that a Scan walks over, slice by slice.
+/// A tensor that a Scan visits slice by slice.
 struct ScannedTensor {
   Tensor x = {};
   std::size_t axis = 0;
   bool backwards = false;
 };
 
-/// Runs the graph `body` of the context's node on the first `length` slices. It takes states and
-/// one slice of each input; it gives states, and slices that go to `stacks`, which were begun:
-/// what it gives besides, nobody wants. Returns the last states. Slices lie in `memory`, which the
-/// caller keeps from run to run: in a steady state none is allocated.
-/// Throws: ShapeError where the body does not fit; ValueError above the budget of iterations.
+/// Runs the graph `body` of the context's node on the first `length` slices. Its inputs are states
+/// and one slice of each input; its outputs are states, and slices that are added to `stacks`,
+/// which must be begun. Further outputs are ignored. Returns the last states. Slices use `memory`,
+/// which the caller keeps between runs, so that a steady state allocates nothing. Throws:
+/// ShapeError if the body does not match; ValueError above the budget of iterations.
 [[nodiscard]] std::vector<Value> scan_sequence(const OpContext& context, std::vector<Value> states,
                                                std::span<const ScannedTensor> inputs,
                                                std::int64_t length, std::span<StackedSlices> stacks,
                                                std::vector<RecycledTensors>& memory);
 
-/// Goes back through the `length` runs of `scan_sequence` by `body`, which kept them. `states` are
-/// the gradients that reach the last states, and become those of the first ones; `stacks` are those
-/// that reach what was stacked, and `inputs` is room for those of what was scanned, zeros.
-/// Undefined tensors stand for gradients that do not arrive, or are not wanted.
+/// Runs backward through the `length` recorded runs of `body` by `scan_sequence`. `states` are the
+/// gradients of the last states, and become those of the first ones. `stacks` are the gradients of
+/// the stacked outputs. `inputs` is zero-filled memory for the gradients of the scanned inputs.
+/// Undefined tensors denote gradients that do not arrive or are not wanted.
 void scan_back(SubgraphRunner& body, RunServices& services, std::vector<Tensor>& states,
                std::span<const ScannedTensor> stacks, std::span<const ScannedTensor> inputs,
                std::int64_t length);

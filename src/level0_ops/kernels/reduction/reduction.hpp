@@ -11,11 +11,11 @@
 #include "level0_ops/kernels/strided_loop.hpp"
 #include "level0_ops/operator/integers.hpp"
 
-// Operators that make one element of many, along some axes.
+// Reductions along axes.
 //
 // A reduction R is a struct of static functions; A is the type in which arithmetic is done.
-// - `State<A>`, in which `next<A>(state, x)` takes an element, and from which
-//   `result<A>(state, count)` makes the answer;
+// - `State<A>`, with `next<A>(state, x)` to add an element and `result<A>(state, count)` for the
+// result;
 // - `gradient<T>(x, y, dy, of)`: the gradient of an element x of the result y. `of` is the number
 //   of elements that made y or, if that is not enough, R's `Tally<T>` of these elements: begun with
 //   its default for each result, then shown every element by `tally<T>(of, x, y)`;
@@ -23,15 +23,15 @@
 // - `kFlop`: operations an element, `kFlopOfResult`: those that end each result.
 namespace d5::detail {
 
-/// How to walk a tensor that is reduced.
+/// Loops over a reduced tensor.
 struct ReductionLoops {
   /// `reduced` has an entry for each dimension of x.
   ReductionLoops(const Shape& x, const std::vector<bool>& reduced);
 
-  StridedLoop results{2};   ///< y and x: where the elements of a result begin
-  StridedLoop elements{1};  ///< x, from there: the elements of one result
+  StridedLoop results{2};   ///< y and x: first element of each result
+  StridedLoop elements{1};  ///< x, relative to the first: the elements of a result
   StridedLoop pairs{2};     ///< x and y: every element and its result
-  std::int64_t count = 1;   ///< elements of x that make one of y
+  std::int64_t count = 1;   ///< elements of x per element of y
   std::int64_t size = 1;    ///< elements of y
 };
 
@@ -119,12 +119,12 @@ class ReductionKernel final : public Kernel {
   ReductionLoops loops_;
 };
 
-/// The part of a reduction that does not depend on what is computed: its axes.
+/// The common part of reductions: their axes.
 ///
 /// Shapes: y is x with every reduced axis 1, or without it (keepdims=0).
 class Reduction : public Operator {
  public:
-  /// All operators of the family have the same attributes.
+  /// All reductions have the same attributes.
   template <class View>
   explicit Reduction(const View& view)
       : keeps_(view.keepdims() != 0),
@@ -139,7 +139,7 @@ class Reduction : public Operator {
   [[nodiscard]] Cost cost_of(const InferContext& context, double flop, double flop_of_result) const;
 
  private:
-  /// One a dimension. The axes are known.
+  /// One entry per dimension. The axes must be known.
   [[nodiscard]] std::vector<bool> reduced_dims(const InferContext& context) const;
 
   bool keeps_, nothing_without_axes_;
@@ -163,7 +163,7 @@ class ReductionOperator final : public Reduction {
   }
 };
 
-/// A row of a table of reductions: `add_reduction<Sum, nodes::ReduceSum>(registry)`.
+/// Registers a reduction: `add_reduction<Sum, nodes::ReduceSum>(registry)`.
 template <class R, class View>
 void add_reduction(OperatorRegistry& registry) {
   registry.add<ReductionOperator<R, View>, View>();

@@ -3,7 +3,7 @@
 
 namespace d5::detail {
 
-/// The weight of an element at a distance: `near` up to 1, `far` from 1 to 2; and their slopes.
+/// The weight of an element by distance: `near` up to 1, `far` from 1 to 2; and the slopes.
 /// Source: Keys, "Cubic Convolution Interpolation for Digital Image Processing" (1981), eq. 4.
 template <class C>
 struct CubicFilter {

@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// How GridSample reads a tensor at places from -1 to 1.
+/// GridSample's attributes for reading a tensor at coordinates from -1 to 1.
 struct GridRule {
   enum class Filter { nearest, linear, cubic };
   enum class Padding { zeros, border, reflection };
@@ -20,8 +20,8 @@ struct GridRule {
   bool align_corners = false;
 };
 
-/// One dimension of `size` elements, at least one. C is the type of the grid's arithmetic.
-/// Source: ONNX, operator GridSample; the slopes at kinks are torch's.
+/// A dimension of `size` >= 1 elements. C is the type of the grid's arithmetic. Source: ONNX,
+/// operator GridSample; the slopes at kinks are as in torch.
 template <class C>
 class GridAxis {
  public:
@@ -32,12 +32,12 @@ class GridAxis {
         low_(rule.align_corners ? C(0) : C(-0.5)),
         high_(rule.align_corners ? last_ : last_ + C(0.5)) {}
 
-  /// The slopes are along the grid's place, from -1 to 1.
+  /// The slopes are with respect to the grid's coordinate, from -1 to 1.
   [[nodiscard]] AxisSample<C> sample(C normalized) const {
     auto [place, slope] = padded(rule_.align_corners ? (normalized + 1) / 2 * last_
                                                      : ((normalized + 1) * C(size_) - 1) / 2);
     slope *= (rule_.align_corners ? last_ : C(size_)) / 2;
-    if (!(std::abs(place) < C(0x1p60))) place = -100;  // so far that nobody could count, or NaN
+    if (!(std::abs(place) < C(0x1p60))) place = -100;  // too far to count, or NaN
     AxisSample<C> result;
     const C left = std::floor(place), t = place - left;
     switch (rule_.filter) {
@@ -74,7 +74,7 @@ class GridAxis {
     Place result{place, 1};
     const bool outside = place < low_ || place > high_;
     if (rule_.padding == GridRule::Padding::reflection && outside) result = reflected(place);
-    // A cubic filter reaches over the border; only what lies outside itself is moved.
+    // A cubic filter extends over the border; only coordinates outside are moved.
     const bool keep = rule_.filter == GridRule::Filter::cubic &&
                       (rule_.padding == GridRule::Padding::reflection || !outside);
     if (keep) return result;
@@ -92,7 +92,7 @@ class GridAxis {
     return turned ? Place{high_ - extra, -slope} : Place{low_ + extra, slope};
   }
 
-  /// The index of the element at a whole place, -1 where that is zero.
+  /// The index of the element at an integer coordinate; -1 for zero padding.
   [[nodiscard]] std::int64_t element(C place) const {
     if (rule_.padding == GridRule::Padding::zeros) {
       return place >= 0 && place <= last_ ? std::int64_t(place) : -1;

@@ -9,12 +9,12 @@
 
 namespace d5::detail {
 
-/// `value` as an element: an integer is the nearest in its range, halves go to even.
+/// `value` as an element: integers are rounded to nearest even and saturated.
 template <class T>
 [[nodiscard]] T rounded(double value) {
   if constexpr (std::is_integral_v<T>) {
     using Limits = std::numeric_limits<T>;
-    if (!(value > double(Limits::lowest()))) return Limits::lowest();  // NaN, too
+    if (!(value > double(Limits::lowest()))) return Limits::lowest();  // also for NaN
     if (value >= double(Limits::max())) return Limits::max();
     return T(std::nearbyint(value));
   } else {

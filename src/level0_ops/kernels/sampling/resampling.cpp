@@ -60,7 +60,7 @@ void ResamplingTaps::fill(double position, Tap* taps) const {
     taps[0] = {std::clamp<std::int64_t>(nearest(position), 0, last), 1};
     return;
   }
-  // An element on the spot is the last of the left half.
+  // An element exactly at the position belongs to the left half.
   const double left = std::ceil(position) - 1;
   double sum = 0;
   for (std::int64_t k = 0; k < count_; ++k) {

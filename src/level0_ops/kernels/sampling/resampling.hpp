@@ -6,7 +6,7 @@
 
 namespace d5::detail {
 
-/// How Resize finds elements that lie between elements.
+/// Resize's interpolation.
 struct Resampling {
   enum class Filter { nearest, linear, cubic };
   enum class Coordinates {
@@ -28,25 +28,24 @@ struct Resampling {
   bool antialias = false, exclude_outside = false;
 };
 
-/// One dimension that becomes another. `length` is the output's size before it was cut to an
-/// integer.
+/// A resampled dimension. `length` is the output's size before truncation to an integer.
 struct ResampledAxis {
   std::int64_t input = 1, output = 1;
   double scale = 1, length = 1;
 };
 
-/// The part of a dimension that a crop shows, from 0, the first element, to 1, the last.
+/// The cropped range of a dimension, from 0, the first element, to 1, the last.
 struct Crop {
   double begin = 0, end = 1;
 };
 
-/// For each place along an output dimension the elements of the input that it is made of, and their
-/// weights. Source: ONNX, operator Resize.
+/// The input elements and weights for each position along an output dimension. Source: ONNX,
+/// operator Resize.
 class ResamplingTaps {
  public:
   ResamplingTaps(const Resampling& rule, const ResampledAxis& axis);
 
-  /// Moves a crop; allocates nothing.
+  /// Sets the crop; allocates nothing.
   void aim(const Crop& crop);
 
   struct Tap {
@@ -55,15 +54,15 @@ class ResamplingTaps {
   };
   [[nodiscard]] std::int64_t input() const { return axis_.input; }
   [[nodiscard]] std::int64_t output() const { return axis_.output; }
-  /// Taps of one output place.
+  /// The number of taps per output position.
   [[nodiscard]] std::int64_t count() const { return count_; }
-  /// The first of those of output place `o`.
+  /// The first tap of output position `o`.
   [[nodiscard]] const Tap* at(std::int64_t o) const { return taps_.data() + o * count_; }
-  /// Whether output place `o` lies outside of the input: it has no taps (only in a crop).
+  /// Whether output position `o` is outside the input, and has no taps (only in a crop).
   [[nodiscard]] bool outside(std::int64_t o) const { return at(o)->index < 0; }
 
  private:
-  /// Where output place `o` lies in the input.
+  /// The input coordinate of output position `o`.
   [[nodiscard]] double position(std::int64_t o, const Crop& crop) const;
   void fill(double position, Tap* taps) const;
   [[nodiscard]] std::int64_t nearest(double position) const;
@@ -71,7 +70,7 @@ class ResamplingTaps {
 
   Resampling rule_;
   ResampledAxis axis_;
-  double stretch_ = 1;  // of distances: below 1 the filter covers more elements
+  double stretch_ = 1;  // factor of distances; below 1 the filter covers more elements
   std::int64_t count_ = 1;
   std::vector<Tap> taps_;
 };

@@ -13,25 +13,25 @@
 #include "level0_ops/kernels/sampling/interpolated.hpp"
 #include "level0_ops/kernels/sampling/resampling.hpp"
 
-// The kernels of Resize and Upsample.
+// Kernels of Resize and Upsample.
 namespace d5::detail {
 
-/// One dimension on its way from input to output: `outer` blocks of it, each of `inner` neighbours.
+/// Resizing of one dimension: `outer` blocks, each of `inner` consecutive elements.
 struct ResizeStep {
   std::size_t dimension;
   ResamplingTaps taps;
   std::int64_t outer = 1, inner = 1;
-  std::optional<std::size_t> roi = {};  ///< where its crop begins in the input that has it
+  std::optional<std::size_t> roi = {};  ///< position of its crop's begin in the roi input
 };
 
-/// Where a crop is read from while running. `ends`: how far behind its begin its end lies.
+/// The input with the crop. `ends` is the distance from a crop's begin to its end.
 struct RoiInput {
   std::size_t place;
   std::size_t ends;
   double (*read)(const Tensor&, std::size_t);
 };
 
-/// Moves the crops of all steps to what the input says.
+/// Sets the crops of all steps from the input.
 template <class Context>
 void aim(std::vector<ResizeStep>& steps, const std::optional<RoiInput>& roi,
          const Context& context) {
@@ -43,11 +43,11 @@ void aim(std::vector<ResizeStep>& steps, const std::optional<RoiInput>& roi,
   }
 }
 
-/// T only moves like the element type; to add gradients it is that type.
+/// T moves like the element type; for gradients it is that type.
 template <class T>
 class NearestResizeKernel final : public Kernel {
  public:
-  /// `steps`: of neighbouring dimensions, each one step. `fill`: the element outside of a crop.
+  /// `steps` has one step per resized dimension, in order. `fill` is the element outside the crop.
   NearestResizeKernel(std::vector<ResizeStep> steps, std::optional<RoiInput> roi, Tensor fill)
       : steps_(std::move(steps)), roi_(roi), fill_(std::move(fill)) {}
 
@@ -88,8 +88,8 @@ class NearestResizeKernel final : public Kernel {
 
  private:
   std::int64_t inner_size() const { return steps_.back().inner; }
-  /// `f(place in y, place in x)`, counted in blocks of `inner_size()`, for every block of y; -1
-  /// where it lies outside. Blocks of one outer index run on one thread.
+  /// Calls `f(position in y, position in x)`, in blocks of `inner_size()`, for every block of y; -1
+  /// if outside. Blocks of the same outer index run on one thread.
   template <class F>
   void visit(const F& f) const {
     std::int64_t size = inner_size();
@@ -113,7 +113,7 @@ class NearestResizeKernel final : public Kernel {
   Tensor fill_;
 };
 
-/// One dimension after the other becomes a weighted sum; only the last step rounds.
+/// Computes weighted sums dimension by dimension; only the last step rounds.
 template <class T>
 class InterpolatingResizeKernel final : public Kernel {
   using A = Interpolated<T>;
@@ -214,7 +214,7 @@ class InterpolatingResizeKernel final : public Kernel {
   std::vector<ResizeStep> steps_;  // at least one
   std::optional<RoiInput> roi_;
   double extrapolation_;
-  std::int64_t between_ = 0;  // elements of the largest tensor between two steps
+  std::int64_t between_ = 0;  // number of elements of the largest intermediate tensor
 };
 
 }  // namespace d5::detail

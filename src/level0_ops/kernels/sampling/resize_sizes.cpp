@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-/// An empty list says as much as none.
+/// An empty list counts as absent.
 bool holds_numbers(const InferContext& context, const std::optional<std::size_t>& input) {
   return input && context.has_input(*input) && context.shape(*input) != Shape{0};
 }
@@ -83,7 +83,7 @@ void ResizeSizes::take_scales(const std::vector<float>& scales, const InferConte
     }
     axis.scale = double(scale);
     axis.length = axis.scale * double(axis.input);
-    // In float32, as ONNX's own shape inference.
+    // In float32, as in ONNX's shape inference.
     axis.output = to_size(std::floor(float(axis.input) * scale), context);
   }
 }
@@ -110,7 +110,7 @@ void ResizeSizes::take_sizes(const std::vector<std::int64_t>& sizes, const Infer
     ResampledAxis& axis = axes[d];
     axis.scale = given_.aspect_ratio == AspectRatio::not_larger ? least : most;
     axis.length = axis.scale * double(axis.input);
-    axis.output = to_size(std::floor(axis.length + 0.5), context);  // halves go up
+    axis.output = to_size(std::floor(axis.length + 0.5), context);  // rounds halves up
   }
 }
 

@@ -10,24 +10,25 @@
 
 namespace d5::detail {
 
-/// What decides the sizes of Resize's and Upsample's output.
+/// Output sizes of Resize and Upsample.
 class ResizeSizes {
  public:
   enum class AspectRatio { stretch, not_larger, not_smaller };
-  /// The inputs by place, where there are such, and the attributes.
+  /// The indices of optional inputs, and the attributes.
   struct Given {
     std::optional<std::size_t> scales = {}, sizes = {};
     std::optional<std::vector<float>> scale_attribute = {};
     std::optional<std::vector<std::int64_t>> axes = {};
     AspectRatio aspect_ratio = AspectRatio::stretch;
-    float least_scale = 0;  ///< 0: any above
+    float least_scale = 0;  ///< 0: any positive scale
   };
   explicit ResizeSizes(Given given) : given_(std::move(given)) {}
 
-  /// The dimensions of X that scales and sizes speak of, in their order.
-  /// Throws: ValueError for axes that X does not have, or given twice.
+  /// The dimensions of X to which scales and sizes apply, in order. Throws: ValueError for invalid
+  /// or repeated axes.
   [[nodiscard]] std::vector<std::size_t> places(const InferContext& context) const;
-  /// One a dimension; nothing where only running tells the sizes. Throws: ShapeError, ValueError.
+  /// One per dimension; nothing if the sizes are known only at run time. Throws: ShapeError,
+  /// ValueError.
   [[nodiscard]] std::optional<std::vector<ResampledAxis>> resolve(
       const InferContext& context) const;
 

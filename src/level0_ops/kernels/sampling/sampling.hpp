@@ -8,20 +8,20 @@
 
 #include "d5/core/tensor/shape.hpp"
 
-// Values between the elements of a tensor of up to three spatial dimensions.
+// Interpolation in a tensor of up to three spatial dimensions.
 namespace d5::detail {
 
-/// The elements along one dimension that a place between them is made of. One outside counts as
-/// zero and has the index -1.
+/// The elements that contribute to a coordinate along one dimension. Elements outside are zero and
+/// have the index -1.
 template <class C>
 struct AxisSample {
   std::size_t count = 1;
   std::array<std::int64_t, 4> index = {};
   std::array<C, 4> weight = {1};
-  std::array<C, 4> slope = {};  ///< of the weight, along the place
+  std::array<C, 4> slope = {};  ///< derivative of the weight by the coordinate
 };
 
-/// Linear between the two neighbours of `place`; what lies outside of [0, size) is zero.
+/// Linear interpolation between the neighbours of `place`, with zeros outside [0, size).
 template <class C>
 [[nodiscard]] AxisSample<C> linear_sample(C place, std::int64_t size) {
   const C left = std::floor(place);
@@ -34,18 +34,18 @@ template <class C>
           .slope = {-1, 1}};
 }
 
-/// The elements of one channel that a point is made of: products of up to three samples of axes.
+/// The elements of a channel that contribute to a point: products of up to three axes' samples.
 template <class C>
 struct PointSample {
   struct Tap {
     std::int64_t offset;
     C weight;
-    std::array<C, 3> slope;  ///< of the weight, along each axis
+    std::array<C, 3> slope;  ///< derivatives of the weight along each axis
   };
   std::size_t count = 0;
   std::array<Tap, 64> taps;
 
-  /// `axes` are depth, height and width; `sizes` theirs.
+  /// `axes` are depth, height and width; `sizes` are their sizes.
   void set(const std::array<AxisSample<C>, 3>& axes, const std::array<std::int64_t, 3>& sizes) {
     count = 0;
     const auto& [depth, height, width] = axes;

@@ -18,8 +18,8 @@ namespace d5::detail {
 template <class A>
 class ColumnConvolution {
  public:
-  /// `copies_columns`: also where the input itself is the matrix of columns, as `input_gradient`
-  /// needs it.
+  /// `copies_columns`: copies columns even if the input itself is the matrix of columns, as needed
+  /// by `input_gradient`.
   explicit ColumnConvolution(const ConvolutionSizes& sizes, bool copies_columns = false)
       : s_(sizes) {
     const std::int64_t row = std::max<std::int64_t>(1, depth() * width());
@@ -34,9 +34,9 @@ class ColumnConvolution {
   }
 
   std::int64_t filters() const { return s_.group * s_.filters; }
-  /// Of `y`, for one filter of one sample.
+  /// The size of `y` per filter and sample.
   std::int64_t area() const { return s_.window.output_size(); }
-  /// Elements that `forward` and `input_gradient` need; `weight_gradient` needs both.
+  /// Number of scratch elements of `forward` and `input_gradient`; `weight_gradient` needs both.
   std::int64_t scratch_length() const { return chunks_.count() * columns_size_; }
   std::int64_t weight_scratch_length() const { return (chunks_.count() - 1) * weight_count(); }
 
@@ -58,8 +58,8 @@ class ColumnConvolution {
     weight_gradient_of(gather_from(x), dy, dw, scratch);
   }
 
-  /// The same of columns that `gather(plane, tile, columns)` writes to `columns`, or has elsewhere:
-  /// it returns where. A plane is one group of one sample.
+  /// Forward with columns from `gather(plane, tile, columns)`, which writes them to `columns` or
+  /// has them elsewhere, and returns their address. A plane is one group of one sample.
   template <class Gather>
   void forward_of(const Gather& gather, const A* w, const A* b, A* y, A* scratch) const {
     for_each_tile([&](std::int64_t chunk, std::int64_t plane, OutputRows tile) {
@@ -73,8 +73,8 @@ class ColumnConvolution {
     });
   }
 
-  /// `scatter(plane, tile, columns)` for the gradient of all columns; that of `together` planes
-  /// which follow each other comes on one thread.
+  /// Calls `scatter(plane, tile, columns)` for the gradient of all columns; `together` consecutive
+  /// planes are on one thread.
   template <class Scatter>
   void input_gradient_to(const Scatter& scatter, std::int64_t together, const A* w, const A* dy,
                          A* scratch) const {
@@ -97,7 +97,7 @@ class ColumnConvolution {
   template <class Gather>
   void weight_gradient_of(const Gather& gather, const A* dy, A* dw, A* scratch) const {
     const std::int64_t size = weight_count();
-    // Behind the columns, each chunk but the first sums its own gradient.
+    // After the columns, each chunk except the first sums its own gradient.
     A* own_sums = scratch + scratch_length();
     const auto sum_of = [&](std::int64_t chunk) {
       return chunk == 0 ? dw : own_sums + (chunk - 1) * size;
@@ -117,7 +117,7 @@ class ColumnConvolution {
   }
 
  private:
-  // A tile of columns stays in the second-level cache.
+  // A tile of columns fits in the second-level cache.
   static constexpr std::int64_t kTileBytes = 1 << 20;
 
   std::int64_t width() const { return s_.window.axes[2].output; }
@@ -125,7 +125,7 @@ class ColumnConvolution {
   /// The inner size of the products.
   std::int64_t depth() const { return s_.channels * s_.window.kernel_size(); }
   std::int64_t weight_count() const { return filters() * depth(); }
-  /// The input itself is the matrix of columns.
+  /// Whether the input itself is the matrix of columns.
   bool pointwise() const {
     return std::all_of(s_.window.axes.begin(), s_.window.axes.end(), [](const WindowAxis& axis) {
       return axis.kernel == 1 && axis.stride == 1 && axis.pad_begin == 0 && axis.pad_end == 0;
@@ -135,7 +135,7 @@ class ColumnConvolution {
   OutputRows tile_rows(std::int64_t tile) const {
     return {tile * rows_per_tile_, std::min((tile + 1) * rows_per_tile_, rows())};
   }
-  /// `body(chunk, plane, rows)` for every tile.
+  /// Calls `body(chunk, plane, rows)` for every tile.
   template <class F>
   void for_each_tile(const F& body) const {
     chunks_.for_each(s_.batch * s_.group * tiles_, [&](std::int64_t chunk, std::int64_t task) {
@@ -169,7 +169,7 @@ class ColumnConvolution {
   ConvolutionSizes s_;
   Chunks chunks_;
   std::int64_t rows_per_tile_ = 1, tiles_ = 0;
-  std::int64_t columns_size_ = 0;  // of a chunk; 0 where no columns are written
+  std::int64_t columns_size_ = 0;  // size per chunk; 0 if no columns are written
 };
 
 }  // namespace d5::detail

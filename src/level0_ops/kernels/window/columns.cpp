@@ -9,21 +9,21 @@
 namespace d5::detail {
 namespace {
 
-/// Output positions [begin, end) whose tap `k` lies inside the input.
+/// Output positions [begin, end) whose tap `k` is inside the input.
 struct Span {
   std::int64_t begin, end;
 };
 
 Span inside(const WindowAxis& axis, std::int64_t k) {
-  const std::int64_t first = axis.at(0, k);  // of output position 0
+  const std::int64_t first = axis.at(0, k);  // input position of output position 0
   const std::int64_t begin = first >= 0 ? 0 : (-first + axis.stride - 1) / axis.stride;
   const std::int64_t end = first >= axis.input ? 0 : (axis.input - 1 - first) / axis.stride + 1;
   return {std::min(begin, axis.output), std::clamp(end, std::int64_t{0}, axis.output)};
 }
 
 /// Calls `line(input_offset, in_range, column)` once for each row of the column matrix and each
-/// output row: `column` is where its output width of elements begins, and `in_range` which of them
-/// the input covers; `input_offset` is that of output position 0 of the row.
+/// output row: `column` is the offset of the row's elements, `in_range` the range of them inside
+/// the input, and `input_offset` the input offset of the row's output position 0.
 template <class Line>
 void walk(const Window& window, std::int64_t channels, OutputRows rows, Line&& line) {
   const auto& [depth, height, width] = window.axes;

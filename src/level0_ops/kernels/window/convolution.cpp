@@ -51,7 +51,7 @@ double convolution_flop(const ConvolutionSizes& s) {
 void Convolution::check_inputs(const InferContext& context, std::int64_t filters) {
   expect_convolution_ranks(context.shape(0), context.shape(1), context.who());
   if (context.has_input(2) && context.shape(2) != Shape{filters}) {
-    throw ShapeError(fmt::format("{}: B is {}, expected {}, one a filter", context.who(),
+    throw ShapeError(fmt::format("{}: B is {}, expected {}, one per filter", context.who(),
                                  to_string(context.shape(2)), filters));
   }
 }

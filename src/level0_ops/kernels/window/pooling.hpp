@@ -12,20 +12,20 @@
 
 namespace d5::detail {
 
-/// What a pooling kernel walks. A plane is one channel of one sample.
+/// Planes of a pooling kernel. A plane is one channel of one sample.
 struct PooledPlanes {
   Window window;           ///< slides over each plane
-  std::int64_t count = 0;  ///< 0 where there is nothing to do
+  std::int64_t count = 0;  ///< 0: nothing to do
 
-  /// `f(plane)` for every plane, on `threads()` threads; a thread gets at least `grain` elements
-  /// under windows.
+  /// Calls `f(plane)` for every plane, on `threads()` threads; a thread gets at least `grain`
+  /// window elements.
   template <std::int64_t grain = 16384, class F>
   void for_each(F&& f) const {
     parallel_for_each(count, window.output_size() * window.kernel_size(), grain, f);
   }
 };
 
-/// The part of pooling that does not depend on how the elements under a window become one.
+/// Common base of pooling operators.
 ///
 /// Shapes: x is N x C x spatial (one to three), y is N x C x output.
 class Pooling : public Operator {
@@ -35,12 +35,12 @@ class Pooling : public Operator {
   Cost cost(const InferContext& context) const final;
 
  protected:
-  Pooling() = default;  ///< global: the window is all of a plane
+  Pooling() = default;  ///< global: the window covers the whole plane
   explicit Pooling(WindowAttributes attributes) : attributes_(std::move(attributes)) {}
 
   [[nodiscard]] bool is_global() const { return !attributes_; }
   [[nodiscard]] PooledPlanes planes(const PlanContext& context) const;
-  /// Operations for each element under a window, padding too.
+  /// Operations per window element, including padding.
   [[nodiscard]] virtual double flop_per_tap() const { return 1; }
 
  private:

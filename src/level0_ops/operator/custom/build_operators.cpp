@@ -26,13 +26,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How sources of one ending are compiled.
+/// Compiler and flags for a source's file ending.
 struct Language {
   std::string_view ending;
-  const char *variable, *compiler;  ///< what names the compiler, and the usual one
+  const char *variable, *compiler;  ///< environment variable, and default compiler
   const char* flags;
-  const char* flags_variable;  ///< what adds to the flags
-  std::string_view package;    ///< what has the compiler
+  const char* flags_variable;  ///< environment variable with additional flags
+  std::string_view package;    ///< package with the compiler
 };
 constexpr const char* kCxxFlags = "-std=c++20 -O2 -fPIC -fvisibility=hidden -shared";
 constexpr std::string_view kCxxPackage = "g++ or clang (Debian: apt install g++)";
@@ -58,18 +58,18 @@ std::string variable_or(const char* name, const char* otherwise) {
 }
 
 struct Answer {
-  int status;  ///< of the shell; 127: no such command
+  int status;  ///< exit status of the shell; 127: unknown command
   std::string text;
 };
 
-/// Runs a line of the shell and collects what it prints.
+/// Runs a shell command and collects its output.
 Answer run(const std::string& line) {
   detail::ProgramRun done =
       detail::run_program({.words = {"/bin/sh", "-c", line}, .error = detail::Program::kAsOutput});
   return {done.end.shell_status(), std::move(done.output)};
 }
 
-/// What a compiler printed, its lines kept.
+/// A compiler's output as safe text, with its line breaks.
 std::string lines_of(const std::string& text) {
   std::istringstream stream(text);
   std::string result;
@@ -87,12 +87,12 @@ void expect_names(const std::string& source, const Definitions& definitions) {
     if (!name.empty() && std::ranges::all_of(name, is_letter) && (name[0] < '0' || name[0] > '9')) {
       continue;
     }
-    throw ValueError(fmt::format("operators '{}': '{}' is no name of a macro, such as DTYPE",
+    throw ValueError(fmt::format("operators '{}': '{}' is not the name of a macro, such as DTYPE",
                                  printable(source), printable(name)));
   }
 }
 
-/// One source and the compiler for it.
+/// A source and its compiler.
 class Compilation {
  public:
   Compilation(std::string source, const Language& language, const Definitions& definitions)
@@ -102,13 +102,13 @@ class Compilation {
     CommandLine rest;
     for (const auto& [name, value] : definitions) rest.word("-D" + name + "=" + value);
     rest.word("-I" + header_folder()).word(source_);
-    // In this order a user's flag wins over d5's.
+    // User flags come last, so that they override d5's.
     command_ = fmt::format("{} {} {}{}", compiler_, language.flags,
                            variable_or(language.flags_variable, ""), rest.text());
   }
 
-  /// Everything that decides what the library will be: the compiler's edition, the command, and the
-  /// source with all headers in it.
+  /// Everything that determines the library: the compiler's version, the command, and the
+  /// preprocessed source.
   [[nodiscard]] std::string key() const {
     const std::string version = asked(compiler_ + " --version");
     const std::string whole = asked(command_ + " -E");
@@ -122,7 +122,7 @@ class Compilation {
  private:
   static std::string libraries() { return " " + variable_or("LDLIBS", "") + " -lm"; }
 
-  /// What the compiler prints. Throws: as `build_operators`.
+  /// The compiler's output. Throws: as `build_operators`.
   [[nodiscard]] std::string asked(const std::string& line) const {
     constexpr int kNoCommand = 127;
     Answer answer = run(line);
@@ -140,7 +140,7 @@ class Compilation {
   const Language& language_;
 };
 
-/// The path of a source that was given as text: the same text, the same file.
+/// The path of a source given as text; equal texts share a file.
 std::string file_of(const std::string& text) {
   const fs::path file = fs::path(detail::cache_folder("operators")) /
                         fmt::format("source-{:.16}.cpp", detail::sha256(text));
@@ -148,7 +148,7 @@ std::string file_of(const std::string& text) {
   return file.string();
 }
 
-/// A name beside `path` that nobody else has.
+/// A unique name beside `path`.
 std::string beside(const std::string& path) {
   static std::atomic<int> count = 0;
   return fmt::format("{}.{}.{}", path, getpid(), count++);
@@ -178,7 +178,7 @@ std::string build_operators(const std::string& source, const std::string& output
        fmt::format("{}-{:.16}.so", fs::path(path).stem().string(), compilation.key()))
           .string();
   if (!fs::exists(library)) {
-    // A reader sees the whole library or none.
+    // Renamed when complete, so that no reader sees a partial library.
     const std::string unfinished = beside(library);
     compilation.write(unfinished);
     fs::rename(unfinished, library);

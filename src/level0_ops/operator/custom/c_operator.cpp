@@ -14,8 +14,8 @@
 namespace d5::detail {
 namespace {
 
-/// Throws what a function of the table answers, or lets out although it should not. Formats only
-/// then.
+/// Calls a function of the table, and throws its error, or an exception that it lets escape.
+/// Formats messages only on failure.
 template <class F>
 void ask(const onnx::Node& node, const F& function) {
   d5_error error{};
@@ -26,7 +26,8 @@ void ask(const onnx::Node& node, const F& function) {
     throw Error(
         fmt::format("{}: threw: {}", onnx::describe(node), printable_message(thrown.what())));
   } catch (...) {
-    throw Error(fmt::format("{}: threw something that is no std::exception", onnx::describe(node)));
+    throw Error(
+        fmt::format("{}: threw something other than a std::exception", onnx::describe(node)));
   }
   if (status == D5_OK) return;
   error.message[sizeof error.message - 1] = '\0';
@@ -35,7 +36,7 @@ void ask(const onnx::Node& node, const F& function) {
                                                     : "failed without a message"));
 }
 
-/// A node's attributes as C sees them; the node outlives it.
+/// A node's attributes in C; the node must outlive it.
 class AttributeTable {
  public:
   explicit AttributeTable(const onnx::Node& node) {
@@ -85,7 +86,7 @@ class AttributeTable {
   std::list<std::vector<const char*>> words_;
 };
 
-/// What `create` made of a node.
+/// An instance made by `create`.
 class Instance {
  public:
   Instance(const d5_operator& table, const onnx::Node& node) : destroy_(table.destroy) {
@@ -105,11 +106,11 @@ class Instance {
   Instance& operator=(const Instance&) = delete;
 
   [[nodiscard]] void* self() const { return self_; }
-  /// Whether it has asked for ranks.
+  /// Whether it uses a communicator.
   [[nodiscard]] bool communicates() const { return !communicators_.empty(); }
 
  private:
-  /// A node, and who is made of it.
+  /// A node and its instance, for the request of a communicator.
   struct Asking {
     d5_node node;
     const onnx::Node* of;
@@ -150,7 +151,7 @@ void to_c(std::vector<d5_tensor>& tensors, const Pointers& pointers) {
   }
 }
 
-/// Owns an instance, and room for what each call shows.
+/// Owns an instance, and memory for the arguments of calls.
 class CKernel final : public Kernel {
  public:
   using Run = decltype(d5_operator::forward);
@@ -166,7 +167,7 @@ class CKernel final : public Kernel {
         grad_inputs_(inputs_.size()) {}
 
   void forward(OpContext& context) override {
-    // Who asks for random numbers is no constant, whatever its inputs are.
+    // Requesting random numbers prevents constant folding.
     if (instance_.communicates()) (void)context.services().random();
     const d5_call call = call_on(context);
     ask(context.node(), [&](d5_error* error) { return forward_(instance_.self(), &call, error); });
@@ -204,7 +205,7 @@ class CKernel final : public Kernel {
   std::vector<d5_tensor> inputs_, outputs_, grad_outputs_, grad_inputs_;
 };
 
-/// An operator of a table, as d5 sees it.
+/// d5's operator for an entry of a table.
 class COperator final : public Operator {
  public:
   COperator(const d5_operator& table, const onnx::Node& node)
@@ -251,7 +252,7 @@ class COperator final : public Operator {
   }
 
  private:
-  /// Strings and values that are no tensors do not cross the border.
+  /// The C interface has no strings, and no values other than tensors.
   static std::vector<d5_tensor> c_inputs(const InferContext& context) {
     std::vector<d5_tensor> result(context.input_count(), kLeftOut);
     for (std::size_t i = 0; i < result.size(); ++i) {
@@ -277,8 +278,8 @@ class COperator final : public Operator {
     }
     if (!valid) {
       throw ShapeError(
-          fmt::format("{}: its infer function gave element type {} and rank {} with a "
-                      "dimension that is no size",
+          fmt::format("{}: its infer function gave element type {} and rank {} with an "
+                      "invalid dimension",
                       who, output.dtype, output.rank));
     }
     return TensorDesc{DType(output.dtype), shape};

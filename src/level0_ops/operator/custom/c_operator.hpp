@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// The operator that a library's table describes, for one node, which outlives it.
-/// Throws: what the library's `create` answers.
+/// The operator in a library's table for a node, which must outlive it. Throws: the error of the
+/// library's `create`.
 [[nodiscard]] std::unique_ptr<Operator> make_c_operator(const d5_operator& table,
                                                         const onnx::Node& node);
 

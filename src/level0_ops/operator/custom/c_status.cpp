@@ -54,7 +54,7 @@ d5_status answer_in_c(d5_error* error, const std::function<void()>& body) noexce
   } catch (const std::exception& thrown) {
     return answer(error, D5_OTHER_ERROR, thrown.what());
   } catch (...) {
-    return answer(error, D5_OTHER_ERROR, "something was thrown that is no std::exception");
+    return answer(error, D5_OTHER_ERROR, "something other than a std::exception was thrown");
   }
 }
 

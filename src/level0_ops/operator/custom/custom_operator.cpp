@@ -20,7 +20,7 @@
 namespace d5 {
 namespace {
 
-/// What stands behind a name now.
+/// The present operator of a name.
 struct Held {
   std::mutex mutex;
   OperatorRegistry::Make make;
@@ -38,7 +38,7 @@ OperatorRegistry::Make behind(std::shared_ptr<Held> held) {
   };
 }
 
-/// `devices`: those besides the host that the operators' `plan` makes kernels for.
+/// `devices` are those besides the host for which the operators' `plan` makes kernels.
 void add(const std::string& name, const OperatorVersions& versions, OperatorRegistry::Make make,
          IfTaken if_taken, const std::vector<DeviceKind>& devices) {
   static std::mutex mutex;
@@ -89,7 +89,7 @@ std::vector<d5_operator> entries_of(const d5_operator_table& table, const std::s
   std::vector<d5_operator> entries(table.operator_count);
   const auto* bytes = reinterpret_cast<const std::byte*>(table.operators);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    d5_operator& op = entries[i];  // what another edition of this version lacks is null
+    d5_operator& op = entries[i];  // fields that the library lacks are null
     std::memcpy(&op, bytes + i * table.operator_size, std::min(sizeof op, table.operator_size));
     if (op.domain && op.name && op.infer && op.forward) continue;
     throw Unsupported(

@@ -27,7 +27,7 @@ Loaders& loaders() {
   return all;
 }
 
-/// Empty if nobody loads such files yet.
+/// Empty if there is no loader yet.
 LoadExtension loader_of(const std::string& suffix) {
   const std::lock_guard lock(loaders().mutex);
   const auto place = loaders().by_suffix.find(suffix);
@@ -40,7 +40,7 @@ std::string loader_file(const std::string& suffix) {
   return fmt::format("d5_loader_{}.so", suffix.substr(1));
 }
 
-/// Starts the library that adds a loader of such files, where there is one.
+/// Starts the library that registers a loader for the suffix, if it exists.
 void start_loader(const std::string& suffix) {
   for (const auto& folder : plugin_path()) {
     const std::string file = folder + "/" + loader_file(suffix);
@@ -70,7 +70,7 @@ std::string load_extension(const std::string& path) {
   if (const LoadExtension load = loader_of(suffix)) {
     return load(std::filesystem::absolute(path).string());
   }
-  // With a slash, so that no folder of the system is searched for it.
+  // With a slash, so that system folders are not searched.
   const std::string file =
       is_operator_source(path) ? build_operators(path) : std::filesystem::absolute(path).string();
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -84,8 +84,8 @@ std::string load_extension(const std::string& path) {
   if (!is_plugin && !dlsym(library, "d5_custom_operators")) {
     dlclose(library);
     throw Unsupported(
-        fmt::format("library '{}' holds nothing for d5: neither D5_FRAMEWORK_PLUGIN nor "
-                    "d5_custom_operators (d5/abi.h) stands in it",
+        fmt::format("library '{}' has nothing for d5: it defines neither D5_FRAMEWORK_PLUGIN nor "
+                    "d5_custom_operators (d5/abi.h)",
                     printable(path)));
   }
   if (is_plugin) {

@@ -40,7 +40,7 @@ bool detail::adopt_native_operator(const onnx::Node& node) {
   for (const FindNative& find : finders) {
     OperatorRegistry::Make make = find(node);
     if (!make) continue;
-    // Another thread may have found it, too.
+    // Another thread may have added it already.
     add_custom_operator(node.op_type, {.domain = node.domain}, std::move(make), IfTaken::replace);
     return true;
   }
@@ -51,7 +51,7 @@ std::string custom_op_from_native(const std::string& framework_name, const std::
   const std::size_t colons = function.find("::");
   if (colons == std::string::npos) {
     throw ValueError(
-        fmt::format("'{}' is no name of a framework's function, expected one as "
+        fmt::format("'{}' is not the name of a framework's function, expected one as "
                     "aten::silu",
                     printable(function)));
   }

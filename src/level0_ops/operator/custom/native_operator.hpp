@@ -5,8 +5,8 @@
 
 namespace d5::detail {
 
-/// Makes a framework's own function a custom operator, if one has that of the node. Returns whether
-/// one has.
+/// Adds a framework's own function for the node as a custom operator. Returns whether one was
+/// found.
 bool adopt_native_operator(const onnx::Node& node);
 
 }  // namespace d5::detail

@@ -9,15 +9,14 @@
 
 namespace d5::detail {
 
-/// The ranks of a group, for operators written against `d5/abi.h`.
-/// Throws: NotFound for a name that no group has.
+/// The communicator of a group, for operators written against `d5/abi.h`. Throws: NotFound for an
+/// unknown group.
 using FindCommunicator =
     std::function<std::shared_ptr<const d5_communicator>(const std::string& group)>;
 
-/// From now on operators that ask for a group get what `find` gives: a higher level knows ranks.
-/// Thread safety: both.
+/// Sets the source of communicators, which a higher level provides. Thread safety: both functions.
 void set_operator_communicators(FindCommunicator find);
-/// Throws: Unsupported where nobody has set one; what that throws.
+/// Throws: Unsupported without such a source; what it throws.
 [[nodiscard]] std::shared_ptr<const d5_communicator> operator_communicator(
     const std::string& group);
 

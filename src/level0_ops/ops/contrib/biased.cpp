@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's operators that add a bias and go on: BiasAdd, BiasDropout, BiasSoftmax and
-// BiasSplitGelu.
+// com.microsoft's operators with a bias: BiasAdd, BiasDropout, BiasSoftmax and BiasSplitGelu.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -41,7 +40,7 @@ struct BiasDropout {
   std::optional<std::int64_t> seed;
 };
 
-/// Everything from `axis` on is one distribution.
+/// All dimensions from `axis` on form one distribution.
 struct BiasSoftmax {
   using View = nodes::BiasSoftmax;
   explicit BiasSoftmax(const View& view) : axis(view.axis()) {}

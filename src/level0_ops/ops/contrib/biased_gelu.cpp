@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's Gelu and its kin, as ONNX Runtime's optimizers write them: BiasGelu, FastGelu and
+// com.microsoft's variants of Gelu, as written by ONNX Runtime's optimizers: BiasGelu, FastGelu and
 // QuickGelu.
 #include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's CDist: the distances between the rows of two matrices.
+// com.microsoft's CDist: distances between the rows of two matrices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class CDistKernel final : public Kernel {
     });
   }
 
-  /// Of a root, the gradient of a distance that is zero is taken as zero.
+  /// For the Euclidean distance, the gradient at distance zero is zero.
   void backward(GradContext& context) override {
     const T* a = context.input(In::A).data<T>();
     const T* b = context.input(In::B).data<T>();
@@ -90,7 +90,7 @@ class CDist final : public Operator {
 
   Places gradients() const override { return {In::A, In::B}; }
 
-  /// A difference, a product and a sum an element of two rows, and a root of the sum.
+  /// A difference, a product and a sum per element of two rows, and a root of the sum.
   Cost cost(const InferContext& context) const override {
     const Shape &a = context.shape(In::A), &b = context.shape(In::B);
     return with_flop(context, double(a[0]) * double(b[0]) * (3.0 * double(a[1]) + !squared_));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's operators of images whose channels stand at the end: NhwcConv, NhwcMaxPool, and
-// QLinearConv, which has ONNX's order as well.
+// com.microsoft's operators for channels-last images: NhwcConv, NhwcMaxPool, and QLinearConv, which
+// also supports ONNX's order.
 #include <vector>
 
 #include "d5/level0_ops/operator/operator_registry.hpp"
@@ -16,7 +16,7 @@ using detail::Composition;
 using detail::Term;
 namespace nodes = onnx::nodes::microsoft;
 
-/// The operator of ONNX of the name `kName`, with the same attributes but those that ONNX lacks.
+/// ONNX's operator `kName`, with the same attributes except those that ONNX lacks.
 struct Convolution {
   using View = nodes::NhwcConv;
   static constexpr const char* kName = "Conv";
@@ -39,8 +39,8 @@ struct QuantizedConvolution {
   static bool channels_last(const View& view) { return view.channels_last() != 0; }
 };
 
-/// Shapes: X is N x ... x C, Y N x ... x M; weights are M x ... x C / group in NhwcConv, else as
-/// ONNX has them.
+/// Shapes: X is N x ... x C, Y N x ... x M; weights are M x ... x C / group in NhwcConv, otherwise
+/// as in ONNX.
 template <class Kind>
 class ChannelsLast final : public detail::ComposedOperator {
  public:

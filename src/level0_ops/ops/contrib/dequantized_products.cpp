@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of quantized matrices that give floats, as ONNX Runtime's quantization and optimizer
-// write them: com.microsoft's MatMulIntegerToFloat, DynamicQuantizeMatMul and QGemm.
+// Products of quantized matrices with float results, as written by ONNX Runtime's quantization and
+// optimizer: com.microsoft's MatMulIntegerToFloat, DynamicQuantizeMatMul and QGemm.
 #include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/operator/composed_operator.hpp"
@@ -12,13 +12,13 @@ namespace nodes = onnx::nodes::microsoft;
 using detail::Composition;
 using detail::Term;
 
-/// `sums` of products of quantized numbers as floats, of the type that the scales have.
+/// Dequantizes `sums` of products to the scales' type.
 Term scaled(Composition& c, Term sums, Term a_scale, Term b_scale) {
   const Term reals = c.add("Cast", {sums}, {{"to", std::int64_t(c.desc(b_scale).dtype)}});
   return c.add("Mul", {reals, c.add("Mul", {a_scale, b_scale})});
 }
 
-/// A scale that counts the rows of A, as it is broadcast to Y.
+/// A per-row scale of A, broadcastable to Y.
 Term of_rows(Composition& c, Term scale) {
   if (c.shape(scale).rank() != 1 || c.shape(scale).elements() == 1) return scale;
   return c.add("Unsqueeze", {scale, c.integers({1})});
@@ -41,7 +41,7 @@ class MatMulIntegerToFloat final : public detail::ComposedOperator {
   }
 };
 
-/// The same of an A that is quantized first, as DynamicQuantizeLinear does it.
+/// MatMulIntegerToFloat with A quantized first, by DynamicQuantizeLinear.
 class DynamicQuantizeMatMul final : public detail::ComposedOperator {
   using In = nodes::DynamicQuantizeMatMul::In;
 
@@ -56,10 +56,10 @@ class DynamicQuantizeMatMul final : public detail::ComposedOperator {
   }
 };
 
-/// y = alpha a_scale b_scale ((a - a_zero_point) (b - b_zero_point) + c), quantized where y_scale
-/// is given.
+/// y = alpha a_scale b_scale ((a - a_zero_point) (b - b_zero_point) + c), quantized if y_scale is
+/// given.
 ///
-/// Shapes: as Gemm; what is B's is one number or one for each column of Y.
+/// Shapes: as Gemm; B's parameters are one number or one per column of Y.
 class QGemm final : public detail::ComposedOperator {
   using In = nodes::QGemm::In;
 

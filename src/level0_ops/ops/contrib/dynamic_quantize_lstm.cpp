@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's DynamicQuantizeLSTM: an LSTM whose weights are quantized, and whose inputs and
-// states are while it runs, as onnxruntime.quantization writes it.
+// com.microsoft's DynamicQuantizeLSTM: an LSTM with quantized weights, and dynamically quantized
+// inputs and states, as written by onnxruntime.quantization.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -18,7 +18,7 @@ using In = DynamicQuantizeLstmView::In;
 using detail::Composition;
 using detail::Term;
 
-/// What quantizes the states before they meet R.
+/// An LSTM that quantizes the states before their product with R.
 struct QuantizedStates : detail::Lstm {
   static void set(const View& view, detail::CellRules& rules) {
     Lstm::set(view, rules);
@@ -32,15 +32,15 @@ std::shared_ptr<const Operator> lstm(onnx::Node node) {
   return std::make_shared<detail::Recurrent<QuantizedStates>>(detail::Lstm::View(node));
 }
 
-/// Weights D x K x 4H with a scale and a zero point for each direction, or for each of its columns,
-/// as LSTM takes them: D x 4H x K.
+/// Dequantizes weights D x K x 4H, with a scale and a zero point per direction or per column, to
+/// LSTM's form D x 4H x K.
 Term weights(Composition& c, std::size_t weights, std::size_t scale, std::size_t zero) {
   const Shape w = c.context().shape(weights);
   const auto check = [&](std::size_t i) {
     const Shape& given = c.context().shape(i);
     if (w.rank() == 3 && (given == Shape{w[0]} || given == Shape{w[0], w[2]})) return;
     throw ShapeError(fmt::format(
-        "{}: {} is {} beside {} of {}; expected one number a direction, or one a column of it",
+        "{}: {} is {} beside {} of {}; expected one number per direction, or one per column",
         c.context().who(), onnx::describe_input(c.context().node(), i), to_string(given),
         onnx::describe_input(c.context().node(), weights), to_string(w)));
   };
@@ -60,9 +60,9 @@ Term weights(Composition& c, std::size_t weights, std::size_t scale, std::size_t
 
 /// Shapes: as LSTM, but W is D x I x 4H, R is D x H x 4H.
 ///
-/// X is quantized as a whole, the states of all samples together before each step, both as
-/// DynamicQuantizeLinear does it. (ONNX Runtime does so on one thread; on several it may quantize
-/// the states of some samples apart from those of others.)
+/// DynamicQuantizeLinear quantizes X as a whole, and the states of all samples together before each
+/// step. (So does ONNX Runtime on one thread; on several threads, it may quantize groups of samples
+/// separately.)
 class DynamicQuantizeLstm final : public detail::ComposedOperator {
  public:
   explicit DynamicQuantizeLstm(const DynamicQuantizeLstmView& view) : lstm_(lstm(view.node())) {}

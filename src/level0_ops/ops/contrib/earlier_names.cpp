@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What com.microsoft had before ONNX did, in ONNX's words: GatherND, GridSample, Pad and Trilu.
+// com.microsoft's predecessors of ONNX operators: GatherND, GridSample, Pad and Trilu.
 #include "d5/level0_ops/operator/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/operator/composed_operator.hpp"
@@ -26,7 +26,7 @@ struct GridSample {
   using View = nodes::GridSample;
   static constexpr const char* kName = "GridSample";
   static constexpr Places kGradients = {0, 1};
-  /// ONNX calls it as for any number of dimensions.
+  /// Translates to ONNX's names of modes for any number of dimensions.
   static void translate(Composition&, std::vector<Term>&, Composition::Attributes& attributes) {
     const auto mode = attributes.find("mode");
     auto* name = mode == attributes.end() ? nullptr : std::get_if<std::string>(&mode->second);
@@ -49,7 +49,7 @@ struct Trilu {
   static void translate(Composition&, std::vector<Term>&, Composition::Attributes&) {}
 };
 
-/// Shapes and meaning are those of ONNX's operator.
+/// Shapes: as ONNX's operator, which it is defined by.
 template <class Kind>
 class EarlierName final : public detail::ComposedOperator {
  public:

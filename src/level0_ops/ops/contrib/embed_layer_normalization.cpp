@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's EmbedLayerNormalization: the first layer of BERT, as onnxruntime.transformers
-// writes it.
+// com.microsoft's EmbedLayerNormalization: the embedding layer of BERT, as written by
+// onnxruntime.transformers.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -21,7 +21,7 @@ using detail::Term;
 /// y = LayerNormalization(word[id] + position[place] + segment[segment id])
 ///
 /// Shapes: ids B x S, position_ids B x S or 1 x S; embeddings are rows of H; y and the sum B x S x
-/// H, mask_index B, how many of the mask's numbers count; zeros without one. Source: Devlin et al.,
+/// H, mask_index B, the number of unmasked tokens; zeros without a mask. Source: Devlin et al.,
 /// "BERT" (2019).
 class EmbedLayerNormalization final : public detail::ComposedOperator {
  public:

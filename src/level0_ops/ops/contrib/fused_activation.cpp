@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's FusedConv and FusedGemm: an operator and the activation behind it, as ONNX
-// Runtime has them. Between them a convolution may add a tensor, its fourth input. Here the sum and
-// the activation run over the output where it lies.
+// com.microsoft's FusedConv and FusedGemm: an operator followed by an activation. A convolution may
+// add a tensor, its fourth input, in between. The sum and the activation run in place on the
+// output.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,15 +33,14 @@ std::string activation_of(const onnx::Node& node) {
   return *name;
 }
 
-constexpr std::size_t kZ = 3;  ///< what a convolution adds before its activation
+constexpr std::size_t kZ = 3;  ///< input that a convolution adds before its activation
 
-/// The operator that the activation stands behind.
+/// The node of the operator without activation.
 onnx::Node plain(const onnx::Node& node, const std::string& op_type) {
   const std::size_t most = op_type == "Conv" ? kZ + 1 : kZ;
   if (node.inputs.size() > most) {
     throw Unsupported(
-        fmt::format("{}: it has {} inputs, expected at most {}; add others by a "
-                    "Sum of their own",
+        fmt::format("{}: it has {} inputs, expected at most {}; add others by a separate Sum",
                     onnx::describe(node), node.inputs.size(), most));
   }
   onnx::Node result = node;
@@ -57,7 +56,7 @@ onnx::Node plain(const onnx::Node& node, const std::string& op_type) {
   return result;
 }
 
-constexpr int kLimitsAreAttributes = 10;  ///< the last opset in which Clip's are
+constexpr int kLimitsAreAttributes = 10;  ///< the last opset in which Clip's limits are attributes
 
 onnx::Node activation(const onnx::Node& node) {
   static const std::set<std::string_view> kKnown = {"Clip", "HardSigmoid", "LeakyRelu",
@@ -104,7 +103,7 @@ onnx::Node addition(const onnx::Node& node) {
   return result;
 }
 
-/// What a context knows of its inputs but Z, for a context of another node.
+/// A context's inputs without Z, for a context of another node.
 struct Inputs {
   explicit Inputs(const InferContext& context) {
     for (std::size_t i = 0; i < std::min(context.input_count(), kZ); ++i) {
@@ -116,15 +115,15 @@ struct Inputs {
   std::vector<const Value*> constants;
 };
 
-/// A node and what it means.
+/// A node and its operator.
 struct Meaning {
   onnx::Node node;
   std::unique_ptr<Operator> op;
   explicit Meaning(onnx::Node of) : node(std::move(of)), op(operator_for(node)) {}
 };
 
-/// The kernel of a function whose first input and output are the fused node's output, where it
-/// lies; `scratch_bytes` grows to what it needs.
+/// The kernel of a function that works in place on the fused node's output; `scratch_bytes` is
+/// increased as needed.
 std::unique_ptr<Kernel> planned_in_place(const PlanContext& context, const Meaning& function,
                                          Places grad_inputs, std::size_t& scratch_bytes) {
   const std::vector<ValueDesc> output = {context.output_value(0)};
@@ -135,7 +134,7 @@ std::unique_ptr<Kernel> planned_in_place(const PlanContext& context, const Meani
   std::unique_ptr<Kernel> kernel = function.op->plan(own);
   if (kernel->traits().in_place_output != 0 || !own.saved().empty()) {
     throw Unsupported(
-        fmt::format("{}: {} cannot write where it reads", context.who(), function.node.op_type));
+        fmt::format("{}: {} cannot work in place", context.who(), function.node.op_type));
   }
   scratch_bytes = std::max(scratch_bytes, own.scratch_bytes());
   return kernel;
@@ -147,7 +146,7 @@ class FusedKernel final : public Kernel {
               const Meaning& activation)
       : output_(context.output(0)) {
     if (context.wants_backward() && size_of(output_.dtype) < size_of(DType::float32)) {
-      // In float32 then, so that nothing is rounded between its parts.
+      // Computed in float32 instead, so that intermediate values are not rounded.
       throw Unsupported(
           fmt::format("{}: it has no gradient in {}", context.who(), name_of(output_.dtype)));
     }
@@ -185,7 +184,7 @@ class FusedKernel final : public Kernel {
     activation_->forward(behind);
   }
 
-  /// The gradient before the activation is in scratch memory; it is that of Z.
+  /// The gradient before the activation is in scratch memory; it is also the gradient of Z.
   void backward(GradContext& context) override {
     std::byte* before = context.scratch().data();
     if (!gradient_.defined() || gradient_.raw() != before) {
@@ -218,14 +217,14 @@ class FusedKernel final : public Kernel {
   }
 
  private:
-  std::unique_ptr<Kernel> product_, sum_, activation_;  ///< no sum without Z
-  bool reaches_product_ = false;                        ///< a gradient other than Z's is wanted
+  std::unique_ptr<Kernel> product_, sum_, activation_;  ///< `sum_` is null without Z
+  bool reaches_product_ = false;                        ///< a gradient besides Z's is wanted
   TensorDesc output_;
   std::size_t gradient_bytes_ = 0;
   Tensor gradient_;
 };
 
-/// Shapes: as those of the operator without activation; Z has the output's.
+/// Shapes: as the operator without activation; Z has the output's shape.
 class FusedActivation final : public Operator {
  public:
   FusedActivation(const onnx::Node& node, const std::string& op_type)
@@ -238,7 +237,7 @@ class FusedActivation final : public Operator {
     if (context.has_input(kZ)) expect_alike(context, outputs.at(0).tensor);
     return outputs;
   }
-  /// None where the activation's needs what the activation overwrites.
+  /// Empty if the activation's gradient needs its input, which it overwrites.
   Places gradients() const override {
     static const std::set<std::string_view> kFromOutput = {"Relu", "Sigmoid", "Tanh"};
     if (!kFromOutput.contains(activation_.node.op_type)) return {};
@@ -273,8 +272,8 @@ class FusedActivation final : public Operator {
     }
     if (z.shape != y.shape) {
       throw ShapeError(
-          fmt::format("{}: Z is {}, expected {}, the shape of the output; what is "
-                      "broadcast, an Add of its own adds",
+          fmt::format("{}: Z is {}, expected {}, the shape of the output; add broadcast tensors by "
+                      "a separate Add",
                       context.who(), to_string(z.shape), to_string(y.shape)));
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's FusedMatMul: a product of matrices that are read the other way round, and scaled.
+// com.microsoft's FusedMatMul: a scaled product of optionally transposed matrices.
 #include <algorithm>
 #include <numeric>
 
@@ -14,12 +14,12 @@ using FusedMatMulView = onnx::nodes::microsoft::FusedMatMul;
 using detail::Composition;
 using detail::Term;
 
-/// How a factor lies in memory.
+/// Layout of a factor.
 struct Factor {
-  bool transposed;       ///< its last two dimensions have changed places
-  bool rows_come_first;  ///< its rows are the first dimension, before those of the stack
+  bool transposed;       ///< its last two dimensions are swapped
+  bool rows_come_first;  ///< its rows are the first dimension, before the stack's
 
-  /// `x` as MatMul takes it. A vector has but one way.
+  /// `x` in MatMul's layout. Vectors are unchanged.
   [[nodiscard]] Term as_matrix(Composition& c, Term x) const {
     const std::size_t rank = c.shape(x).rank();
     if (rank < 2 || (!transposed && !rows_come_first)) return x;
@@ -31,7 +31,7 @@ struct Factor {
   }
 };
 
-/// y = alpha a b. Shapes: as MatMul, of what the attributes make of A and B.
+/// y = alpha a b. Shapes: as MatMul, of A and B after transposition.
 class FusedMatMul final : public detail::ComposedOperator {
  public:
   explicit FusedMatMul(const FusedMatMulView& view)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's GatherBlockQuantized: rows of a table whose elements are quantized block by
-// block, as embeddings of language models are kept.
+// com.microsoft's GatherBlockQuantized: rows of a table with block-wise quantization, as for
+// embeddings of language models.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -16,12 +16,11 @@ using In = View::In;
 using detail::Composition;
 using detail::Term;
 
-/// y = (data - zero point) scale of what is gathered.
+/// y = (data - zero point) scale, for the gathered elements.
 ///
-/// Shapes: scales and zero points have an element for each `block_size` neighbours along
-/// `quantize_axis`. Data of uint8 hold several elements of `bits` in a byte of the last dimension,
-/// the first in the low ones, and so do their zero points; where these are left out they are half
-/// the range.
+/// Shapes: scales and zero points have one element per `block_size` elements along `quantize_axis`.
+/// uint8 data packs elements of `bits` in the bytes of the last dimension, the first in the low
+/// bits, and so do its zero points, which default to half the range.
 class GatherBlockQuantized final : public detail::ComposedOperator {
  public:
   explicit GatherBlockQuantized(const View& view)
@@ -46,8 +45,8 @@ class GatherBlockQuantized final : public detail::ComposedOperator {
     const bool is_packed = c.context().dtype(In::data) == DType::uint8;
     if (is_packed && bits_ != 8 && from + 1 == rank) {
       throw Unsupported(
-          fmt::format("{}: gather_axis is {}, along which several elements lie in a "
-                      "byte; expected another dimension",
+          fmt::format("{}: gather_axis is {}, along which elements are packed in bytes; expected "
+                      "another dimension",
                       who, gather_axis_));
     }
     const auto gathered = [&](Term term) {
@@ -58,7 +57,7 @@ class GatherBlockQuantized final : public detail::ComposedOperator {
                        : gathered(term);
     };
     const Term scale = gathered(scales);
-    const Shape numbers = c.shape(scale);  // of scales and zero points
+    const Shape numbers = c.shape(scale);  // shape of scales and zero points
     Term zero = c.input(In::zero_points);
     if (zero) {
       zero = first_ones(c, elements(movable(c, zero)), numbers);
@@ -74,14 +73,14 @@ class GatherBlockQuantized final : public detail::ComposedOperator {
   }
 
  private:
-  /// ONNX's Gather takes no elements of four bits.
+  /// ONNX's Gather does not support 4-bit elements.
   static Term movable(Composition& c, Term x) {
     const DType type = c.desc(x).dtype;
     if (type != DType::int4 && type != DType::uint4) return x;
     const DType byte = type == DType::int4 ? DType::int8 : DType::uint8;
     return c.add("Cast", {x}, {{"to", std::int64_t(byte)}});
   }
-  /// The last bytes may hold more than there are scales.
+  /// Drops elements in the last bytes beyond the number of scales.
   static Term first_ones(Composition& c, Term x, const Shape& scales) {
     if (c.shape(x) == scales || scales.rank() == 0) return x;
     const std::int64_t last = std::int64_t(scales.rank()) - 1;

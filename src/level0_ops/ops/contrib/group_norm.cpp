@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's GroupNorm and SkipGroupNorm: GroupNormalization with the channels at the end, and
-// what stands beside it in networks of diffusion: a sum before it and a Swish behind it.
+// com.microsoft's GroupNorm and SkipGroupNorm: channels-last GroupNormalization, with a preceding
+// sum and a following Swish, as in diffusion networks.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -49,7 +49,7 @@ class ChannelsLastNormalization : public detail::ComposedOperator {
   }
 
  private:
-  /// The numbers of channels may be wider than images are.
+  /// Parameters per channel may be of a wider type than the image.
   static Term of_type(Composition& c, Term numbers, Term x) {
     if (c.desc(numbers).dtype == c.desc(x).dtype) return numbers;
     return c.add("CastLike", {numbers, x});
@@ -71,18 +71,17 @@ class GroupNorm final : public ChannelsLastNormalization {
   }
 };
 
-/// Shapes: skip as X, or N x C, the same for all places of a sample; bias has C elements. S, the
-/// sum that is normalised, as X.
+/// Shapes: skip as X, or N x C for all positions of a sample; bias has C elements. S, the
+/// normalised sum, as X.
 class SkipGroupNorm final : public ChannelsLastNormalization {
  public:
   using View = nodes::SkipGroupNorm;
   using In = View::In;
   explicit SkipGroupNorm(const View& view) : ChannelsLastNormalization(view) {
     if (channels_last()) return;
-    throw Unsupported(
-        fmt::format("{}: channels_last is 0, expected 1; before it others are added "
-                    "by an Add of their own",
-                    onnx::describe(view.node())));
+    throw Unsupported(fmt::format(
+        "{}: channels_last is 0, expected 1; add other tensors by a separate Add before it",
+        onnx::describe(view.node())));
   }
 
  protected:

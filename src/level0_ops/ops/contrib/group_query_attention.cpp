@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's GroupQueryAttention: attention with a cache, whose heads of keys serve several of
-// queries, as ONNX Runtime's large language models have it.
+// com.microsoft's GroupQueryAttention: attention with a cache and several query heads per key head,
+// as in ONNX Runtime's large language models.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,18 +23,19 @@ using Out = GroupQueryAttentionView::Out;
 using detail::Composition;
 using detail::Term;
 
-/// B samples of L new tokens, P places in the cache that is given, T in the one that is told; heads
-/// of `size` elements.
+/// B samples of L new tokens, P positions in the past cache, T in the present one; heads of `size`
+/// elements.
 struct Sizes {
   std::int64_t batch = 0, length = 0, past = 0, total = 0, size = 0;
-  /// The first tokens of all: samples begin at 0, and shorter ones have padding behind them.
+  /// Whether these are the first tokens: samples begin at 0, and shorter ones are padded at the
+  /// end.
   [[nodiscard]] bool is_prompt(std::int64_t whole) const { return length == whole; }
 };
 
-/// Shapes: query B x L x (N D), key and value B x L x (Nkv D), or all three side by side in query;
+/// Shapes: query B x L x (N D), key and value B x L x (Nkv D), or all three concatenated in query;
 /// past B x Nkv x P x D; present B x Nkv x T x D with T the larger of P and total_sequence_length;
-/// seqlens_k B, the last place that each sample has; caches of cosines and sines as
-/// RotaryEmbedding's. Source: Ainslie et al., "GQA" (2023).
+/// seqlens_k B, the last position of each sample; caches of cosines and sines as in
+/// RotaryEmbedding. Source: Ainslie et al., "GQA" (2023).
 class GroupQueryAttention final : public detail::ComposedOperator {
  public:
   explicit GroupQueryAttention(const GroupQueryAttentionView& view)
@@ -57,7 +58,7 @@ class GroupQueryAttention final : public detail::ComposedOperator {
         view.sliding_window_cache() != 0) {
       throw Unsupported(
           fmt::format("{}: expected no quantized or sliding cache, no smooth softmax and "
-                      "no scores told",
+                      "no output of scores",
                       who));
     }
   }
@@ -125,7 +126,7 @@ class GroupQueryAttention final : public detail::ComposedOperator {
     const Term last = c.add("Reshape", {c.input(In::seqlens_k), c.integers({s.batch})});
     const Term lengths = c.add(
         "Add", {c.add("Cast", {last}, {{"to", std::int64_t(DType::int64)}}), c.integers({1})});
-    // Where each sample's new tokens begin.
+    // The position of each sample's first new token.
     const Term first = is_prompt ? c.integers(std::vector<std::int64_t>(std::size_t(s.batch), 0))
                                  : c.add("Sub", {lengths, c.integers({s.length})});
     if (turns_) {
@@ -139,7 +140,8 @@ class GroupQueryAttention final : public detail::ComposedOperator {
     const Term keys = present(In::past_key, key), values = present(In::past_value, value);
     Composition::Attributes attributes{{"is_causal", std::int64_t{causal_}}, {"softcap", softcap_}};
     if (scale_ != 0) attributes["scale"] = scale_;
-    if (window_ > 0) attributes["left_window_size"] = window_ - 1;  // it counts the token itself
+    if (window_ > 0)
+      attributes["left_window_size"] = window_ - 1;  // the attribute counts the token itself
     const Term y = c.add("Attention",
                          {heads_first(c, query, heads_), keys, values, c.input(In::attention_bias),
                           Term(), Term(), is_prompt ? Term() : lengths},
@@ -155,7 +157,7 @@ class GroupQueryAttention final : public detail::ComposedOperator {
   static Term heads_first(Composition& c, Term x, std::int64_t heads) {
     return swapped(c, c.add("Reshape", {x, c.integers({0, 0, heads, -1})}));
   }
-  /// The past, with room for T tokens.
+  /// The past cache, extended to T tokens.
   [[nodiscard]] Term cache(Composition& c, const Sizes& s, std::size_t past) const {
     const Term given = c.input(past);
     const Shape room{s.batch, kv_heads_, s.total - s.past, s.size};

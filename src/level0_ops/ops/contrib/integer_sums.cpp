@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's MulInteger, ReduceSumInteger and MatMulInteger16: products and sums of short
-// integers in 32 bits.
+// com.microsoft's MulInteger, ReduceSumInteger and MatMulInteger16: 32-bit products and sums of
+// short integers.
 #include <vector>
 
 #include "d5/level0_ops/operator/operator_registry.hpp"
@@ -29,7 +29,7 @@ class MulInteger final : public detail::ComposedOperator {
   }
 
  private:
-  /// Less its zero point, which follows it.
+  /// Input `i` minus its zero point, which is the next input.
   static Term shifted(Composition& c, std::size_t i) {
     const Term x = as(c, c.input(i), DType::int32), zero = c.input(i + 1);
     return zero ? c.add("Sub", {x, as(c, zero, DType::int32)}) : x;
@@ -54,7 +54,7 @@ class ReduceSumInteger final : public detail::ComposedOperator {
   std::int64_t keepdims_;
 };
 
-/// Y = A B, unsigned where both are.
+/// Y = A B, unsigned if both are.
 class MatMulInteger16 final : public detail::ComposedOperator {
  public:
   using View = nodes::MatMulInteger16;

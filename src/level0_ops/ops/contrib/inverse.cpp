@@ -14,8 +14,8 @@
 namespace d5::ops {
 namespace {
 
-/// `memory` holds n x 2n elements: beside A stands I, and while A becomes I, that becomes A's
-/// inverse. The largest element of a column is its pivot. Without an inverse all is NaN.
+/// Gauss-Jordan elimination with partial pivoting. `memory` has n x 2n elements, for (A | I), which
+/// becomes (I | inverse of A). All is NaN if A is singular.
 template <class T>
 void invert(const T* a, T* inverse, std::int64_t n, double* memory) {
   const auto row = [&](std::int64_t i) { return memory + i * 2 * n; };
@@ -113,7 +113,7 @@ class Inverse final : public Operator {
 
   Places gradients() const override { return {0}; }
 
-  /// n eliminations of n rows of 2n elements, each a product and a sum, as far as they are not 0.
+  /// n eliminations of n rows of 2n elements, with a product and a sum per nonzero element.
   Cost cost(const InferContext& context) const override {
     const Shape& x = context.shape(0);
     return with_flop(context, 2.0 * double(x.elements()) * double(x[x.rank() - 1]));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's MatMulBnb4: a product with a matrix of floats of four bits, as bitsandbytes has
-// them.
+// com.microsoft's MatMulBnb4: a product with a matrix of bitsandbytes' 4-bit floats.
 #include <fmt/format.h>
 
 #include <array>
@@ -20,11 +19,11 @@ using In = View::In;
 using detail::Composition;
 using detail::Term;
 
-/// A sign, two bits of exponent and one of mantissa, of which the largest becomes 1.
+/// FP4: a sign, two exponent bits and one mantissa bit, scaled so that the largest number is 1.
 constexpr std::array kFp4 = {
     0.0F, 5.208333333e-3F,  2.0F / 3,  1.0F,  1.0F / 3,  0.5F,  1.0F / 6,  0.25F,
     0.0F, -5.208333333e-3F, -2.0F / 3, -1.0F, -1.0F / 3, -0.5F, -1.0F / 6, -0.25F};
-/// Quantiles of the normal distribution, zero among them.
+/// NF4: quantiles of the normal distribution, including zero.
 /// Source: Dettmers et al., "QLoRA" (2023), appendix E.
 constexpr std::array kNf4 = {-1.0F,
                              -0.6961928009986877F,
@@ -43,10 +42,10 @@ constexpr std::array kNf4 = {-1.0F,
                              0.7229568362236023F,
                              1.0F};
 
-/// Y = A B^T, where an element of B is a number of the table times the largest of its block.
+/// Y = A B^T, where an element of B is an entry of the table times its block's largest magnitude.
 ///
-/// Shapes: A is ... x K, Y is ... x N. B has N x K elements, row after row, two in a byte, the
-/// first in the high bits; absmax has one for each `block_size` of them.
+/// Shapes: A is ... x K, Y is ... x N. B has N x K elements, row-major, two per byte, the first in
+/// the high bits; absmax has one element per `block_size` of them.
 class MatMulBnb4 final : public detail::ComposedOperator {
  public:
   explicit MatMulBnb4(const View& view)
@@ -95,7 +94,7 @@ class MatMulBnb4 final : public detail::ComposedOperator {
   }
 
  private:
-  /// The first `count` elements, zeros behind them where there are less.
+  /// The first `count` elements, padded with zeros.
   static Term fitted(Composition& c, Term x, std::int64_t count) {
     const std::int64_t size = c.shape(x).elements();
     if (size == count) return x;

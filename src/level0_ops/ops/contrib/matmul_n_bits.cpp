@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's MatMulNBits: a product with weights of 2, 4 or 8 bits that are quantized in
-// blocks, as the large language models of ONNX Runtime have them.
+// com.microsoft's MatMulNBits: a product with block-wise quantized weights of 2, 4 or 8 bits, as in
+// ONNX Runtime's large language models.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -18,8 +18,8 @@ using In = MatMulNBitsView::In;
 using detail::Composition;
 using detail::Term;
 
-/// Numbers of a few bits that lie side by side in bytes, the first in the lowest bits; each row
-/// begins with a byte.
+/// Numbers of a few bits packed in bytes, the first in the lowest bits; each row begins with a new
+/// byte.
 struct Bits {
   std::int64_t bits;
   [[nodiscard]] std::int64_t per_byte() const { return 8 / bits; }
@@ -31,14 +31,14 @@ struct Bits {
   }
 };
 
-/// N columns of K numbers, in blocks of `block` neighbours.
+/// N columns of K numbers, in blocks of `block` consecutive ones.
 struct BlockLayout {
   std::int64_t n, k, block;
   Bits bits;
   [[nodiscard]] std::int64_t blocks() const { return (k + block - 1) / block; }
 };
 
-/// w = (q - zero point) scale; without a zero point it is half of the range.
+/// w = (q - zero point) scale; the default zero point is half of the range.
 template <class T>
 class BlockWeightsKernel final : public Kernel {
  public:
@@ -81,7 +81,7 @@ class BlockWeightsKernel final : public Kernel {
   bool packs_zeros_;
 };
 
-/// B, scales, zero points and g_idx become N x K numbers.
+/// Dequantizes B with scales, zero points and g_idx to N x K numbers.
 class BlockWeights final : public Operator {
  public:
   explicit BlockWeights(const BlockLayout& layout) : layout_(layout) {}
@@ -89,7 +89,7 @@ class BlockWeights final : public Operator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return {TensorDesc{context.dtype(1), {layout_.n, layout_.k}}};
   }
-  /// A difference and a product each.
+  /// A difference and a product per element.
   Cost cost(const InferContext& context) const override {
     return with_flop(context, 2.0 * double(layout_.n) * double(layout_.k));
   }
@@ -105,7 +105,7 @@ class BlockWeights final : public Operator {
 };
 
 /// y = a w^T + bias. Shapes: A is ... x K, B is N x blocks x bytes of a block, scales have N x
-/// blocks numbers, zero points too, or N rows of packed ones; y is ... x N.
+/// blocks numbers, and so have zero points, or N rows of packed ones; y is ... x N.
 class MatMulNBits final : public detail::ComposedOperator {
  public:
   explicit MatMulNBits(const MatMulNBitsView& view)
@@ -132,7 +132,7 @@ class MatMulNBits final : public detail::ComposedOperator {
     }
   }
 
-  /// Not of what is quantized.
+  /// Excludes the quantized inputs.
   Places gradients() const override { return {In::A, In::bias}; }
 
  protected:
@@ -166,7 +166,7 @@ class MatMulNBits final : public detail::ComposedOperator {
           fmt::format("{}: g_idx has {} elements, expected {}", context.who(), given, layout_.k));
     }
   }
-  /// Exporters write them as lists or as matrices.
+  /// Accepts lists and matrices, because exporters write both.
   static void expect_elements(const InferContext& context, std::size_t i, std::string_view name,
                               std::int64_t expected) {
     if (!context.has_input(i) || context.shape(i).elements() == expected) return;

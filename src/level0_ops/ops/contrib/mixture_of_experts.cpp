@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's MoE: a mixture of experts, layers of which each token passes through some.
+// com.microsoft's MoE: a mixture of experts, of which each token passes through some.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -23,16 +23,16 @@ using In = View::In;
 using detail::Composition;
 using detail::Term;
 
-/// A number of the type that `like` has.
+/// A constant of the type of `like`.
 Term number(Composition& c, float value, Term like) {
   return c.add("CastLike", {c.constant(Tensor::scalar(value)), like});
 }
 
-/// x W^T + b of each expert. Shapes: x is T x H or E x T x H, W E x I x H, b E x I, y E x T x I.
+/// x W^T + b for each expert. Shapes: x is T x H or E x T x H, W E x I x H, b E x I, y E x T x I.
 Term layer(Composition& c, Term x, std::size_t weights, std::size_t bias) {
   const Term w = c.input(weights);
   if (!w) {
-    throw ShapeError(fmt::format("{}: {} is left out, expected weights of each expert",
+    throw ShapeError(fmt::format("{}: {} is missing, expected the weights of each expert",
                                  c.context().who(),
                                  onnx::describe_input(c.context().node(), weights)));
   }
@@ -44,7 +44,7 @@ Term layer(Composition& c, Term x, std::size_t weights, std::size_t bias) {
   return y;
 }
 
-/// What an expert computes between its layers.
+/// The activation between an expert's layers.
 class ExpertActivation {
  public:
   explicit ExpertActivation(const View& view)
@@ -84,14 +84,14 @@ class ExpertActivation {
     return h;
   }
 
-  /// The two halves: of one layer, whose outputs alternate or follow each other, or of two.
+  /// Gate and linear part: halves of one layer, interleaved or concatenated, or two layers.
   [[nodiscard]] std::pair<Term, Term> gated(Composition& c, Term x, Term h) const {
     if (fusion_ == 0) return {h, layer(c, x, In::fc3_experts_weights, In::fc3_experts_bias)};
     const Shape shape = c.shape(h);
     const std::int64_t size = shape[2];
     if (size % 2 != 0) {
       throw ShapeError(
-          fmt::format("{}: fc1_experts_weights give {} numbers a token, expected two halves",
+          fmt::format("{}: fc1_experts_weights give {} numbers per token, expected two halves",
                       c.context().who(), size));
     }
     const auto halves = [&](Term of) {
@@ -108,7 +108,7 @@ class ExpertActivation {
     return {c.add("Squeeze", {two[0], last}), c.add("Squeeze", {two[1], last})};
   }
 
-  /// g sigmoid(alpha g) (l + beta), of numbers within the limit.
+  /// g sigmoid(alpha g) (l + beta), with g and l clipped to the limit.
   [[nodiscard]] Term swiglu(Composition& c, Term gate, Term linear) const {
     if (limit_) {
       gate = c.add("Clip", {gate, {}, number(c, *limit_, gate)});
@@ -125,7 +125,7 @@ class ExpertActivation {
 };
 
 /// y = sum of p_e expert_e(x) over the k experts to which the router gives the largest p; expert(x)
-/// = W2 act(W1 x + b1) + b2, with act(W1 x + b1) times W3 x + b3 where this is given.
+/// = W2 act(W1 x + b1) + b2, with act(W1 x + b1) times W3 x + b3 if W3 is given.
 ///
 /// The reference computes all experts of all tokens.
 /// Shapes: input and output are T x H or B x S x H, router_probs T x E before the softmax.
@@ -179,7 +179,7 @@ class MixtureOfExperts final : public detail::ComposedOperator {
     const Term each =
         layer(c, activation_.apply(c, x), In::fc2_experts_weights, In::fc2_experts_bias);
     const Term shares = routed(c, tokens, experts);
-    // What an expert that was not chosen gives is no number of the sum, be it infinite.
+    // Masks the results of experts that are not chosen, because they may be infinite.
     const Term zero = number(c, 0, each);
     const Term chosen =
         c.add("Where", {c.add("Greater", {shares, zero}), c.add("Mul", {each, shares}), zero});
@@ -189,7 +189,7 @@ class MixtureOfExperts final : public detail::ComposedOperator {
   }
 
  private:
-  /// What each expert's answer counts, 0 for those that are not chosen. Shapes: E x T x 1.
+  /// The weight of each expert, 0 if not chosen. Shapes: E x T x 1.
   [[nodiscard]] Term routed(Composition& c, std::int64_t tokens, std::int64_t experts) const {
     const Term all = c.add("Softmax", {c.input(In::router_probs)});
     const auto top = c.add(2, "TopK", {all, c.integers({k_})});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's MultiHeadAttention: attention of queries, keys and values that were projected
-// before, as onnxruntime.transformers writes it.
+// com.microsoft's MultiHeadAttention: attention of projected queries, keys and values, as written
+// by onnxruntime.transformers.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -18,8 +18,8 @@ using detail::AttentionTerms;
 using detail::Composition;
 using detail::Term;
 
-/// Shapes: query B x L x H, key B x S x H, value B x S x Hv; or query B x L x heads x 3 x D, which
-/// holds all three; or key B x S x heads x 2 x D, which holds two; or key and value B x heads x S x
+/// Shapes: query B x L x H, key B x S x H, value B x S x Hv; or query B x L x heads x 3 x D with
+/// all three; or key B x S x heads x 2 x D with keys and values; or key and value B x heads x S x
 /// D, a cache. Output B x L x Hv, presents B x heads x (past + S) x D.
 class MultiHeadAttention final : public detail::ComposedOperator {
  public:
@@ -43,7 +43,7 @@ class MultiHeadAttention final : public detail::ComposedOperator {
     detail::refuse_shared_cache(context, In::past_sequence_length);
     detail::refuse_shared_cache(context, In::cache_indirection);
     if (context.wants_output(Out::qk)) {
-      throw Unsupported(fmt::format("{}: it does not tell its scores; leave output {} out",
+      throw Unsupported(fmt::format("{}: its scores are not supported; omit output {}",
                                     context.who(), int(Out::qk)));
     }
     AttentionTerms terms = unpacked(c);
@@ -90,7 +90,7 @@ class MultiHeadAttention final : public detail::ComposedOperator {
     }
     return {.query = query, .key = key, .value = value};
   }
-  /// Of B x S x heads x count x D, as B x S x (heads D) each.
+  /// Splits B x S x heads x count x D to `count` tensors B x S x (heads D).
   static std::vector<Term> pieces(Composition& c, Term packed, std::int64_t count) {
     const Shape x = c.shape(packed);
     auto parts = detail::split(c, packed, 3, std::vector<std::int64_t>(std::size_t(count), 1));
@@ -99,7 +99,7 @@ class MultiHeadAttention final : public detail::ComposedOperator {
     }
     return parts;
   }
-  /// What is a cache has its bias already.
+  /// Adds the bias, except to caches, which include it already.
   static void add_bias(Composition& c, AttentionTerms& terms, Term bias, bool to_query_alone) {
     const auto width = [&](Term x) { return c.shape(x)[c.shape(x).rank() - 1]; };
     if (to_query_alone) {

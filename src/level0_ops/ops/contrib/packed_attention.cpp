@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's Attention and QAttention: projections of one input, and attention among them, as
-// onnxruntime.transformers and onnxruntime.quantization write them.
+// com.microsoft's Attention and QAttention: projections of one input, followed by attention, as
+// written by onnxruntime.transformers and onnxruntime.quantization.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -21,10 +21,10 @@ using detail::Term;
 template <class View>
 detail::AttentionAttributes attributes_of(const View& view) {
   if (view.do_rotary().value_or(0) != 0 || view.past_present_share_buffer().value_or(0) != 0) {
-    throw Unsupported(fmt::format(
-        "{}: expected do_rotary 0 and past_present_share_buffer 0; a RotaryEmbedding of "
-        "its own turns queries and keys",
-        onnx::describe(view.node())));
+    throw Unsupported(
+        fmt::format("{}: expected do_rotary 0 and past_present_share_buffer 0; use a separate "
+                    "RotaryEmbedding for queries and keys",
+                    onnx::describe(view.node())));
   }
   return {.heads = view.num_heads(),
           .scale = view.scale(),
@@ -32,7 +32,7 @@ detail::AttentionAttributes attributes_of(const View& view) {
           .hidden = view.mask_filter_value().value_or(-10000)};
 }
 
-/// Widths of Q, K and V, which lie side by side in `projected`.
+/// Widths of Q, K and V, which are concatenated in `projected`.
 std::vector<std::int64_t> widths(const Composition& c, Term projected,
                                  const std::optional<std::vector<std::int64_t>>& given) {
   const Shape& x = c.shape(projected);
@@ -45,7 +45,7 @@ std::vector<std::int64_t> widths(const Composition& c, Term projected,
   if (result.size() != 3 ||
       std::accumulate(result.begin(), result.end(), std::int64_t{0}) != x[2]) {
     throw ShapeError(
-        fmt::format("{}: queries, keys and values are to be cut from {}; expected three widths "
+        fmt::format("{}: queries, keys and values cannot be split from {}; expected three widths "
                     "that add up to its last dimension",
                     c.context().who(), to_string(x)));
   }
@@ -101,8 +101,8 @@ class PackedAttention final : public detail::ComposedOperator {
   std::optional<std::vector<std::int64_t>> sizes_;
 };
 
-/// The same of a quantized input and quantized weights. Scales and zero points are one number,
-/// those of weights one or one for each column.
+/// PackedAttention with quantized input and weights. Scales and zero points are one number; those
+/// of weights are one or one per column.
 class QuantizedAttention final : public detail::ComposedOperator {
   using View = nodes::QAttention;
   using In = View::In;

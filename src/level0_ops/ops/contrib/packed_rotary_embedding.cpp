@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's RotaryEmbedding: ONNX's, with the number of heads and the positions told
-// otherwise.
+// com.microsoft's RotaryEmbedding: ONNX's, with another specification of the number of heads and of
+// positions.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -20,8 +20,8 @@ using detail::Composition;
 using detail::Term;
 
 /// Shapes: input and output are B x S x (N D) or B x N x S x D; the caches have R / 2 columns for
-/// the R elements of a head that are turned, all D where `rotary_embedding_dim` is 0; position_ids
-/// is B x S, or one number, the place of the first of S neighbours.
+/// the R rotated elements of a head, all D if `rotary_embedding_dim` is 0; position_ids is B x S,
+/// or one number, the position of the first of S consecutive tokens.
 class PackedRotaryEmbedding final : public detail::ComposedOperator {
  public:
   explicit PackedRotaryEmbedding(const View& view)
@@ -55,7 +55,7 @@ class PackedRotaryEmbedding final : public detail::ComposedOperator {
   }
 
  private:
-  /// Where all of a head is turned, its size is the caches'.
+  /// If whole heads are rotated, the caches determine their size.
   std::int64_t heads(std::int64_t width, std::int64_t turned) const {
     if (heads_ > 0 || turned_ > 0 || turned == 0) return heads_;
     return width / turned;

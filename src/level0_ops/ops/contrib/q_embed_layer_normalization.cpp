@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's QEmbedLayerNormalization: EmbedLayerNormalization of tables of quantized numbers,
-// as onnxruntime.quantization writes it.
+// com.microsoft's QEmbedLayerNormalization: EmbedLayerNormalization with quantized tables, as
+// written by onnxruntime.quantization.
 #include <array>
 #include <memory>
 
@@ -16,7 +16,7 @@ using In = View::In;
 using detail::Composition;
 using detail::Term;
 
-/// The node whose tables are reals.
+/// The node with real tables.
 onnx::Node of_reals(const onnx::Node& node) {
   onnx::Node result = node;
   result.op_type = "EmbedLayerNormalization";
@@ -43,7 +43,7 @@ class QEmbedLayerNormalization final : public detail::ComposedOperator {
   }
 
  private:
-  /// Of the `table`th table, whose scale and zero point stand in a list of their own.
+  /// Dequantizes input `i`, the `table`th table, whose scale and zero point are separate inputs.
   static Term reals(Composition& c, std::size_t i, std::size_t table) {
     if (!c.input(i)) return {};
     return c.add("DequantizeLinear", {c.input(i), c.input(In::word_embedding_scale + table),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's QLinear operators: an operator of ONNX between quantized numbers, as
-// onnxruntime.quantization writes it; and QuantizeLinear and DequantizeLinear of that domain.
+// com.microsoft's QLinear operators: ONNX operators on quantized numbers, as written by
+// onnxruntime.quantization; and QuantizeLinear and DequantizeLinear of that domain.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -21,18 +21,18 @@ using Attributes = detail::Composition::Attributes;
 using detail::Composition;
 using detail::Term;
 
-/// Whether a quotient by the scale is rounded before its zero point is added, as ONNX says, or with
-/// it: halves then go to the even sum.
+/// Rounding of the quotient by the scale: before the zero point is added, as in ONNX, or after, so
+/// that ties round to the even sum.
 enum class Rounded { quotient, sum };
 
-/// What stands behind a QLinear operator.
+/// The ONNX operator of a QLinear operator.
 struct Row {
   const char* op_type;
-  std::size_t operands;  ///< each a tensor, its scale and its zero point; 0: as many as there are
+  std::size_t operands;  ///< number of tensors, each with scale and zero point; 0: any number
   Rounded rounded = Rounded::quotient;
 };
 
-/// Of input `i`, which is followed by its scale and its zero point.
+/// Dequantizes input `i`, which is followed by its scale and its zero point.
 Term dequantized(Composition& c, std::size_t i) {
   if (!detail::is_one_number(c.context().shape(i + 1))) {
     throw ShapeError(fmt::format("{}: {} is {}, expected one number", c.context().who(),
@@ -43,7 +43,7 @@ Term dequantized(Composition& c, std::size_t i) {
   return c.add("DequantizeLinear", {c.input(i), c.input(i + 1), c.input(i + 2)});
 }
 
-/// `channels` from one place to another.
+/// Moves a dimension.
 Term move_dimension(Composition& c, Term x, std::size_t from, std::size_t to) {
   std::vector<std::int64_t> order(c.shape(x).rank());
   std::iota(order.begin(), order.end(), 0);
@@ -53,7 +53,7 @@ Term move_dimension(Composition& c, Term x, std::size_t from, std::size_t to) {
   return c.add("Transpose", {x}, {{"perm", order}});
 }
 
-/// `y` as 8 bits.
+/// Quantizes `y` to 8 bits, rounding the sum with the zero point.
 Term rounded_sum(Composition& c, Term y, Term scale, Term zero) {
   const DType dtype = c.context().dtype(0);
   const bool is_signed = dtype == DType::int8;
@@ -67,7 +67,7 @@ Term rounded_sum(Composition& c, Term y, Term scale, Term zero) {
   return c.add("Cast", {within}, {{"to", std::int64_t(dtype)}});
 }
 
-/// y = quantized(op(dequantized inputs)). Scales and zero points are one number each.
+/// y = quantized(op(dequantized inputs)). Scales and zero points are scalars.
 class QLinear final : public detail::ComposedOperator {
  public:
   QLinear(const onnx::Node& node, const Row& row) : row_(row), attributes_(node.attributes) {
@@ -93,14 +93,14 @@ class QLinear final : public detail::ComposedOperator {
     if (channels_last_) y = move_dimension(c, y, 1, rank(c) - 1);
     const Term scale = c.input(is_list ? 0 : end), zero = c.input(is_list ? 1 : end + 1);
     if (row_.rounded == Rounded::sum) return c.output(0, rounded_sum(c, y, scale, zero));
-    Attributes type;  // a zero point tells it
+    Attributes type;  // from a zero point
     if (!zero) type["output_dtype"] = std::int64_t(c.context().dtype(0));
     c.output(0, c.add("QuantizeLinear", {y, scale, zero}, type));
   }
 
  private:
   static std::size_t rank(const Composition& c) { return c.context().shape(0).rank(); }
-  /// An integer that the operator of ONNX lacks; 0 where it is not given.
+  /// Removes an integer attribute that ONNX's operator lacks; 0 by default.
   std::int64_t take(const char* name) {
     const auto place = attributes_.find(name);
     if (place == attributes_.end()) return 0;
@@ -121,7 +121,7 @@ void add(OperatorRegistry& registry, const Row& row) {
                [row](const onnx::Node& node) { return std::make_unique<QLinear>(node, row); });
 }
 
-/// An operator that is ONNX's under another domain.
+/// An ONNX operator under another domain.
 template <class View>
 void add_alias(OperatorRegistry& registry) {
   registry.add(std::string(View::kName), {.domain = std::string(View::kDomain)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's QLinearWhere and QLinearReduceMean: operators of ONNX between quantized numbers,
-// which take more than operands.
+// com.microsoft's QLinearWhere and QLinearReduceMean: ONNX operators on quantized numbers, with
+// inputs besides operands.
 #include <vector>
 
 #include "d5/level0_ops/operator/operator_registry.hpp"
@@ -14,19 +14,19 @@ using detail::Composition;
 using detail::Term;
 namespace nodes = onnx::nodes::microsoft;
 
-/// Input `i`, its scale and its zero point, which follow it, as reals.
+/// Dequantizes input `i`, which is followed by its scale and its zero point.
 Term dequantized(Composition& c, std::size_t i) {
   return c.add("DequantizeLinear", {c.input(i), c.input(i + 1), c.input(i + 2)});
 }
 
-/// Scale and zero point are inputs `i` and `i + 1`; the latter tells the type.
+/// Scale and zero point are inputs `i` and `i + 1`; the latter determines the type.
 Term quantized(Composition& c, Term reals, std::size_t i, DType otherwise) {
   Composition::Attributes type;
   if (!c.input(i + 1)) type["output_dtype"] = std::int64_t(otherwise);
   return c.add("QuantizeLinear", {reals, c.input(i), c.input(i + 1)}, type);
 }
 
-/// Z = X where the condition holds, else Y.
+/// Z = condition ? X : Y.
 class QLinearWhere final : public detail::ComposedOperator {
  public:
   using View = nodes::QLinearWhere;

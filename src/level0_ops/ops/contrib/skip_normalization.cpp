@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalization behind a residual sum, as ONNX Runtime's optimizers write it: com.microsoft's
-// SkipLayerNormalization and SkipSimplifiedLayerNormalization, and SimplifiedLayerNormalization,
-// which is RMSNormalization under an older name.
+// Normalization after a residual sum, as written by ONNX Runtime's optimizers: com.microsoft's
+// SkipLayerNormalization and SkipSimplifiedLayerNormalization; and SimplifiedLayerNormalization,
+// the older name of RMSNormalization.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -20,14 +20,14 @@ using Out = LayerView::Out;
 using detail::Composition;
 using detail::Term;
 
-/// What RMSNormalization does not tell. Throws: Unsupported if output `k` is asked for.
+/// Refuses output `k`, statistics that RMSNormalization does not compute. Throws: Unsupported.
 void refuse_statistics(const InferContext& context, std::size_t k) {
   if (!context.wants_output(k)) return;
   throw Unsupported(
-      fmt::format("{}: its statistics are not told; leave output {} out", context.who(), k));
+      fmt::format("{}: its statistics are not supported; omit output {}", context.who(), k));
 }
 
-/// input + skip + bias. Shapes: skip may lack the batch, or have 1 there; bias is the last
+/// input + skip + bias. Shapes: skip may lack the batch, or have batch 1; bias has the last
 /// dimension.
 Term residual_sum(Composition& c, std::size_t skip, std::size_t bias) {
   const Shape x = c.context().shape(LayerView::In::input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's Tokenizer: texts cut into words, as skl2onnx writes it for vectorizers of texts.
+// com.microsoft's Tokenizer: splits texts to words, as written by skl2onnx for text vectorizers.
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -20,7 +20,7 @@ namespace {
 using TokenizerView = onnx::nodes::microsoft::Tokenizer;
 using Tokens = std::vector<std::string_view>;
 
-/// How many bytes the character at the begin of `text` has; those that are no UTF-8 count as one.
+/// The size of the first character of `text` in bytes; 1 for bytes that are not UTF-8.
 std::size_t first_character(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t size = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
@@ -36,12 +36,11 @@ std::int64_t characters(std::string_view text) {
 std::shared_ptr<const RE2> expression(const std::string& pattern, const onnx::Node& node) {
   auto result = std::make_shared<const RE2>(pattern, RE2::Quiet);
   if (result->ok()) return result;
-  throw ValueError(fmt::format("{}: '{}' is no RE2 expression: {}", onnx::describe(node),
+  throw ValueError(fmt::format("{}: '{}' is not an RE2 expression: {}", onnx::describe(node),
                                printable(pattern), printable(result->error())));
 }
 
-/// Throws: Unsupported for one that may be empty: texts fall to pieces in ways that nobody asks
-/// for.
+/// Throws: Unsupported for a pattern that matches the empty text.
 std::shared_ptr<const RE2> separator(const std::string& pattern, const onnx::Node& node) {
   auto result = expression(pattern, node);
   if (!RE2::FullMatch("", *result)) return result;
@@ -51,8 +50,7 @@ std::shared_ptr<const RE2> separator(const std::string& pattern, const onnx::Nod
                   onnx::describe(node), printable(pattern)));
 }
 
-/// Calls `take` for each match of `regex` in `text`, in order and apart from each other; none is
-/// empty.
+/// Calls `take` for each nonoverlapping, nonempty match of `regex` in `text`, in order.
 template <class F>
 void for_each_match(const RE2& regex, std::string_view text, F&& take) {
   std::size_t at = 0;
@@ -70,7 +68,7 @@ void for_each_match(const RE2& regex, std::string_view text, F&& take) {
   }
 }
 
-/// What the attributes say.
+/// Splits texts by the node's attributes.
 class Cutter {
  public:
   explicit Cutter(const TokenizerView& view) : least_(view.mincharnum()) {
@@ -93,7 +91,7 @@ class Cutter {
     }
   }
 
-  /// Those of at least `mincharnum` characters.
+  /// The tokens of at least `mincharnum` characters.
   [[nodiscard]] Tokens cut(std::string_view text) const {
     Tokens tokens;
     if (token_) {
@@ -127,13 +125,13 @@ class Cutter {
   }
 
   std::int64_t least_;
-  std::shared_ptr<const RE2> token_;  ///< what a token is, or
-  std::vector<std::shared_ptr<const RE2>>
-      separators_;  ///< what is between them; none: each character is one
+  std::shared_ptr<const RE2> token_;  ///< pattern of tokens, or
+  /// Patterns between tokens; none: each character is a token.
+  std::vector<std::shared_ptr<const RE2>> separators_;
 };
 
-/// Shapes: X is C or N x C; Y has one dimension more, as long as the most tokens of a text, with
-/// the marks of begin and end where they are asked for; shorter ones are filled up.
+/// Shapes: X is C or N x C; Y has an additional dimension, the largest number of tokens of a text,
+/// including optional marks of begin and end; shorter texts are padded.
 class Tokenizer final : public MovingOperator {
  public:
   explicit Tokenizer(const TokenizerView& view)

@@ -43,10 +43,11 @@ class IfKernel final : public Kernel {
 
  private:
   bool goes_back_;
-  SubgraphRunner* branch_ = nullptr;  ///< that forward took
+  SubgraphRunner* branch_ = nullptr;  ///< taken by forward
 };
 
-/// What the outputs are, only the branch that is taken tells; the work is that of its nodes.
+/// The outputs are known only at run time, from the branch that is taken; the work is counted at
+/// its nodes.
 class If final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -58,7 +59,7 @@ class If final : public MovingOperator {
     return std::vector<ValueDesc>(context.output_count());
   }
 
-  /// Of what the branches capture; the condition has none.
+  /// Gradients of captured values; the condition has none.
   Places gradients() const override { return Places::all(); }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {

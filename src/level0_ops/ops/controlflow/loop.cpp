@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop: a graph run again and again on its own results.
+// Loop: runs a graph repeatedly on its own results.
 #include <fmt/format.h>
 
 #include <array>
@@ -18,8 +18,8 @@ namespace {
 
 using LoopView = onnx::nodes::Loop;
 
-/// The body takes iteration number, condition and variables; it gives condition, variables and what
-/// is stacked along a new first dimension.
+/// The body's inputs are iteration number, condition and variables; its outputs are condition,
+/// variables and tensors that are stacked along a new first dimension.
 class LoopKernel final : public Kernel {
  public:
   explicit LoopKernel(bool goes_back) : goes_back_(goes_back) {}
@@ -27,7 +27,7 @@ class LoopKernel final : public Kernel {
   void forward(OpContext& context) override {
     RunServices& services = context.services();
     SubgraphRunner& body = services.subgraph("body");
-    // A variable passes on the gradients of what it was made of, wanted itself or not.
+    // A variable propagates gradients even if its own is not wanted.
     if (goes_back_) body.keep_runs(Places::all());
     const std::size_t fixed = LoopView::In::v_initial;
     const std::size_t variables = context.input_count() - fixed;
@@ -53,7 +53,7 @@ class LoopKernel final : public Kernel {
       }
     }
     stacks_.resize(body.output_count() - 1 - variables);
-    for (auto& stack : stacks_) stack.begin(iterations_);  // as many as last time
+    for (auto& stack : stacks_) stack.begin(iterations_);  // as many as in the previous run
     std::int64_t iteration = 0;
     for (; iteration < most && goes_on; ++iteration) {
       if (iteration == services.iteration_budget()) {
@@ -87,7 +87,7 @@ class LoopKernel final : public Kernel {
   void backward(GradContext& context) override {
     const std::size_t fixed = LoopView::In::v_initial;
     const std::size_t variables = context.input_count() - fixed;
-    std::vector<Tensor> arriving(body_->output_count());  // the condition's, variables', slices'
+    std::vector<Tensor> arriving(body_->output_count());  // condition, variables, slices
     for (std::size_t k = 0; k < variables; ++k) {
       if (context.has_grad_output(k)) arriving[1 + k] = context.grad_output(k);
     }
@@ -104,11 +104,11 @@ class LoopKernel final : public Kernel {
     }
   }
 
-  /// The first iteration runs again on the initial values.
+  /// Backward runs the first iteration again on the initial values.
   KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
 
  private:
-  /// One that is kept for backward stays as it was.
+  /// Memory kept for backward must not change.
   template <class T>
   void write(RunServices& services, std::size_t place, T value) {
     arguments_[place] =
@@ -120,7 +120,7 @@ class LoopKernel final : public Kernel {
   static void give_stack(OpContext& context, std::size_t k, detail::StackedSlices& stack,
                          std::size_t body_output) {
     if (!stack.empty()) return detail::give_output(context, k, stack.whole(context));
-    // No iteration tells the type: what the body declares, with 0 for what it leaves open.
+    // Without iterations, the body's declaration determines the type, with 0 for open sizes.
     const auto body = LoopView(context.node()).body();
     const onnx::Type& type = body->outputs[body_output].type;
     Shape shape{0};
@@ -135,19 +135,19 @@ class LoopKernel final : public Kernel {
   std::vector<Value> arguments_;
   std::array<detail::RecycledTensors, LoopView::In::v_initial> scalars_;
   std::vector<detail::StackedSlices> stacks_;
-  // Of the last run.
+  // State of the last run.
   SubgraphRunner* body_ = nullptr;
   RunServices* services_ = nullptr;
   std::int64_t iterations_ = 0;
 };
 
-/// What the outputs are, only running tells; the work is that of the nodes of the body.
+/// The outputs are known only at run time; the work is counted at the body's nodes.
 class Loop final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return std::vector<ValueDesc>(context.output_count());
   }
-  /// Of the variables and of what the body captures.
+  /// Gradients of variables and captured values.
   Places gradients() const override { return Places::all(); }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {

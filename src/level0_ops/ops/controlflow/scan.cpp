@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan: a graph run over the slices of tensors, with a state.
+// Scan: runs a graph over the slices of tensors, with a state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 using ScanView = onnx::nodes::Scan;
 using Integers = std::vector<std::int64_t>;
 
-/// What the attributes say of the inputs and outputs that are scanned; by default axis 0, forward.
+/// Attributes of the scanned inputs and outputs; the default is axis 0, forward.
 struct Scanned {
   explicit Scanned(const ScanView& view)
       : inputs(std::size_t(view.num_scan_inputs())),
@@ -33,10 +33,10 @@ struct Scanned {
   Integers input_axes, input_directions, output_axes, output_directions;
 };
 
-/// A direction of 1 goes backwards.
+/// A direction of 1 means backwards.
 class ScanKernel final : public Kernel {
  public:
-  /// `grad_inputs`: nothing where the kernel runs forward only.
+  /// `grad_inputs` is nothing if the kernel runs forward only.
   ScanKernel(const Scanned& scanned, std::optional<Places> grad_inputs)
       : scanned_(scanned), grad_inputs_(grad_inputs) {}
 
@@ -101,7 +101,7 @@ class ScanKernel final : public Kernel {
     for (std::size_t k = 0; k < states; ++k) detail::give_gradient(context, k, arriving[k]);
   }
 
-  /// The first slice runs again on the initial states.
+  /// Backward runs the first slice again on the initial states.
   KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
 
  private:
@@ -133,13 +133,13 @@ class ScanKernel final : public Kernel {
   std::optional<Places> grad_inputs_;
   std::vector<detail::StackedSlices> stacks_;
   std::vector<detail::RecycledTensors> slices_;
-  // Of the last run.
+  // State of the last run.
   SubgraphRunner* body_ = nullptr;
   RunServices* services_ = nullptr;
   std::int64_t length_ = 0;
 };
 
-/// What the outputs are, only running tells; the work is that of the nodes of the body.
+/// The outputs are known only at run time; the work is counted at the body's nodes.
 class Scan final : public MovingOperator {
  public:
   explicit Scan(const ScanView& view) : scanned_(view) {
@@ -153,12 +153,12 @@ class Scan final : public MovingOperator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return std::vector<ValueDesc>(context.output_count());
   }
-  /// Of states, of what is scanned, and of what the body captures.
+  /// Gradients of states, scanned inputs and captured values.
   Places gradients() const override { return Places::all(); }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     if (!context.wants_backward()) return std::make_unique<ScanKernel>(scanned_, std::nullopt);
-    // A state passes on the gradients of what it was made of, wanted itself or not.
+    // A state propagates gradients even if its own is not wanted.
     Places wanted;
     for (std::size_t i = 0; i < context.input_count(); ++i) {
       if (i + scanned_.inputs < context.input_count() || context.wants_grad(i)) wanted.add(i);

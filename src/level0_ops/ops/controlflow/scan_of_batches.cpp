@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan of opset 8: each sample of a batch is scanned by itself, as far as its sequence goes. Later
-// versions have neither batches nor lengths: scan.cpp.
+// Scan of opset 8, with batches: each sample is scanned separately, up to its length. Later
+// versions have neither batches nor lengths: see scan.cpp.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -17,7 +17,7 @@ namespace {
 using ScanView = onnx::nodes::Scan;
 using Directions = std::vector<std::int64_t>;
 
-/// Input 0 has the lengths; then come the states, and at last what is scanned.
+/// Input 0 has the lengths, followed by states and scanned inputs.
 class BatchScanKernel final : public Kernel {
  public:
   BatchScanKernel(std::size_t scanned, Directions directions, bool goes_back)
@@ -52,7 +52,7 @@ class BatchScanKernel final : public Kernel {
     for (std::size_t b = lengths_.size(); b-- > 0;) sample_backward(context, b);
   }
 
-  /// The first step of a sample runs again on its initial states.
+  /// Backward runs the first step of a sample again on its initial states.
   KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
 
  private:
@@ -133,7 +133,7 @@ class BatchScanKernel final : public Kernel {
       auto& input = inputs.emplace_back(detail::ScannedTensor{.backwards = goes_backwards(k)});
       if (!context.wants_grad(first + k)) continue;
       input.x = detail::slice_of(*services_, context.grad_input(first + k), 0,
-                                 std::int64_t(sample));  // zeros still
+                                 std::int64_t(sample));  // initially zeros
     }
     detail::scan_back(*body_, *services_, states, stacks, inputs, lengths_[sample]);
     for (std::size_t k = 0; k < count; ++k) give_sample(context, 1 + k, sample, states[k]);
@@ -153,7 +153,7 @@ class BatchScanKernel final : public Kernel {
     return k < directions_.size() && directions_[k] != 0;
   }
 
-  /// What a sequence that is too short leaves undefined is zero.
+  /// Elements after the end of a short sequence are zero.
   static const Value& filled_up(const OpContext& context, detail::StackedSlices& stack) {
     if (stack.empty()) {
       throw ShapeError(fmt::format("{}: a sequence of no steps does not say what its outputs are",
@@ -166,15 +166,15 @@ class BatchScanKernel final : public Kernel {
   std::size_t scanned_;
   Directions directions_;
   bool goes_back_;
-  // Of the last run.
+  // State of the last run.
   std::vector<detail::RecycledTensors> slices_;
   SubgraphRunner* body_ = nullptr;
   RunServices* services_ = nullptr;
-  std::vector<std::int64_t> lengths_;  ///< of the samples
+  std::vector<std::int64_t> lengths_;  ///< lengths of the samples
 };
 
-/// Shapes: states are [batch, ...], and scanned tensors [batch, steps, ...]. What the outputs are,
-/// only running tells; the work is that of the nodes of the body.
+/// Shapes: states are [batch, ...], and scanned tensors [batch, steps, ...]. The outputs are known
+/// only at run time; the work is counted at the body's nodes.
 class BatchScan final : public MovingOperator {
  public:
   explicit BatchScan(const ScanView& view)
@@ -189,7 +189,7 @@ class BatchScan final : public MovingOperator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return std::vector<ValueDesc>(context.output_count());
   }
-  /// Of states, of what is scanned, and of what the body captures.
+  /// Gradients of states, scanned inputs and captured values.
   Places gradients() const override { return Places::all(); }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {

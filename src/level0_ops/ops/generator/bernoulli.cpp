@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bernoulli: 1 with the probability that the input says, 0 otherwise.
+// Bernoulli: 1 with the probability in the input, 0 otherwise.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"

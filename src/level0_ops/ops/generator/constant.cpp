@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant: the value that the node holds, in one of several attributes.
+// Constant: the value in one of the node's attributes.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -11,8 +11,7 @@
 namespace d5::ops {
 namespace {
 
-/// Zero where `sparse` says nothing. Its indices count elements, or are one row of coordinates
-/// each.
+/// Converts to a dense tensor. Indices are linear, or rows of coordinates.
 Tensor dense(const onnx::SparseTensor& sparse, const std::string& who) {
   Tensor result = Tensor::zeros(sparse.values.dtype(), sparse.shape);
   const std::int64_t count = sparse.values.elements();

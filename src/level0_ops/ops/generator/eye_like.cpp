@@ -18,7 +18,7 @@ namespace {
 using EyeLikeView = onnx::nodes::EyeLike;
 using EyeTypes = Join<NumberTypes, Types<bool>>;
 
-/// Shapes: y is as x, a matrix; of x only shape and type count.
+/// Shapes: y is as x, a matrix, of which only shape and type are used.
 class EyeLike final : public MovingOperator {
  public:
   explicit EyeLike(const EyeLikeView& view) : k_(view.k()) {
@@ -39,7 +39,7 @@ class EyeLike final : public MovingOperator {
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     const TensorDesc& y = context.output(0);
     const std::int64_t rows = y.shape[0], columns = y.shape[1];
-    // Farther away than the corners there is nothing; so no sum with k can overflow.
+    // Clamped to the corners, so that sums with k do not overflow.
     const std::int64_t k = std::clamp(k_, -rows, columns);
     const std::int64_t begin = std::max<std::int64_t>(0, -k), end = std::min(rows, columns - k);
     return kernel_for(EyeTypes{}, y.dtype, context, [=]<class T>() {

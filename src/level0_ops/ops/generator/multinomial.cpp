@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multinomial: classes, drawn with the probabilities that each row of logarithms stands for.
+// Multinomial: draws classes from unnormalised log-probabilities in each row.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Multinomial final : public Operator {
     return {TensorDesc{type_, {x[0], samples_}}};
   }
 
-  /// A product and a sum for each class.
+  /// A product and a sum per class.
   Cost cost(const InferContext& context) const override {
     const Shape& x = context.shape(0);
     return with_flop(context, 2.0 * double(x[0]) * double(x[1]));
@@ -80,7 +80,7 @@ class Multinomial final : public Operator {
       add_up(from, classes, sums, run);
       for (std::int64_t s = 0; s < samples; ++s) {
         const double place = random.uniform_double() * sums[classes - 1];
-        // The product may round up to the sum, behind the last class.
+        // Rounding of the product may exceed the last class.
         const auto drawn = std::upper_bound(sums, sums + classes - 1, place) - sums;
         *to++ = Index(drawn);
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RandomNormal, RandomUniform and those like another tensor.
+// RandomNormal, RandomUniform, RandomNormalLike and RandomUniformLike.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// mean + scale z, z of mean 0 and variance 1.
+/// mean + scale z, with z of mean 0 and variance 1.
 struct Normal {
   double mean, scale;
 
@@ -42,7 +42,7 @@ struct Uniform {
   double draw(RandomStream& random) const { return low + (high - low) * random.uniform_double(); }
 };
 
-/// Shapes: y as the attribute says or, for those "like" a tensor, as the input.
+/// Shapes: y as the attribute, or as the input of the "Like" operators.
 template <class Distribution>
 class RandomTensor final : public ElementwiseOperator {
  public:
@@ -86,12 +86,12 @@ class RandomTensor final : public ElementwiseOperator {
   }
 
  protected:
-  double flop_per_element() const override { return 2; }  // move and stretch
+  double flop_per_element() const override { return 2; }  // shift and scale
 
  private:
   Distribution distribution_;
   std::optional<float> seed_;
-  DType type_ = DType::undefined;  // the input's
+  DType type_ = DType::undefined;  // undefined: the input's
   Shape shape_;
 };
 

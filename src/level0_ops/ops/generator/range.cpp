@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Range: numbers from a start, in equal steps, before a limit.
+// Range: numbers from a start up to a limit (exclusive), in equal steps.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,14 +19,14 @@ namespace {
 using RangeView = onnx::nodes::Range;
 using RangeTypes = Join<FloatTypes, Types<std::int16_t, std::int32_t, std::int64_t>>;
 
-/// How many numbers there are, computed in C; -1 where no integer counts them.
+/// The number of elements, computed in C; -1 if it exceeds an integer.
 template <std::floating_point C>
 std::int64_t count(C start, C limit, C delta) {
   const double steps = std::ceil(double(limit - start) / double(delta));
   if (std::isnan(steps) || steps >= 0x1p63) return -1;
   return steps > 0 ? std::int64_t(steps) : 0;
 }
-/// Without a sign every distance between two integers fits.
+/// Unsigned arithmetic can represent every distance between two integers.
 template <std::signed_integral C>
 std::int64_t count(C start, C limit, C delta) {
   const auto wide = [](C value) { return std::uint64_t(std::int64_t(value)); };
@@ -46,7 +46,7 @@ void fill(OpContext& run) {
   parallel_for(run.output(0).elements(), detail::kElementGrain, [=](auto i, auto end) {
     for (; i < end; ++i) {
       if constexpr (std::integral<T>) {
-        // The sum fits even where the product alone does not.
+        // The sum does not overflow even if the product does.
         y[i] = T(std::uint64_t(start) + std::uint64_t(i) * std::uint64_t(delta));
       } else {
         y[i] = T(start + C(i) * delta);
@@ -105,15 +105,16 @@ class Range final : public ElementwiseOperator {
       using C = Arithmetic<T>;
       size = count(C(start), C(limit), C(delta));
       if (size < 0) {
-        throw ValueError(fmt::format("{}: from {} to {} in steps of {} is no number of elements",
-                                     context.who(), C(start), C(limit), C(delta)));
+        throw ValueError(
+            fmt::format("{}: from {} to {} in steps of {} has no finite number of elements",
+                        context.who(), C(start), C(limit), C(delta)));
       }
     };
     dispatch(RangeTypes{}, context.dtype(RangeView::In::start), context.who(), read);
     return size;
   }
 
-  bool wide_ = false;  ///< the short floats are computed as double, not as float
+  bool wide_ = false;  ///< short floats are computed as double, not as float
 };
 
 }  // namespace

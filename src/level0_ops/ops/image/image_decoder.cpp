@@ -23,7 +23,7 @@ class ImageDecoderKernel final : public Kernel {
     const auto bytes = context.input(ImageDecoderView::In::encoded_stream).span<std::uint8_t>();
     try {
       context.set_output(0, decode_image(std::as_bytes(bytes), format_));
-    } catch (const FormatError&) {  // the standard gives such images no pixels
+    } catch (const FormatError&) {  // ONNX specifies an empty image
       context.allocate(0, {DType::uint8, {0, 0, channels(format_)}});
     }
   }
@@ -33,7 +33,7 @@ class ImageDecoderKernel final : public Kernel {
 };
 
 /// Shapes: the input is a vector of bytes, the output height x width x channels; 0 x 0 x channels
-/// where the bytes are no image, or a damaged one.
+/// for a damaged image or unknown format.
 class ImageDecoder final : public MovingOperator {
  public:
   explicit ImageDecoder(const ImageDecoderView& view)

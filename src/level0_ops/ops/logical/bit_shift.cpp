@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BitShift: integers moved bit by bit to the left or to the right.
+// BitShift: shifts integers to the left or to the right.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Distances outside [0, bits) leave nothing but copies of the sign.
+/// Distances outside [0, bits) leave only copies of the sign.
 struct BitShift {
   using Types = IntegerTypes;
 

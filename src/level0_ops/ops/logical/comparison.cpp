@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Equal, Greater, Less, GreaterOrEqual, LessOrEqual: two elements to a truth value.
+// Equal, Greater, Less, GreaterOrEqual, LessOrEqual: elementwise comparisons.
 #include <string>
 
 #include "d5/onnx/nodes.hpp"

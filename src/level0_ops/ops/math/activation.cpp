@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations: one output element from one input element, with its slope there.
+// Elementwise activations and their slopes.
 #include <cmath>
 
 #include "d5/onnx/nodes.hpp"
@@ -13,7 +13,7 @@ using detail::add_unary;
 using detail::sigmoid;
 namespace nodes = onnx::nodes;
 
-/// y = max(x, 0); NaN stays
+/// y = max(x, 0); propagates NaN
 struct Relu {
   using Types = Join<FloatTypes, SignedTypes>;
   template <class T>
@@ -148,12 +148,12 @@ struct Softsign {
   }
 };
 
-/// y = alpha x + beta, cut to [0, 1]
+/// y = alpha x + beta, clipped to [0, 1]
 struct HardSigmoid {
   explicit HardSigmoid(const nodes::HardSigmoid& view) : alpha(view.alpha()), beta(view.beta()) {}
   template <class T>
   T value(T x) const {
-    return std::max(std::min(T(alpha) * x + T(beta), T(1)), T(0));  // in this order NaN stays
+    return std::max(std::min(T(alpha) * x + T(beta), T(1)), T(0));  // this order propagates NaN
   }
   template <class T>
   T slope(T x) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Add, Sub, Mul, Div: one output element from two input elements, with broadcasting.
+// Add, Sub, Mul, Div: elementwise arithmetic, with broadcasting.
 #include <concepts>
 
 #include "d5/onnx/nodes.hpp"
@@ -48,7 +48,7 @@ struct Mul {
   }
 };
 
-/// Integers are divided towards zero.
+/// Integer division truncates towards zero.
 struct Div {
   using Types = NumberTypes;
   static constexpr bool kDivides = true;

@@ -18,7 +18,7 @@ namespace {
 
 using ClipView = onnx::nodes::Clip;
 
-/// The limits that stand in the node; others are inputs.
+/// Limits in the node's attributes; newer opsets have inputs.
 struct Limits {
   std::optional<float> low, high;
 
@@ -102,7 +102,7 @@ class Clip final : public ElementwiseOperator {
     return {context.input(0)};
   }
 
-  /// Not for the limits: they are settings, which training does not move.
+  /// Excludes the limits, which are settings, not trained.
   Places gradients() const override { return {0}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {

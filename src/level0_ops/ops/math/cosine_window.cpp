@@ -22,9 +22,9 @@ struct Coefficients {
   double a0, a1, a2;
 };
 
-/// Shapes: y is as long as the input says. A symmetric window ends as it begins, N = size - 1; a
-/// periodic one begins again behind its end, N = size. Integers are cut towards zero.
-/// A symmetric window of one point is NaN, 0 / 0, as ONNX's function says.
+/// Shapes: the input is the length of y. N = size - 1 for a symmetric window, N = size for a
+/// periodic one. Integers are truncated towards zero. A symmetric window of one point is NaN, 0 /
+/// 0, as in ONNX's function.
 class CosineWindow final : public ElementwiseOperator {
  public:
   template <class View>
@@ -63,7 +63,7 @@ class CosineWindow final : public ElementwiseOperator {
   }
 
  protected:
-  double flop_per_element() const override { return 7; }  // two cosines among them
+  double flop_per_element() const override { return 7; }  // including two cosines
 
  private:
   Coefficients coefficients_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The losses of classification: SoftmaxCrossEntropyLoss and NegativeLogLikelihoodLoss.
+// Classification losses: SoftmaxCrossEntropyLoss and NegativeLogLikelihoodLoss.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using LabelTypes = Types<std::int32_t, std::int64_t>;
 
-/// What the first input holds.
+/// Meaning of the first input.
 enum class Input { scores, log_probabilities };
 enum class Reduction { none, sum, mean };
 
@@ -73,7 +73,7 @@ class CrossEntropyLossKernel final : public Kernel {
     const T* weights = context.has_input(2) ? context.input(2).data<T>() : nullptr;
     T* dx = result.data<T>();
     std::fill_n(dx, result.elements(), T(0));
-    // First the gradient of log_prob: from the loss, then from the output itself.
+    // First the gradient of log_prob: from the loss, then from the output log_prob.
     if (context.has_grad_output(0)) {
       const T* dloss = context.grad_output(0).data<T>();
       double weight_sum = a_.reduction == Reduction::mean ? 0 : 1;
@@ -103,8 +103,8 @@ class CrossEntropyLossKernel final : public Kernel {
   }
 
  private:
-  /// `f(place, label, element)`: the label's place, its class, or -1 if ignored, and which of the
-  /// scores' elements it chooses.
+  /// Calls `f(place, label, element)` with the label's index, its class, or -1 if ignored, and the
+  /// index of its score.
   template <class Context, class F>
   void for_each_label(const Context& context, F&& f) const {
     const L* labels = context.input(1).template data<L>();
@@ -125,7 +125,8 @@ class CrossEntropyLossKernel final : public Kernel {
     }
   }
 
-  /// `f(first)`: the place of each distribution's first class; the others follow `inner_` apart.
+  /// Calls `f(first)` with the index of each distribution's first class; the others follow with
+  /// stride `inner_`.
   template <class F>
   void for_each_distribution(F&& f) const {
     for (std::int64_t n = 0; n < batch_; ++n) {
@@ -148,7 +149,7 @@ class CrossEntropyLossKernel final : public Kernel {
     });
   }
 
-  /// `d` holds the gradient of the logarithms, and then that of the scores.
+  /// Converts `d` from the gradient of the logarithms to that of the scores.
   void log_softmax_gradient(const T* log_prob, T* d) const {
     for_each_distribution([&](std::int64_t first) {
       double sum = 0;
@@ -163,15 +164,15 @@ class CrossEntropyLossKernel final : public Kernel {
   LossAttributes a_;
   std::int64_t batch_, classes_, inner_;
   bool outputs_log_prob_;
-  std::optional<std::size_t> saved_;  // the logarithms, where they are no output
+  std::optional<std::size_t> saved_;  // the logarithms, if they are not an output
 };
 
 /// Shapes: scores are N x C x d1 x ... x dk, labels N x d1 x ... x dk (int32 or int64), weights C.
 /// The loss has the labels' shape, or none if reduced; log_prob has the scores'.
 ///
-///     loss[n, d] = -w[label] * log_prob[n, label, d]; zero where the label is ignore_index
+///     loss[n, d] = -w[label] * log_prob[n, label, d]; zero if the label is ignore_index
 ///
-/// `mean` divides by the sum of the weights of all labels that are not ignored.
+/// `mean` divides by the sum of the weights of all labels except ignored ones.
 class CrossEntropyLoss final : public Operator {
  public:
   explicit CrossEntropyLoss(const onnx::nodes::SoftmaxCrossEntropyLoss& view)
@@ -193,7 +194,7 @@ class CrossEntropyLoss final : public Operator {
                                    to_string(scores)));
     }
     if (context.has_input(2) && context.shape(2) != Shape{scores[1]}) {
-      throw ShapeError(fmt::format("{}: weights are {}, expected {}, one a class", context.who(),
+      throw ShapeError(fmt::format("{}: weights are {}, expected {}, one per class", context.who(),
                                    to_string(context.shape(2)), scores[1]));
     }
     if (context.has_input(2) && context.dtype(2) != context.dtype(0)) {
@@ -210,10 +211,10 @@ class CrossEntropyLoss final : public Operator {
     return outputs;
   }
 
-  /// Not for the weights: they are settings, which training does not move.
+  /// Excludes the weights, which are settings, not trained.
   Places gradients() const override { return {0}; }
 
-  /// LogSoftmax's five for each score; for each label its weight and the sums.
+  /// LogSoftmax's five operations per score; per label its weight and the sums.
   Cost cost(const InferContext& context) const override {
     const double scores =
         attributes_.input == Input::scores ? double(context.input(0).elements()) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CumSum and CumProd: sums and products of what stands before each element along an axis.
+// CumSum and CumProd: prefix sums and products along an axis.
 #include <fmt/format.h>
 
 #include <concepts>
@@ -27,7 +27,7 @@ struct Sum {
   static A join(A total, A x) {
     return total + x;
   }
-  /// By how much a change of the total before x changes the total with it.
+  /// The derivative of the new total by the previous one.
   static double slope(double) { return 1; }
 };
 
@@ -106,8 +106,8 @@ class CumulativeKernel final : public Kernel {
     }
   }
 
-  /// An element counts through the slopes of those before it, and through `later`: what each result
-  /// from it on is worth, times the slopes between. No quotient, so that a factor may be zero.
+  /// An element's gradient is its slope times `later`, the gradients of all results from it on,
+  /// times the slopes in between. Avoids quotients, so that factors may be zero.
   void run_back(Line<const T> x, Line<const T> dy, Line<T> dx) const {
     const auto slope = [&](std::int64_t i) {
       return F::slope(F::kReadsInput ? double(x[i]) : 0.0);
@@ -131,7 +131,7 @@ class CumulativeKernel final : public Kernel {
   Direction direction_;
 };
 
-/// Shapes: y as x; the axis is one number.
+/// Shapes: y as x; the axis is a scalar.
 template <class F>
 class Cumulative final : public ElementwiseOperator {
  public:

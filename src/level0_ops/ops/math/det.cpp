@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Det: the determinant of each of a stack of square matrices.
+// Det: determinants of a stack of square matrices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,7 @@
 namespace d5::ops {
 namespace {
 
-/// A matrix A as P A Q = L U, where the largest element that is left becomes the pivot, in memory
-/// of somebody else.
+/// LU decomposition with full pivoting, P A Q = L U, in given memory.
 class PivotedFactors {
  public:
   static std::size_t bytes(std::int64_t n) {
@@ -38,7 +37,7 @@ class PivotedFactors {
     sign_ = 1;
     for (std::int64_t k = 0; k < n_; ++k) {
       bring_pivot(k);
-      if (at(k, k) == 0) return;  // nothing but zeros is left
+      if (at(k, k) == 0) return;  // only zeros remain
       for (std::int64_t i = k + 1; i < n_; ++i) {
         const double factor = at(i, k) /= at(k, k);
         for (std::int64_t j = k + 1; j < n_; ++j) at(i, j) -= factor * at(k, j);
@@ -48,7 +47,7 @@ class PivotedFactors {
 
   [[nodiscard]] double determinant() const { return sign_ * pivots(n_); }
 
-  /// `to` = scale times the cofactors of A, also where A has no inverse.
+  /// `to` = scale times the cofactors of A, also for a singular A.
   ///
   /// Row j holds column j of Q adj(U) inverse(L) P. With U as (V u; 0 d), adj(U) is
   /// det(V) (d inverse(V), -inverse(V) u; 0, 1): only the last pivot may be zero, or all cofactors
@@ -112,7 +111,7 @@ class PivotedFactors {
 
   std::int64_t n_;
   double *lu_, *column_;
-  std::int64_t *rows_, *columns_;  // of A, in the order of P A Q
+  std::int64_t *rows_, *columns_;  // rows and columns of A, in the order of P A Q
   double sign_ = 1;
 };
 
@@ -155,7 +154,7 @@ class DetKernel final : public Kernel {
   std::int64_t matrices_, n_;
 };
 
-/// Shapes: X is ... x M x M, Y has the dimensions that the dots stand for.
+/// Shapes: X is ... x M x M, Y has the leading dimensions.
 class Det final : public Operator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {

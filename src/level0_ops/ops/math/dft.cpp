@@ -17,19 +17,19 @@ namespace {
 
 using DFTView = onnx::nodes::DFT;
 
-/// What DFT's attributes and inputs come to.
+/// DFT's attributes and inputs, resolved.
 struct DftProblem {
-  std::int64_t outer = 0, inner = 0;  ///< lines: of dimensions before and behind the axis
+  std::int64_t outer = 0, inner = 0;  ///< sizes of the dimensions before and after the axis
   std::int64_t x_length = 0, y_length = 0, n = 0;
   std::int64_t x_parts = 1, y_parts = 2;  ///< 1: real
   bool inverse = false;
   bool onesided = false;
 };
 
-/// The half of a spectrum that stands for the whole: that of a real signal.
+/// Length of the half spectrum of a real signal.
 std::int64_t half(std::int64_t n) { return n / 2 + 1; }
 
-/// How lines of one tensor become lines of another, of n numbers in between.
+/// Transform of lines of one tensor to lines of another, with n numbers in between.
 struct LineTransform {
   struct Lines {
     std::int64_t length = 0, parts = 1;
@@ -37,8 +37,8 @@ struct LineTransform {
   Lines from, to;
   bool inverse = false;  ///< exp(+2 pi i k t / n)
   double factor = 1;
-  bool mirrors = false;  ///< `from` is the half of a spectrum
-  bool doubles = false;  ///< the transpose of it: what stands for two counts twice
+  bool mirrors = false;  ///< `from` is a half spectrum
+  bool doubles = false;  ///< the transpose of that: elements that represent two count twice
 };
 
 LineTransform forward_of(const DftProblem& p) {
@@ -49,7 +49,7 @@ LineTransform forward_of(const DftProblem& p) {
           .mirrors = p.inverse && p.onesided};
 }
 
-/// The transpose of a real-linear map: it turns the other way round.
+/// The transpose of the real-linear map, with the opposite direction.
 LineTransform transpose_of(const DftProblem& p) {
   const LineTransform forward = forward_of(p);
   return {.from = forward.to,
@@ -100,7 +100,7 @@ class DftKernel final : public Kernel {
     });
   }
 
-  /// What is missing is zero, what is too much is left out.
+  /// Pads with zeros, or truncates.
   void read(const LineTransform& t, const T* x, Complex* data) const {
     const std::int64_t step = p_.inner * t.from.parts;
     const std::int64_t count = std::min(t.from.length, t.mirrors ? half(p_.n) : p_.n);
@@ -135,10 +135,10 @@ class DftKernel final : public Kernel {
 };
 
 /// Shapes: x is ... x length x ... x parts, one part of real numbers, two of complex ones. The axis
-/// becomes n long, or n / 2 + 1 where only half of the spectrum of a real signal is kept. From that
-/// half `onesided` and `inverse` together give a real signal again.
+/// has length n, or n / 2 + 1 for the half spectrum of a real signal. `onesided` with `inverse`
+/// converts a half spectrum to a real signal.
 ///
-/// x counts as n long: it is cut, or zeros are put behind it.
+/// x is truncated or zero-padded to length n.
 class Dft final : public Operator {
  public:
   explicit Dft(const DFTView& view)
@@ -163,7 +163,7 @@ class Dft final : public Operator {
 
   Places gradients() const override { return {DFTView::In::input}; }
 
-  /// As is usual, 5 n log2 n for a line: what a fast transform takes.
+  /// The usual 5 n log2 n per line of a fast transform.
   Cost cost(const InferContext& context) const override {
     if (axis_of(context).is_untold() || length_of(context).is_untold()) return bytes_only(context);
     const DftProblem p = problem(context);

@@ -21,17 +21,17 @@
 namespace d5::detail {
 namespace {
 
-/// Sums of products: each element of one of the operands of an Einsum, the target, from all others.
-/// The output is a target, and so is each input for its gradient. Makes no allocation.
+/// Contraction: computes an operand of an Einsum, the target, from sums of products of all others.
+/// The output is a target, and so is each input for its gradient. Allocates nothing.
 class Contraction {
  public:
   static constexpr std::size_t kMostIndices = 64;
 
-  /// `indices`: of `operands` operands. Throws: Unsupported above `kMostIndices`.
+  /// `indices` are those of `operands` operands. Throws: Unsupported above `kMostIndices`.
   Contraction(const std::vector<EinsumIndex>& indices, std::size_t operands, std::size_t target);
 
-  /// Adds up each element that `to` has on the indices; it writes no other. `operand(k)` is where
-  /// operand k begins.
+  /// Computes the elements of `to` on the indices, and writes no others. `operand(k)` is the begin
+  /// of operand k.
   template <class T, class F>
   void run(T* to, const F& operand) const {
     parallel_for_each(results_, terms_, 16384, [&](std::int64_t i) {
@@ -42,7 +42,7 @@ class Contraction {
   }
 
  private:
-  static constexpr std::int64_t kRow = 64;  // products that are made side by side
+  static constexpr std::int64_t kRow = 64;  // number of products computed together
   using Place = std::array<std::int64_t, kMostIndices>;
 
   [[nodiscard]] std::int64_t offset(std::size_t operand, const Place& at) const {
@@ -88,10 +88,10 @@ class Contraction {
     return false;
   }
 
-  std::vector<EinsumIndex> indices_;  // first those of the target, then those to sum over
+  std::vector<EinsumIndex> indices_;  // first the target's, then the summed ones
   std::size_t kept_ = 0, operands_, target_;
   std::int64_t results_ = 1;
-  std::int64_t terms_ = 1;  // of each sum; the most there can be where they are more
+  std::int64_t terms_ = 1;  // number of terms of each sum, saturated
 };
 
 Contraction::Contraction(const std::vector<EinsumIndex>& indices, std::size_t operands,
@@ -153,7 +153,7 @@ class EinsumKernel final : public Kernel {
     if constexpr (std::floating_point<T>) {
       for (std::size_t i = 0; i < inputs_; ++i) {
         if (!context.wants_grad(i)) continue;
-        detail::zero_elements(context.grad_input(i));  // beside a diagonal
+        detail::zero_elements(context.grad_input(i));  // outside a diagonal
         if (empty_ || context.grad_input(i).elements() == 0) continue;
         gradients_[i]->run(context.grad_input(i).data<T>(), [&](std::size_t k) {
           return k == inputs_ ? context.grad_output(0).data<T>() : context.input(k).data<T>();
@@ -173,7 +173,7 @@ class EinsumKernel final : public Kernel {
   std::vector<std::optional<Contraction>> gradients_;
 };
 
-/// Shapes: as the equation says; sizes of one index are equal, or 1 and broadcast.
+/// Shapes: by the equation; the sizes of an index are equal, or 1 and broadcast.
 class Einsum final : public Operator {
  public:
   explicit Einsum(const onnx::nodes::Einsum& view)
@@ -185,7 +185,7 @@ class Einsum final : public Operator {
 
   Places gradients() const override { return Places::all(); }
 
-  /// A product of all inputs at each place of the indices, and its sum where it is summed.
+  /// A product of all inputs for each combination of indices, and a sum if it is summed.
   Cost cost(const InferContext& context) const override {
     const auto [indices, output] = equation_.resolve(context);
     double places = 1;

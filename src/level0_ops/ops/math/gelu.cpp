@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gelu: x, weighted by how likely a standard normal number is below it.
+// Gelu: x times the standard normal distribution function of x.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// General matrix product: Y = alpha A' B' + beta C, a prime meaning "transposed if asked".
+// Gemm: Y = alpha A' B' + beta C; the prime denotes an optional transpose.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct GemmProblem {
   [[nodiscard]] MatrixView<const T> right(const T* b) const {
     return {b, k, n, transposed_b ? k : n, transposed_b};
   }
-  /// `f(i, place)`: each element of Y, and that of C which is added to it.
+  /// Calls `f(i, place)` for each element of Y and the element of C that is added to it.
   template <class F>
   void for_each_of_c(F&& f) const {
     for (std::int64_t i = 0; i < m; ++i) {
@@ -104,8 +104,8 @@ class GemmKernel final : public Kernel {
   GemmProblem p_;
 };
 
-/// Of integers, which wrap around. Where a factor is not 1, what it scales is rounded as a double
-/// and the sum is cut towards zero.
+/// Integers wrap around. If a factor is not 1, the scaled terms are doubles, and the sum is
+/// truncated towards zero.
 template <std::integral T>
 class IntegerGemmKernel final : public Kernel {
  public:

@@ -18,7 +18,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The product that an integer kernel is made of.
+/// The product of an integer kernel.
 class MatMulProduct {
  public:
   explicit MatMulProduct(detail::MatMulProblem problem) : p_(std::move(problem)) {}
@@ -36,11 +36,11 @@ class MatMulProduct {
   detail::MatMulProblem p_;
 };
 
-/// Which dimension of a matrix its scales and zero points count.
+/// The dimension of a matrix for scales and zero points.
 enum class Along { rows, columns };
 
-/// Input `parameter` as it is broadcast to input `matrix`: one number; a list with one for each row
-/// or column; or as the matrix, with 1 in the other dimension. Throws: ShapeError.
+/// The shape of input `parameter`, broadcastable to input `matrix`: a scalar; a list with one
+/// number per row or column; or as the matrix, with 1 in the other dimension. Throws: ShapeError.
 Shape along(Along which, const InferContext& context, std::size_t parameter, std::size_t matrix) {
   if (!context.has_input(parameter)) return {};
   const Shape &given = context.shape(parameter), &m = context.shape(matrix);
@@ -63,8 +63,8 @@ Shape along(Along which, const InferContext& context, std::size_t parameter, std
                                to_string(m)));
 }
 
-/// `shape`, which is broadcast to an operand, as it is broadcast to Y, which lacks the dimension
-/// `place` from the back where the other operand is a vector.
+/// Converts `shape`, broadcastable to an operand, to be broadcastable to Y, which lacks the
+/// dimension `place` from the back if the other operand is a vector.
 Shape without(const Shape& shape, std::size_t place, const Shape& other_operand) {
   if (other_operand.rank() > 1 || shape.rank() < place) return shape;
   Shape result;
@@ -74,7 +74,7 @@ Shape without(const Shape& shape, std::size_t place, const Shape& other_operand)
   return result;
 }
 
-/// Shapes: as MatMul; zero points are one number or one for each row of A and column of B.
+/// Shapes: as MatMul; zero points are one number or one per row of A and column of B.
 class MatMulInteger final : public Operator {
   using In = nodes::MatMulInteger::In;
 
@@ -103,8 +103,8 @@ class MatMulInteger final : public Operator {
   }
 };
 
-/// Shapes: as MatMul; scales and zero points of a are one number or one for each row, those of b
-/// one or one for each column, those of y one.
+/// Shapes: as MatMul; scales and zero points of a are one number or one per row, those of b one or
+/// one per column, those of y one.
 class QLinearMatMul final : public Operator {
   using In = nodes::QLinearMatMul::In;
 
@@ -124,7 +124,7 @@ class QLinearMatMul final : public Operator {
     }
     return {TensorDesc{context.dtype(In::y_zero_point), problem(context).y}};
   }
-  /// Besides the product of matrices: a product and a sum for each element.
+  /// In addition to the matrix product, a product and a sum per element.
   Cost cost(const InferContext& context) const override {
     const detail::MatMulProblem p = problem(context);
     return with_flop(context, p.flop() + 2 * double(p.y.elements()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one element: Abs, Neg, Exp, Sin, ... with their slopes.
+// Elementwise functions Abs, Neg, Exp, Sin, ... and their slopes.
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -52,7 +52,7 @@ struct Sign {
   }
 };
 
-/// Of integers it is cut towards zero.
+/// Truncated towards zero for integers.
 struct Erf {
   using Types = NumberTypes;
   template <class T>
@@ -77,7 +77,7 @@ struct SlopeInX {
     return Slope()(x);
   }
 };
-/// The same with its slope in y.
+/// A function without attributes, and its slope in y.
 template <class Value, class Slope>
 struct SlopeInY {
   template <class T>
@@ -112,7 +112,7 @@ void register_math(OperatorRegistry& registry) {
   const auto flat = []<class T>(T) { return T(0); };
   in_y<nodes::Ceil>(r, [](auto x) { return std::ceil(x); }, flat);
   in_y<nodes::Floor>(r, [](auto x) { return std::floor(x); }, flat);
-  in_y<nodes::Round>(r, [](auto x) { return std::nearbyint(x); }, flat);  // halves to even
+  in_y<nodes::Round>(r, [](auto x) { return std::nearbyint(x); }, flat);  // ties to even
   in_y<nodes::Sqrt>(r, [](auto x) { return sqrt(x); }, []<class T>(T y) { return T(0.5) / y; });
   in_y<nodes::Reciprocal>(r, [](auto x) { return 1 / x; }, [](auto y) { return -y * y; });
   in_y<nodes::Exp>(r, [](auto x) { return std::exp(x); }, [](auto y) { return y; });

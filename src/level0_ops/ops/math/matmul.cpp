@@ -20,7 +20,7 @@ using detail::MatrixView;
 using MatMulTypes =
     Join<FloatTypes, Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>>;
 
-/// In what products add up: unsigned integers wrap around instead of overflowing.
+/// The type of sums: unsigned integers wrap around instead of overflowing.
 template <class T>
 struct Accumulator {
   using type = Arithmetic<T>;
@@ -50,7 +50,7 @@ class MatMulKernel final : public Kernel {
       const auto gradient = [&](std::int64_t i) {
         return MatrixView<const T>{dy + i * p_.m * p_.n, p_.m, p_.n, p_.n};
       };
-      // Matrices that were broadcast add up, in order.
+      // Gradients of broadcast matrices are summed, in order.
       if (context.wants_grad(0)) {
         T* da = context.grad_input(0).data<T>();
         std::fill_n(da, context.grad_input(0).elements(), T(0));
@@ -99,8 +99,8 @@ class MatMulKernel final : public Kernel {
   detail::MatMulProblem p_;
 };
 
-/// Shapes: A is ... x M x K, B is ... x K x N; the dots broadcast. A vector is a row at the left, a
-/// column at the right, and its dimension is missing from Y.
+/// Shapes: A is ... x M x K, B is ... x K x N; the dots broadcast. A vector is a row on the left, a
+/// column on the right, and its dimension is missing in Y.
 class MatMul final : public Operator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {

@@ -65,7 +65,7 @@ class MelKernel final : public Kernel {
     conversion.run(&value, tensor.raw(), 1);
     return value;
   }
-  /// Up from 0 at the lower bin to 1 at the centre, down to 0 at the upper one.
+  /// Rises from 0 at the lower bin to 1 at the centre, and falls to 0 at the upper bin.
   void triangle(double lower, double centre, double upper, double* column) const {
     const auto at = [&](double bin) -> double& { return column[std::int64_t(bin) * columns_]; };
     for (double bin = lower; bin < centre; ++bin) at(bin) = (bin - lower) / (centre - lower);
@@ -77,7 +77,7 @@ class MelKernel final : public Kernel {
   std::int64_t rows_, columns_;
 };
 
-/// Shapes: all inputs are single numbers; y is (dft_length / 2 + 1) x num_mel_bins.
+/// Shapes: all inputs are scalars; y is (dft_length / 2 + 1) x num_mel_bins.
 class MelWeightMatrix final : public ElementwiseOperator {
  public:
   explicit MelWeightMatrix(const MelWeightMatrixView& view)

@@ -39,7 +39,7 @@ struct Mod {
   T value(T a, T b) const {
     return truncates ? truncated(a, b) : floored(a, b);
   }
-  /// Between its steps it is a, less a whole multiple of b.
+  /// Piecewise a minus an integer multiple of b.
   template <class T>
   T slope_a(T, T) const {
     return 1;

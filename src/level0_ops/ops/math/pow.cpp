@@ -14,7 +14,7 @@ namespace {
 
 using BaseTypes = Join<FloatTypes, Types<std::int32_t, std::int64_t>>;
 
-/// By squaring; wraps around as integers do. A negative power of an integer is 0, or 1 of 1.
+/// Power by squaring, with wrap-around. A negative power of an integer is 0, or 1 for base 1.
 template <std::integral T>
 T integer_power(T base, std::int64_t exponent) {
   if (exponent < 0) return base == 1 ? T(1) : base == T(-1) ? T(exponent % 2 ? -1 : 1) : T(0);
@@ -63,7 +63,7 @@ class PowKernel final : public Kernel {
         });
       }
       if (context.wants_grad(1)) {
-        // 0^y stays 0 near a positive y.
+        // 0^y is constantly 0 near a positive y.
         to_y_->run(context.grad_input(1).data<T>(), dz, [=](auto i, auto j) {
           if (x[i] == 0 && y[j] >= 0) return T(0);
           return T(std::pow(double(x[i]), y[j]) * std::log(double(x[i])));
@@ -89,7 +89,7 @@ class PowKernel final : public Kernel {
     if (context.wants_grad(1)) to_y_.emplace(z, y, x, y);
   }
 
-  /// As float64: one loop for all their types.
+  /// Exponents as float64: one loop for all their types.
   template <class Context>
   const double* read_exponents(const Context& context) const {
     double* to = context.template scratch_as<double>();

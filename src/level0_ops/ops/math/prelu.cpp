@@ -33,8 +33,8 @@ struct Rectifier {
   }
 };
 
-/// Shapes: y as x; the slope is broadcast to x. Before opset 7 it is one number, or one for each
-/// channel (dimension 1).
+/// Shapes: y as x; the slope is broadcast to x. Before opset 7 it is one number, or one per channel
+/// (dimension 1).
 /// Source: He et al., "Delving Deep into Rectifiers" (2015).
 class PRelu final : public ElementwiseOperator {
  public:
@@ -53,7 +53,7 @@ class PRelu final : public ElementwiseOperator {
   }
 
  private:
-  /// The slope's shape, as it lies over x.
+  /// The slope's shape, broadcastable to x.
   static Shape slope_shape(const InferContext& context) {
     const Shape& x = context.shape(PReluView::In::X);
     Shape slope = context.shape(PReluView::In::slope);

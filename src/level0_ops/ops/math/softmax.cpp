@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, LogSoftmax and Hardmax: each line along the axis becomes a distribution.
+// Softmax, LogSoftmax and Hardmax: a distribution for each line along the axis.
 #include <cmath>
 
 #include "d5/level0_ops/operator/operator_registry.hpp"
@@ -23,7 +23,7 @@ Arithmetic<std::remove_const_t<T>> largest(Line<T> x) {
   return result;
 }
 
-/// y = exp(x - max) / sum of the same
+/// y = exp(x - max) / sum of exp(x - max)
 struct SoftmaxFunction {
   static constexpr bool kDifferentiable = true;
   static constexpr double kFlop = 5;  // maximum, difference, exponential, sum, quotient
@@ -121,8 +121,7 @@ class SoftmaxKernel final : public Kernel {
   Lines lines_;
 };
 
-/// Shapes: y as x. Before opset 13 x is a matrix, the axis its first dimension of the second half,
-/// and each row is one line.
+/// Shapes: y as x. Before opset 13, x is flattened to a matrix at the axis, and each row is a line.
 template <class Function>
 class Softmax final : public ElementwiseOperator {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// STFT: the discrete Fourier transforms of a window that slides over a signal.
+// STFT: short-time Fourier transform, of a window that slides over a signal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,9 +20,9 @@ using STFTView = onnx::nodes::STFT;
 using Complex = detail::FourierTransform::Complex;
 
 struct StftProblem {
-  std::int64_t batch = 0, length = 0, parts = 1;  ///< of the signal; one part: it is real
-  std::int64_t frames = 0, step = 1, n = 1;       ///< n: of a frame
-  std::int64_t bins = 1;                          ///< of its spectrum that are kept
+  std::int64_t batch = 0, length = 0, parts = 1;  ///< sizes of the signal; one part: real
+  std::int64_t frames = 0, step = 1, n = 1;       ///< n: length of a frame
+  std::int64_t bins = 1;                          ///< number of kept bins of a frame's spectrum
 };
 
 template <class T>
@@ -86,14 +86,15 @@ class StftKernel final : public Kernel {
   const T* window_of(const Context& context) const {
     return has_window_ ? context.input(STFTView::In::window).template data<T>() : nullptr;
   }
-  /// Zeros, where the gradient of input `i` is wanted.
+  /// Zero-filled gradient of input `i`, if wanted.
   static T* sum_of(GradContext& context, std::size_t i) {
     if (!context.wants_grad(i)) return nullptr;
     T* sum = context.grad_input(i).data<T>();
     std::fill_n(sum, context.grad_input(i).elements(), T());
     return sum;
   }
-  /// The transform's transpose gives the gradient of each windowed frame; frames overlap.
+  /// The transposed transform yields the gradient of each windowed frame; overlapping frames are
+  /// summed.
   void add_gradients(T* dx, T* dw, const GradContext& context) const {
     if (tasks() == 0) return;
     const T* x = dw ? context.input(STFTView::In::signal).data<T>() : nullptr;
@@ -122,9 +123,9 @@ class StftKernel final : public Kernel {
   detail::Chunks chunks_;
 };
 
-/// Shapes: signal is batch x length x parts, one part of real numbers, two of complex ones, none as
-/// one; window is n; y is batch x frames x n x 2, or n / 2 + 1 where only half of each spectrum is
-/// kept.
+/// Shapes: signal is batch x length x parts, with one part for real numbers (may be omitted), two
+/// for complex ones; window is n; y is batch x frames x n x 2, or n / 2 + 1 instead of n for half
+/// spectra.
 class Stft final : public Operator {
  public:
   explicit Stft(const STFTView& view) : onesided_(view.onesided() != 0) {}
@@ -138,7 +139,7 @@ class Stft final : public Operator {
 
   Places gradients() const override { return {STFTView::In::signal, STFTView::In::window}; }
 
-  /// As is usual, 5 n log2 n for a frame, and the window's products.
+  /// The usual 5 n log2 n per frame, and the window's products.
   Cost cost(const InferContext& context) const override {
     if (is_untold(context)) return bytes_only(context);
     const StftProblem p = problem(context);
@@ -177,7 +178,7 @@ class Stft final : public Operator {
 
   StftProblem problem(const InferContext& context) const {
     const Shape& x = context.shape(STFTView::In::signal);
-    // ONNX wants a last dimension of 1 for real numbers, which PyTorch's exporter leaves out.
+    // PyTorch's exporter omits the last dimension of 1 for real numbers, which ONNX requires.
     StftProblem p{.batch = x[0], .length = x[1], .parts = x.rank() == 2 ? 1 : x[2]};
     p.step = positive(context, STFTView::In::frame_step, "frame_step");
     p.n = p.length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TopK: the k largest or smallest elements along an axis, and where they are.
+// TopK: the k largest or smallest elements along an axis, and their indices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using TopKView = onnx::nodes::TopK;
 
-/// Whether `a` comes before `b` in descending order. A NaN is the largest of all.
+/// Whether `a` is before `b` in descending order. NaN counts as the largest.
 template <class T>
 bool above(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -27,8 +27,8 @@ bool above(T a, T b) {
   return a > b;
 }
 
-/// The lines of x along the axis: neighbours in a line are `inner` elements apart, and `k` of a
-/// line's `size` are taken.
+/// The lines of x along the axis: elements of a line have stride `inner`, and `k` of a line's
+/// `size` are selected.
 struct Lines {
   std::int64_t outer, size, inner, k;
   bool largest;
@@ -37,7 +37,7 @@ struct Lines {
 template <class T>
 class TopKKernel final : public Kernel {
  public:
-  /// `places`: of the saved tensor that holds where in x each element of the output comes from.
+  /// `places` is the index of the saved tensor with the source in x of each output element.
   TopKKernel(const Lines& lines, std::optional<std::size_t> places)
       : lines_(lines), places_(places) {}
 
@@ -83,7 +83,7 @@ class TopKKernel final : public Kernel {
   }
 
  private:
-  /// The first k of `order` become the places of those that are taken, in order.
+  /// Sets the first k of `order` to the indices of the selected elements, in order.
   void sort(const T* line, std::int64_t* order) const {
     using A = Arithmetic<T>;
     std::iota(order, order + lines_.size, std::int64_t(0));
@@ -100,8 +100,8 @@ class TopKKernel final : public Kernel {
   std::optional<std::size_t> places_;
 };
 
-/// Shapes: values and indices are x with k elements along the axis, always sorted. Of equals, the
-/// first comes first.
+/// Shapes: values and indices are x with k elements along the axis, always sorted. Equal elements
+/// keep their order.
 class TopK final : public Operator {
  public:
   explicit TopK(const TopKView& view) : axis_(view.axis()), largest_(view.largest() != 0) {
@@ -126,7 +126,7 @@ class TopK final : public Operator {
 
   Places gradients() const override { return {TopKView::In::X}; }
 
-  /// Every element is compared once at least.
+  /// At least one comparison per element.
   Cost cost(const InferContext& context) const override {
     return with_flop(context, double(context.shape(TopKView::In::X).elements()));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sum, Mean, Min, Max of any number of tensors, element by element, with broadcasting.
+// Sum, Mean, Min, Max: elementwise over any number of tensors, with broadcasting.
 #include <algorithm>
 #include <concepts>
 #include <vector>
@@ -62,7 +62,7 @@ class Variadic : public Operator {
   }
 
  private:
-  /// Operations for one element of the output.
+  /// Operations per output element.
   [[nodiscard]] virtual double steps(std::size_t inputs) const { return double(inputs) - 1; }
 };
 
@@ -135,7 +135,7 @@ struct Min {
   }
 };
 
-/// The gradient goes to the inputs that hold the extreme value, in equal parts.
+/// The gradient is divided equally among the inputs with the extreme value.
 template <class F, class T>
 class ExtremeKernel final : public Kernel {
  public:
@@ -155,7 +155,7 @@ class ExtremeKernel final : public Kernel {
 
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
-      // dy, divided by how many inputs hold the value.
+      // dy divided by the number of inputs with the extreme value.
       T* share = context.scratch_as<T>();
       const T *y = context.output(0).data<T>(), *dy = context.grad_output(0).data<T>();
       std::fill_n(share, elements_, T(0));

@@ -19,7 +19,7 @@ using AttentionView = onnx::nodes::Attention;
 using In = AttentionView::In;
 using detail::AttentionSizes;
 
-/// Its kernel is AttentionKernel, its shapes are AttentionSizes'.
+/// Kernel: AttentionKernel. Shapes: AttentionSizes.
 class Attention final : public Operator {
  public:
   explicit Attention(const AttentionView& view)
@@ -62,8 +62,8 @@ class Attention final : public Operator {
     return {In::Q, In::K, In::V, In::attn_mask, In::past_key, In::past_value};
   }
 
-  /// The two products; of each score its scaling, the softmax's five operations, the mask's sum and
-  /// the cap's three.
+  /// The two products; per score its scaling, the softmax's five operations, the mask's sum and the
+  /// cap's three operations.
   Cost cost(const InferContext& context) const override {
     const AttentionSizes s = sizes(context);
     const double elementwise =
@@ -79,9 +79,8 @@ class Attention final : public Operator {
     if (context.wants_backward() &&
         (type != arithmetic || context.dtype(In::V) != type ||
          (context.wants_grad(In::attn_mask) && context.dtype(In::attn_mask) != type))) {
-      throw Unsupported(
-          fmt::format("{} has a gradient only where all its inputs are float32, or all float64",
-                      context.who()));
+      throw Unsupported(fmt::format(
+          "{} has a gradient only if all its inputs are float32, or all float64", context.who()));
     }
     return detail::attention_kernel(s, rules(s, arithmetic), arithmetic, context);
   }
@@ -109,13 +108,13 @@ class Attention final : public Operator {
     if (context.has_input(In::nonpad_kv_seqlen)) {
       if (context.has_input(In::past_key)) {
         throw ShapeError(
-            fmt::format("{}: nonpad_kv_seqlen tells of a cache that K and V hold; expected no "
-                        "past_key and past_value beside it",
+            fmt::format("{}: nonpad_kv_seqlen describes a cache in K and V; expected no past_key "
+                        "and past_value with it",
                         context.who()));
       }
       detail::expect_shape(context, In::nonpad_kv_seqlen, "nonpad_kv_seqlen", {s.batch});
     }
-    (void)s.scores_shape().elements();  // refuses what cannot be counted
+    (void)s.scores_shape().elements();  // throws if the number of elements overflows
     if (context.has_input(In::attn_mask)) {
       (void)detail::MaskLayout::of(context, In::attn_mask, s, opset_ >= 24);
     }
@@ -127,7 +126,7 @@ class Attention final : public Operator {
                                  .softcap = softcap_,
                                  .shown = shown_,
                                  .softmax = softmax_.value_or(arithmetic)};
-    // Farther away than all keys there is nothing; so no sum with a position can overflow.
+    // Clamped to the number of keys, so that sums with a position do not overflow.
     if (left_ >= 0) rules.window.left = std::min(left_, s.total() + s.queries);
     if (right_ >= 0) rules.window.right = std::min(right_, s.total() + s.queries);
     if (causal_) rules.window.right = 0;

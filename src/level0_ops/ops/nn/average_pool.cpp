@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mean over a sliding window (AveragePool), or over all of a channel (GlobalAveragePool).
+// Mean over a sliding window (AveragePool), or over a whole channel (GlobalAveragePool).
 #include <algorithm>
 
 #include "d5/level0_ops/operator/operator_registry.hpp"
@@ -24,7 +24,7 @@ class AveragePoolKernel final : public Kernel {
       const T* from = x + plane * window.input_size();
       T* to = y + plane * window.output_size();
       window.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
-        double sum = 0;  // may be more than A holds
+        double sum = 0;  // may exceed the range of A
         window.for_each_tap(oz, oy, ox, [&](std::int64_t i) { sum += double(A(from[i])); });
         to[o] = T(A(sum / double(divisor(oz, oy, ox))));
       });
@@ -63,7 +63,7 @@ class AveragePoolKernel final : public Kernel {
     const std::int64_t room = axis.input + axis.pad_end - 1 - axis.at(o, 0);
     return room < 0 ? 0 : std::min(axis.kernel, room / axis.dilation + 1);
   }
-  /// At least 1: a window that covers nothing has the mean 0.
+  /// At least 1, so that an empty window has the mean 0.
   std::int64_t divisor(std::int64_t z, std::int64_t y, std::int64_t x) const {
     const auto& [depth, height, width] = planes_.window.axes;
     return std::max<std::int64_t>(1, counted(depth, z) * counted(height, y) * counted(width, x));
@@ -73,8 +73,8 @@ class AveragePoolKernel final : public Kernel {
   bool includes_padding_;
 };
 
-/// Padding counts as zeros in the mean if count_include_pad says so, and not at all otherwise; what
-/// lies past it never counts.
+/// Padding counts as zeros in the mean only if count_include_pad is set. Positions beyond the
+/// padding never count.
 class AveragePool final : public detail::Pooling {
  public:
   explicit AveragePool(const onnx::nodes::GlobalAveragePool&) {}

@@ -45,7 +45,7 @@ class BatchNormalizationKernel final : public Kernel {
     T* y = context.output(0).data<T>();
     double* kept = statistics_ ? context.saved(*statistics_).template data<double>() : nullptr;
     for_each_channel([&](std::int64_t c) {
-      // In float64: the square of what float32 holds may be more than it holds.
+      // In float64, because squares may exceed the range of float32.
       double m = double(mean[c]), v = double(variance[c]);
       if (a_.trains) {
         batch_statistics(x, c, m, v);
@@ -83,7 +83,7 @@ class BatchNormalizationKernel final : public Kernel {
         inverse =
             rounded(1 / std::sqrt(rounded(double(context.input(4).data<T>()[c]) + a_.epsilon)));
       }
-      double sum = 0, product = 0;  // of dy; of dy and the normalised x
+      double sum = 0, product = 0;  // sums of dy, and of dy times the normalised x
       for_each_run(c, [&](std::int64_t begin) {
         for (std::int64_t i = begin; i < begin + s_.inner; ++i) {
           sum += double(dy[i]);
@@ -93,7 +93,7 @@ class BatchNormalizationKernel final : public Kernel {
       if (context.wants_grad(1)) context.grad_input(1).data<T>()[c] = T(product);
       if (context.wants_grad(2)) context.grad_input(2).data<T>()[c] = T(sum);
       if (!context.wants_grad(0)) return;
-      // The batch's own statistics depend on x: their share is taken off.
+      // Subtracts the part through the batch's statistics, which depend on x.
       const double count = double(s_.batch) * double(s_.inner);
       const double a = a_.trains ? rounded(sum / count) : 0;
       const double b = a_.trains ? rounded(product / count) : 0;
@@ -119,13 +119,14 @@ class BatchNormalizationKernel final : public Kernel {
     detail::parallel_for_each(s_.channels, s_.batch * s_.inner, 16384, f);
   }
 
-  /// `f(begin)` for each sample: where the channel's `inner` neighbours begin.
+  /// Calls `f(begin)` for each sample, with the begin of the channel's `inner` consecutive
+  /// elements.
   template <class F>
   void for_each_run(std::int64_t c, F&& f) const {
     for (std::int64_t n = 0; n < s_.batch; ++n) f((n * s_.channels + c) * s_.inner);
   }
 
-  /// As T holds it, where T can: so that results round as those of a kernel that computes in T.
+  /// `value` rounded to T if in range, so that results equal those of a kernel computing in T.
   static double rounded(double value) {
     const T held = T(value);
     const bool is_normal = std::isfinite(held) && std::fabs(held) >= std::numeric_limits<T>::min();
@@ -155,16 +156,16 @@ class BatchNormalizationKernel final : public Kernel {
 
   BatchNormalizationAttributes a_;
   ChannelSizes s_;
-  std::optional<std::size_t> statistics_;  // kept: means, then inverse deviations
+  std::optional<std::size_t> statistics_;  // saved: means, then inverse deviations
 };
 
-/// y = scale (x - mean) / sqrt(var + epsilon) + b, one mean and variance a channel
+/// y = scale (x - mean) / sqrt(var + epsilon) + b, with one mean and variance per channel
 ///
-/// Shapes: x is N x C x any, scale, b, mean and var are C. While training, mean and var are those
-/// of the batch (divided by N, not N - 1), and the running ones come out beside y:
-/// `momentum` times what came in, plus the rest of the batch's. Before opset 14 a node trains if it
-/// has more than one output and `is_test` is not set; outputs 3 and 4 are the batch's statistics.
-/// Before opset 9, `spatial` 0 makes every element of a sample a channel of its own.
+/// Shapes: x is N x C x any, scale, b, mean and var are C. In training, mean and var are the
+/// batch's (divided by N, not N - 1), and the running statistics are additional outputs: momentum *
+/// input + (1 - momentum) * batch's. Before opset 14, a node trains if it has more than one output
+/// and `is_test` is not set; outputs 3 and 4 are the batch's statistics. Before opset 9, `spatial`
+/// 0 makes every element of a sample a separate channel.
 /// Source: Ioffe and Szegedy, "Batch Normalization" (2015).
 class BatchNormalization final : public Operator {
  public:
@@ -177,7 +178,7 @@ class BatchNormalization final : public Operator {
     attributes_.trains = node.opset >= 14 ? view.training_mode() != 0
                                           : several && (node.opset >= 7 || view.is_test() == 0);
     if (several && !attributes_.trains) {
-      throw ValueError(fmt::format("{}: running statistics are asked for, but {}",
+      throw ValueError(fmt::format("{}: running statistics are requested, but {}",
                                    onnx::describe(node),
                                    node.opset >= 14 ? "training_mode is 0" : "is_test is set"));
     }
@@ -187,10 +188,10 @@ class BatchNormalization final : public Operator {
     const ChannelSizes s = sizes(context);
     const std::initializer_list<std::string_view> names{"X", "scale", "B", "mean", "var"};
     for (std::size_t i = 1; i < names.size(); ++i) {
-      // Without `spatial`, an element of a sample has a place of its own, in whatever shape.
+      // Without `spatial`, parameters have one element per element of a sample, in any shape.
       const Shape& given = context.shape(i);
       if (given.elements() != s.channels || (attributes_.spatial && given.rank() != 1)) {
-        throw ShapeError(fmt::format("{}: {} is {}, expected {}, one a channel of {}",
+        throw ShapeError(fmt::format("{}: {} is {}, expected {}, one per channel of {}",
                                      context.who(), names.begin()[i], to_string(given), s.channels,
                                      to_string(context.shape(0))));
       }
@@ -199,7 +200,7 @@ class BatchNormalization final : public Operator {
             context.input(4)};
   }
 
-  /// Not for the given statistics: training does not move them by gradients.
+  /// Excludes the given statistics, which are not trained by gradients.
   Places gradients() const override { return {0, 1, 2}; }
 
   /// x times a factor plus an offset; the statistics: a sum, a difference, a square and its sum.
@@ -219,7 +220,7 @@ class BatchNormalization final : public Operator {
     if (x.rank() == 0) {
       throw ShapeError(fmt::format("{}: X is a scalar, expected N x C or more", context.who()));
     }
-    // However many samples: none holds anything.
+    // Any number of empty samples.
     const std::int64_t batch = x.elements() == 0 ? 0 : x[0];
     if (!attributes_.spatial) return {batch, x.elements(1, x.rank()), 1};
     return {batch, x.rank() > 1 ? x[1] : 1, x.rank() > 2 ? x.elements(2, x.rank()) : 1};

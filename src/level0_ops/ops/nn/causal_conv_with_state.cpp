@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causal convolution over time, channel by channel, with the inputs before the first as a state.
+// Causal depthwise convolution over time, with the previous inputs as a state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ struct CausalConvSizes {
   [[nodiscard]] std::int64_t rows() const { return batch * channels; }
 };
 
-/// z[t] = b + sum over k of w[k] x[t - (kernel - 1) + k], where x goes on into the past; y is z, or
-/// z sigmoid(z) ("SiLU").
+/// z[t] = b + sum over k of w[k] x[t - (kernel - 1) + k], where x is preceded by the past; y is z,
+/// or z sigmoid(z) (SiLU).
 template <class A>
 class CausalConvKernel final : public Kernel {
  public:
@@ -95,13 +95,13 @@ class CausalConvKernel final : public Kernel {
     return {x_.read(context, scratch), w_.read(context, scratch), b_.read(context, scratch),
             past_.read(context, scratch)};
   }
-  /// Row `r` at time `t`, which may lie in the past.
+  /// Row `r` at time `t`, which may be in the past.
   A at(const Inputs& in, std::int64_t r, std::int64_t t) const {
     if (t >= 0) return in.x[r * s_.length + t];
     return in.past ? in.past[r * s_.past() + s_.past() + t] : A(0);
   }
 
-  /// Those that arrive, and those that are wanted; null where there is none.
+  /// Output gradients, and requested input gradients; null if absent.
   struct Gradients {
     const A *y, *present;
     A *x, *w, *bias, *past;
@@ -171,7 +171,7 @@ class CausalConvWithState final : public Operator {
     return {Input::input, Input::weight, Input::bias, Input::past_state};
   }
 
-  /// A product and a sum for each weight and position; the bias; the activation's five operations.
+  /// A product and a sum per weight and position; the bias; the activation's five operations.
   Cost cost(const InferContext& context) const override {
     const CausalConvSizes s = sizes(context);
     return with_flop(context,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Col2Im: columns of blocks added up into an image; the transpose of cutting an image into blocks.
+// Col2Im: sums columns of blocks to an image; the transpose of im2col.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using Col2ImView = onnx::nodes::Col2Im;
 
-/// A sum of truths is whether any holds.
+/// A sum of booleans is their disjunction.
 using AddedTypes = Join<NumberTypes, Types<bool, std::complex<float>, std::complex<double>>>;
 
 template <class T>
@@ -27,10 +27,10 @@ class Col2ImKernel final : public Kernel {
   using A = Arithmetic<T>;
 
  public:
-  /// `planes`: channels of all samples.
+  /// `planes` is the number of channels of all samples.
   Col2ImKernel(const Window& window, std::int64_t planes, PlanContext& context)
       : window_(window), planes_(planes) {
-    if constexpr (!std::is_same_v<T, A>) {  // small floats are added up as wide ones
+    if constexpr (!std::is_same_v<T, A>) {  // small floats are summed in float
       context.request_scratch(sizeof(A) * std::size_t(planes * (image() + columns())));
     }
   }
@@ -102,7 +102,7 @@ class Col2Im final : public Operator {
 
   Places gradients() const override { return {Col2ImView::In::input}; }
 
-  /// A sum for each element of a column.
+  /// A sum per element of a column.
   Cost cost(const InferContext& context) const override {
     return with_flop(context, double(context.input(Col2ImView::In::input).elements()));
   }
@@ -116,7 +116,7 @@ class Col2Im final : public Operator {
   }
 
  private:
-  /// The block as a window over the image; nothing where only running tells their sizes.
+  /// The block as a window over the image; nothing if the sizes are known only at run time.
   [[nodiscard]] std::optional<Window> resolve(const InferContext& context) const {
     const auto image = context.integers(Col2ImView::In::image_shape);
     const auto block = context.integers(Col2ImView::In::block_shape);
@@ -137,7 +137,7 @@ class Col2Im final : public Operator {
     return window;
   }
 
-  /// Products of two sizes stay far below 2^63.
+  /// Limits sizes, so that products of two stay far below 2^63.
   static void check_range(std::string_view name, const detail::Integers& values, std::int64_t least,
                           const InferContext& context) {
     for (const std::int64_t value : values) {

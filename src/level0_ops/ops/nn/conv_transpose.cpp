@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposed convolution: what Conv's gradient does to its output, as an operator.
+// Transposed convolution: the gradient of Conv by its input.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class ConvTransposeKernel final : public Kernel {
       const T* x = context.input(0).data<T>();
       T* dw = context.grad_input(1).data<T>();
       std::fill_n(dw, s_.group * weights(), T(0));
-      // One after another, so that the order of the sum is fixed.
+      // Sequential, so that the order of the sum is fixed.
       for (std::int64_t plane = 0; plane < planes(); ++plane) {
         gather(plane, scratch);
         matrix_product<T>(input_view(x, plane), {scratch, positions(), depth(), positions(), true},
@@ -103,12 +103,12 @@ class ConvTransposeKernel final : public Kernel {
 
   detail::ConvolutionSizes s_;
   detail::Chunks chunks_;
-  std::int64_t columns_size_;  // of a chunk
+  std::int64_t columns_size_;  // size per chunk
 };
 
 /// Shapes: x is N x C x spatial (one to three), w is C x M/group x kernel, b is M; y is N x M x
 /// output, where output = stride (input - 1) + output_padding + dilation (kernel - 1) + 1 - pads.
-/// Seen as a convolution, its window slides over y and has one position for each element of x.
+/// The window of the convolution slides over y and has one position per element of x.
 class ConvTranspose final : public detail::Convolution {
  public:
   explicit ConvTranspose(const onnx::nodes::ConvTranspose& view) : Convolution(view) {}
@@ -130,7 +130,8 @@ class ConvTranspose final : public detail::Convolution {
   detail::ConvolutionSizes sizes(const InferContext& context) const override {
     const Shape &x = context.shape(0), &w = context.shape(1);
     const Shape filters = w.rank() > 1 ? Shape{w[1], group_} : Shape{0};
-    check_inputs(context, filters.elements());  // of all groups; refuses what cannot be counted
+    check_inputs(context,
+                 filters.elements());  // number of filters of all groups; throws on overflow
     if (x[1] != w[0] || x[1] % group_ != 0) {
       throw ShapeError(
           fmt::format("{}: X is {}, W is {} and group is {}; X's channels must be W's "

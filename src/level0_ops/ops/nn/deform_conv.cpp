@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeformConv: a convolution whose every tap is moved by an offset and weighted by a mask.
+// DeformConv: a convolution with an offset and a mask weight for each tap.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using DeformConvView = onnx::nodes::DeformConv;
 
-/// What the moved taps see of the input, as columns.
+/// Columns of the input at the moved taps.
 template <class A>
 class DeformedColumns {
  public:
@@ -45,7 +45,7 @@ class DeformedColumns {
     };
   }
 
-  /// Where the gradients are added up; null: not wanted.
+  /// Memory of the gradients; null: not wanted.
   struct Gradients {
     A *x, *offset, *mask;
   };
@@ -71,17 +71,17 @@ class DeformedColumns {
   }
 
  private:
-  /// One tap at one position, for the channels of a plane that share its offset.
+  /// A tap at a position, for the channels of a plane that share its offset.
   struct Tap {
-    std::int64_t mask;      // its place in the mask
-    std::int64_t offset;    // that in the offsets, of the first dimension
-    std::int64_t channels;  // how many
-    std::int64_t input;     // where the first one begins
-    std::int64_t column;    // its place in the columns
+    std::int64_t mask;      // index in the mask
+    std::int64_t offset;    // index in the offsets, for the first dimension
+    std::int64_t channels;  // number of channels
+    std::int64_t input;     // begin of the first channel in the input
+    std::int64_t column;    // index in the columns
     detail::PointSample<A> point;
   };
 
-  /// `f(tap)`; a plane is one group of one sample.
+  /// Calls `f(tap)` for every tap; a plane is one group of one sample.
   template <class F>
   void for_each_tap(const A* offset, std::int64_t plane, detail::OutputRows tile,
                     const F& f) const {
@@ -112,7 +112,7 @@ class DeformedColumns {
     }
   }
 
-  /// The sample at `place` moved by the offset, of which each dimension lies in a plane of its own.
+  /// Samples at `place` plus the offset, whose dimensions are in separate planes.
   void move(const std::array<A, 3>& place, const A* offset, detail::PointSample<A>& point) const {
     std::array<detail::AxisSample<A>, 3> samples;
     for (std::size_t d = 0; d < rank(); ++d) {
@@ -123,7 +123,7 @@ class DeformedColumns {
     point.set(samples, sizes_);
   }
 
-  /// `x`: the tap's channel.
+  /// `x` is the tap's channel.
   static A value(const Tap& tap, const A* x) {
     A sum = 0;
     for (std::size_t t = 0; t < tap.point.count; ++t) {
@@ -136,7 +136,7 @@ class DeformedColumns {
   std::int64_t positions(detail::OutputRows tile) const {
     return (tile.end - tile.begin) * s_.window.axes[2].output;
   }
-  /// From one channel to the next.
+  /// Stride between channels.
   std::int64_t column_step(detail::OutputRows tile) const {
     return s_.window.kernel_size() * positions(tile);
   }
@@ -195,7 +195,7 @@ class DeformConvKernel final : public Kernel {
   }
 
  private:
-  /// Null where the input is left out.
+  /// Null if the input is omitted.
   template <class Context>
   static const T* elements(const Context& context, std::size_t i) {
     return context.has_input(i) ? context.input(i).template data<T>() : nullptr;
@@ -212,8 +212,8 @@ class DeformConvKernel final : public Kernel {
   detail::ColumnConvolution<T> convolution_;
 };
 
-/// Shapes: those of Conv; for each offset group and tap, the offset has one number a dimension and
-/// the mask one, at each output position. Source: Zhu et al., "Deformable ConvNets v2" (2018).
+/// Shapes: as Conv; per offset group, tap and output position, the offset has one number per
+/// dimension, and the mask one number. Source: Zhu et al., "Deformable ConvNets v2" (2018).
 class DeformConv final : public Operator {
  public:
   explicit DeformConv(const DeformConvView& view)
@@ -233,8 +233,8 @@ class DeformConv final : public Operator {
             DeformConvView::In::B, DeformConvView::In::mask};
   }
 
-  /// Of the definition: the convolution, and for each of its columns' elements a product and a sum
-  /// for each neighbour.
+  /// By the definition: the convolution, and a product and a sum per neighbour of each element of
+  /// the columns.
   Cost cost(const InferContext& context) const override {
     const detail::ConvolutionSizes s = sizes(context);
     const double columns = double(s.batch) * double(group_ * s.channels) *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout: some elements become zero, at random; the others grow, so that the mean stays.
+// Dropout: sets random elements to zero, and scales the others to keep the mean.
 #include <fmt/format.h>
 
 #include <concepts>
@@ -18,7 +18,7 @@ using DropoutView = onnx::nodes::Dropout;
 using DroppedTypes =
     Join<FloatTypes, Types<Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>>;
 
-/// Uniform in [0, 1) as NumPy's RandomState draws it: 53 bits from two words.
+/// Uniform numbers in [0, 1) as in NumPy's RandomState: 53 bits from two words.
 class NumpyStream {
  public:
   explicit NumpyStream(std::int64_t seed) : engine_(std::uint32_t(seed)) {}
@@ -31,7 +31,7 @@ class NumpyStream {
   std::mt19937 engine_;
 };
 
-/// What stands in the node.
+/// The node's attributes.
 struct Attributes {
   explicit Attributes(const DropoutView& view)
       : opset(view.node().opset), seed(view.seed()), is_test(opset < 7 && view.is_test() != 0) {
@@ -106,7 +106,7 @@ class DropoutKernel final : public Kernel {
     apply(context, A(1 / (1 - r)), [&] { return random.uniform_double() >= r; });
   }
 
-  /// Multiplies with `factor` the elements that `keep` keeps, asked once for each, in order.
+  /// Multiplies the kept elements by `factor`; calls `keep` once per element, in order.
   template <class Keep>
   void apply(OpContext& context, A factor, Keep keep) const {
     const T* x = context.input(0).data<T>();
@@ -117,7 +117,7 @@ class DropoutKernel final : public Kernel {
     T* numbers = mask && attributes_.opset < 10 ? mask->data<T>() : nullptr;
     for (std::int64_t i = 0; i < elements_; ++i) {
       const bool kept = keep();
-      y[i] = kept ? T(A(x[i]) * factor) : T(A(0));  // zero even if it was not a number
+      y[i] = kept ? T(A(x[i]) * factor) : T(A(0));  // zero even for NaN
       if (factors) factors[i] = T(kept ? factor : A(0));
       if (flags) flags[i] = kept;
       if (numbers) numbers[i] = T(A(kept ? 1 : 0));
@@ -127,15 +127,15 @@ class DropoutKernel final : public Kernel {
   const Attributes& attributes_;
   std::int64_t elements_;
   std::optional<detail::Conversion> read_ratio_;
-  std::optional<std::size_t> factors_;  // saved: what each element was multiplied with
+  std::optional<std::size_t> factors_;  // saved: the factor of each element
 };
 
-/// y = x mask / (1 - ratio), the mask 0 with probability `ratio`; y = x when not training.
+/// y = x mask / (1 - ratio), where the mask is 0 with probability `ratio`; y = x in inference.
 ///
-/// Shapes: y and mask as x; ratio and training_mode are scalars. From opset 12 the input
-/// training_mode says whether it drops; before, `Mode::training` does. Random numbers are the
-/// executor's, of this node and run, except in inference mode with `seed` given: then they are
-/// those of ONNX's reference, NumPy's RandomState(seed), so that its tests can be compared with.
+/// Shapes: y and mask as x; ratio and training_mode are scalars. From opset 12 on, the input
+/// training_mode enables dropping; before, `Mode::training` does. Random numbers are the executor's
+/// for this node and run. In inference mode with a `seed` they are those of ONNX's reference,
+/// NumPy's RandomState(seed), for comparison with its tests.
 /// Source: Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from Overfitting".
 class Dropout final : public ElementwiseOperator {
  public:

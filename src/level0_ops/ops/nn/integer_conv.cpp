@@ -18,7 +18,7 @@ namespace {
 namespace nodes = onnx::nodes;
 using detail::ConvolutionSizes;
 
-/// The product that an integer kernel is made of.
+/// The product of an integer kernel.
 class ConvolutionProduct {
  public:
   ConvolutionProduct(const ConvolutionSizes& sizes, std::optional<std::size_t> bias = {})
@@ -39,7 +39,7 @@ class ConvolutionProduct {
   std::optional<std::size_t> bias_;
 };
 
-/// What both operators share. Padding stands for the number zero, not for the element.
+/// Common base of both operators. Padding is the number zero, not the element zero.
 class IntegerConvolution : public Operator {
  public:
   template <class View>
@@ -57,15 +57,15 @@ class IntegerConvolution : public Operator {
     return s.window.output_shape(s.batch, s.filters * group_);
   }
 
-  /// Input `i`, where it is there, is one number. Throws: ShapeError.
+  /// Checks that input `i`, if present, is a scalar. Throws: ShapeError.
   static void expect_one_number(const InferContext& context, std::size_t i) {
     if (!context.has_input(i) || detail::is_one_number(context.shape(i))) return;
     throw ShapeError(fmt::format("{}: {} is {}, expected one number", context.who(),
                                  onnx::describe_input(context.node(), i),
                                  to_string(context.shape(i))));
   }
-  /// Input `i`, one number or one for each of w's filters, as it is broadcast to dimensions
-  /// of which `axis` counts the filters. Throws: ShapeError.
+  /// The shape of input `i`, a scalar or one number per filter of w, broadcastable to dimensions
+  /// with the filters at `axis`. Throws: ShapeError.
   static Shape along_filters(const InferContext& context, std::size_t i, std::size_t w,
                              std::size_t axis) {
     if (!context.has_input(i) || detail::is_one_number(context.shape(i))) return {};
@@ -85,7 +85,7 @@ class IntegerConvolution : public Operator {
   std::int64_t group_;
 };
 
-/// Shapes: as Conv; the zero point of x is one number, that of w one or one for each filter.
+/// Shapes: as Conv; the zero point of x is one number, that of w one or one per filter.
 class ConvInteger final : public IntegerConvolution {
   using In = nodes::ConvInteger::In;
 
@@ -110,7 +110,7 @@ class ConvInteger final : public IntegerConvolution {
   }
 };
 
-/// Shapes: as Conv; scales and zero points are one number, those of w one or one for each filter.
+/// Shapes: as Conv; scales and zero points are one number, those of w one or one per filter.
 class QLinearConv final : public IntegerConvolution {
   using In = nodes::QLinearConv::In;
 
@@ -126,12 +126,12 @@ class QLinearConv final : public IntegerConvolution {
     (void)along_filters(context, In::w_zero_point, In::w, 0);
     const Shape bias{context.shape(In::w)[0]};
     if (context.has_input(In::B) && context.shape(In::B) != bias) {
-      throw ShapeError(fmt::format("{}: B is {}, expected {}, one a filter", context.who(),
+      throw ShapeError(fmt::format("{}: B is {}, expected {}, one per filter", context.who(),
                                    to_string(context.shape(In::B)), to_string(bias)));
     }
     return {TensorDesc{context.dtype(In::y_zero_point), output_shape(s)}};
   }
-  /// Besides the convolution: a product and a sum for each element.
+  /// In addition to the convolution, a product and a sum per element.
   Cost cost(const InferContext& context) const override {
     const ConvolutionSizes s = sizes(context, In::x, In::w);
     return with_flop(context, detail::convolution_flop(s) + 2 * double(output_shape(s).elements()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention with a state in place of a softmax: linear, gated, and by the delta rule.
+// Linear attention, with a state instead of a softmax: plain, gated, and with the delta rule.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr std::array<Rule, 4> kRules{{{"linear", false, false},
                                       {"delta", false, true},
                                       {"gated_delta", true, true}}};
 
-/// Its kernel is LinearAttentionKernel, its shapes are LinearAttentionSizes'.
+/// Kernel: LinearAttentionKernel. Shapes: LinearAttentionSizes.
 class LinearAttention final : public Operator {
  public:
   explicit LinearAttention(const LinearAttentionView& view)
@@ -59,8 +59,8 @@ class LinearAttention final : public Operator {
     return {In::query, In::key, In::value, In::past_state, In::decay, In::beta};
   }
 
-  /// Of each element of the state, at each token: the outer product and its sum, a product and a
-  /// sum for each head of queries; the decay's product; the delta rule's product and sum.
+  /// Per element of the state and token: the outer product and its sum, a product and a sum per
+  /// head of queries; the decay's product; the delta rule's product and sum.
   Cost cost(const InferContext& context) const override {
     const LinearAttentionSizes s = sizes(context);
     const double each = 2 + 2 * double(s.group()) + (rule_.gated ? 1 : 0) + (rule_.delta ? 2 : 0);
@@ -70,8 +70,8 @@ class LinearAttention final : public Operator {
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     if (context.wants_backward() && context.has_input(In::past_state) &&
         context.dtype(In::past_state) != context.dtype(In::query)) {
-      throw Unsupported(fmt::format("{} has a gradient only where its state is of the query's type",
-                                    context.who()));
+      throw Unsupported(
+          fmt::format("{} has a gradient only if its state has the query's type", context.who()));
     }
     const LinearAttentionSizes s = sizes(context);
     const double scale = scale_ != 0 ? double(scale_) : 1 / std::sqrt(double(s.size));
@@ -106,7 +106,7 @@ class LinearAttention final : public Operator {
     return s;
   }
 
-  /// The last dimension of decay or beta, which is one of two; 0 where the rule has none.
+  /// The last dimension of decay or beta, one of two sizes; 0 if the rule has none.
   std::int64_t width(const InferContext& context, std::size_t i, std::string_view name,
                      bool expected, const LinearAttentionSizes& s,
                      std::array<std::int64_t, 2> widths) const {

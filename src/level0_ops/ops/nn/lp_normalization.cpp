@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LpNormalization: each line along an axis, divided by its length.
+// LpNormalization: divides each line along an axis by its p-norm.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ class LpNormalizationKernel final : public Kernel {
     });
   }
 
-  /// dx = (dy - d sum of dy y) / norm; d is y where p is 2, its sign where p is 1.
+  /// dx = (dy - d sum of dy y) / norm; d is y if p is 2, sign(y) if p is 1.
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
       const T* from = context.input(0).data<T>();
@@ -68,7 +68,7 @@ class LpNormalizationKernel final : public Kernel {
     }
     return p_ == 2 ? std::sqrt(sum) : sum;
   }
-  /// A line of zeros stays one.
+  /// A line of zeros stays unchanged.
   static T quotient(T x, double length) {
     using A = Arithmetic<T>;
     return length == 0 ? T(A(0)) : T(A(double(A(x)) / length));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The p-norm over a sliding window (LpPool), or over all of a channel (GlobalLpPool).
+// p-norm over a sliding window (LpPool), or over a whole channel (GlobalLpPool).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace d5::ops {
 namespace {
 
-constexpr std::int64_t kGrain = 1024;  // powers take long
+constexpr std::int64_t kGrain = 1024;  // small, because powers are slow
 
 template <class T>
 class LpPoolKernel final : public Kernel {
@@ -29,7 +29,7 @@ class LpPoolKernel final : public Kernel {
       const T* from = x + plane * window.input_size();
       T* to = y + plane * window.output_size();
       window.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
-        double sum = 0;  // which holds squares of float32
+        double sum = 0;  // double can represent squares of float32
         window.for_each_tap(oz, oy, ox, [&](std::int64_t i) {
           sum += std::pow(std::abs(double(A(from[i]))), power_);
         });

@@ -40,14 +40,14 @@ class LrnKernel final : public Kernel {
   }
 
   /// dx_c = dy_c s_c^-beta - 2 alpha beta / size x_c sum of dy_j y_j / s_j over the channels j
-  /// whose window holds c
+  /// whose window contains c
   void backward(GradContext& context) override {
     const T* x = context.input(0).data<T>();
     const T* y = context.output(0).data<T>();
     const T* dy = context.grad_output(0).data<T>();
     T* dx = context.grad_input(0).data<T>();
     for_each_channel([&](std::int64_t sample, std::int64_t c) {
-      // c lies in the window of j where j - before <= c <= j + after.
+      // c is in the window of j if j - before <= c <= j + after.
       const std::int64_t begin = std::max<std::int64_t>(0, c - after());
       const std::int64_t end = std::min(channels_, c + before() + 1);
       for (std::int64_t i = 0; i < inner_; ++i) {
@@ -68,11 +68,11 @@ class LrnKernel final : public Kernel {
   }
 
  private:
-  /// An even size reaches one channel farther up than down.
+  /// An even size extends one channel farther up than down.
   std::int64_t before() const { return (a_.size - 1) / 2; }
   std::int64_t after() const { return a_.size - 1 - before(); }
 
-  /// `x` is one position's first channel. In float64, which holds the squares of float32.
+  /// `x` is the first channel at a position. In float64, which can represent squares of float32.
   double scale(const T* x, std::int64_t c) const {
     double sum = 0;
     const std::int64_t end = std::min(channels_, c + after() + 1);
@@ -82,7 +82,7 @@ class LrnKernel final : public Kernel {
     return a_.bias + a_.alpha / double(a_.size) * sum;
   }
 
-  /// `f(sample, c)`: where the sample begins, and the channel.
+  /// Calls `f(sample, c)` with the sample's begin and the channel.
   template <class F>
   void for_each_channel(F&& f) const {
     detail::parallel_for_each(batch_ * channels_, inner_, 1024, [&](std::int64_t i) {
@@ -94,7 +94,8 @@ class LrnKernel final : public Kernel {
   std::int64_t batch_, channels_, inner_;
 };
 
-/// y = x s^-beta, s = bias + alpha / size * sum of x^2 over the `size` channels around one's own
+/// y = x s^-beta, s = bias + alpha / size * sum of x^2 over the `size` channels around the
+/// element's
 ///
 /// Shapes: y as x, N x C x any.
 /// Source: Krizhevsky et al., "ImageNet Classification with Deep Convolutional Neural Networks".
@@ -125,7 +126,7 @@ class Lrn final : public ElementwiseOperator {
   }
 
  protected:
-  /// A square and its sum for each channel of the window; a factor, an offset, a power, a product.
+  /// A square and a sum per channel of the window; a factor, an offset, a power, a product.
   double flop_per_element() const override { return 2.0 * double(attributes_.size) + 4; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maximum over a sliding window (MaxPool), or over all of a channel (GlobalMaxPool).
+// Maximum over a sliding window (MaxPool), or over a whole channel (GlobalMaxPool).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,10 +37,10 @@ T lowest() {
 
 enum class StorageOrder { row_major, column_major };
 
-/// Shortest first: backward keeps the place of each window's largest, so it matters how long.
+/// Types of the saved index of each window's maximum, shortest first to save memory.
 using PlaceTypes = Types<std::uint16_t, std::uint32_t, std::uint64_t>;
 
-/// One that holds all places in a plane, and one more for none.
+/// A type for all indices in a plane, and one value for none.
 DType place_type(std::int64_t plane_size) {
   if (plane_size <= std::numeric_limits<std::uint16_t>::max()) return DType::uint16;
   return plane_size <= std::numeric_limits<std::uint32_t>::max() ? DType::uint32 : DType::uint64;
@@ -119,11 +119,11 @@ class MaxPoolKernel final : public Kernel {
   detail::PooledPlanes planes_;
   StorageOrder order_;
   static constexpr auto kNone = Place(-1);
-  std::optional<std::size_t> winners_;  // kept for backward: the place of each window's largest
+  std::optional<std::size_t> winners_;  // saved for backward: index of each window's maximum
 };
 
-/// Indices have y's shape. An index counts in all of x; column-major order concerns the spatial
-/// sizes alone. A NaN is the largest of all.
+/// Indices have y's shape. Indices count elements of the whole of x; column-major order applies to
+/// the spatial dimensions only. NaN counts as the largest.
 class MaxPool final : public detail::Pooling {
  public:
   /// GlobalMaxPool has no attributes.

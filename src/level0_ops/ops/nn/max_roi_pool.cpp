@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxRoiPool: maxima over the bins of a grid that is laid over each region of interest.
+// MaxRoiPool: maxima over the bins of a grid on each region of interest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,12 +19,12 @@ namespace {
 
 using MaxRoiPoolView = onnx::nodes::MaxRoiPool;
 
-/// Elements [begin, end) of one dimension.
+/// Elements [begin, end) of a dimension.
 struct Range {
   std::int64_t begin, end;
 };
 
-/// A region along one dimension, from one element to another, both included.
+/// A region along a dimension, between two elements, inclusive.
 class RoiSide {
  public:
   RoiSide(double first, double last, std::int64_t size, std::int64_t bins)
@@ -110,7 +110,7 @@ class MaxRoiPoolKernel final : public Kernel {
     }
   }
 
-  /// The place of the largest element, a NaN before any other; -1 where the bin is empty.
+  /// The index of the largest element, where NaN counts as the largest; -1 if the bin is empty.
   std::int64_t largest(const T* x, std::int64_t plane, Range rows, Range columns) const {
     std::int64_t winner = -1;
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
@@ -127,7 +127,8 @@ class MaxRoiPoolKernel final : public Kernel {
 
   Shape x_, y_;
   double scale_;
-  std::optional<std::size_t> winners_;  // kept for backward: each bin's place, -1 if it is empty
+  // Saved for backward: index of each bin's maximum, -1 if empty.
+  std::optional<std::size_t> winners_;
 };
 
 /// Shapes: X is N x C x H x W, a row of rois is a sample and the corners x1, y1, x2, y2; y is
@@ -155,7 +156,7 @@ class MaxRoiPool final : public Operator {
 
   Places gradients() const override { return {MaxRoiPoolView::In::X}; }
 
-  /// A comparison for each element of a region, at most all of a plane; bins share their borders.
+  /// A comparison per element of a region, at most a whole plane; bins share their borders.
   Cost cost(const InferContext& context) const override {
     const Shape& x = context.shape(MaxRoiPoolView::In::X);
     return with_flop(context,

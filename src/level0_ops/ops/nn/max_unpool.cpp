@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxUnpool: what MaxPool kept, put back to where it was; zeros elsewhere.
+// MaxUnpool: places the maxima of MaxPool at their original positions, with zeros elsewhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace {
 
 using MaxUnpoolView = onnx::nodes::MaxUnpool;
 
-/// T only moves like the element type; to move gradients it is that type.
+/// T moves like the element type; for gradients it is that type.
 template <class T>
 class MaxUnpoolKernel final : public Kernel {
  public:
-  /// An index counts in `pooled`, the shape before pooling, which is the first corner of `y`.
+  /// Indices refer to `pooled`, the shape before pooling, which is the first corner of `y`.
   MaxUnpoolKernel(const Shape& pooled, const Shape& y)
       : sizes_(pooled.dims().begin(), pooled.dims().end()),
         strides_(y.strides()),
@@ -38,7 +38,7 @@ class MaxUnpoolKernel final : public Kernel {
     if constexpr (std::floating_point<T>) {
       const T* dy = context.grad_output(0).data<T>();
       T* dx = context.grad_input(MaxUnpoolView::In::X).data<T>();
-      // Where two elements went to one place both get its gradient, as in torch.
+      // Two elements at the same position both get its gradient, as in torch.
       visit(context, [=](std::int64_t i, std::int64_t at) { dx[i] = dy[at]; });
     } else {
       Kernel::backward(context);
@@ -50,7 +50,7 @@ class MaxUnpoolKernel final : public Kernel {
   }
 
  private:
-  /// `f(place in x, place in y)` for every element of x.
+  /// Calls `f(index in x, index in y)` for every element of x.
   template <class Context, class F>
   void visit(const Context& context, const F& f) const {
     const auto indices = context.input(MaxUnpoolView::In::I).template span<std::int64_t>();
@@ -77,8 +77,8 @@ class MaxUnpoolKernel final : public Kernel {
   bool same_;
 };
 
-/// Shapes: X and I are N x C x spatial (one to three), y is what MaxPool made X of, or the larger
-/// `output_shape`.
+/// Shapes: X and I are N x C x spatial (one to three), y has the shape of MaxPool's input, or the
+/// larger `output_shape`.
 class MaxUnpool final : public MovingOperator {
  public:
   explicit MaxUnpool(const MaxUnpoolView& view) : attributes_(WindowAttributes::of(view)) {}
@@ -110,7 +110,7 @@ class MaxUnpool final : public MovingOperator {
   [[nodiscard]] Shape shape_before(const InferContext& context) const {
     const Shape& x = context.shape(MaxUnpoolView::In::X);
     if (context.shape(MaxUnpoolView::In::I) != x) {
-      throw ShapeError(fmt::format("{}: X is {} and I is {}, expected one shape", context.who(),
+      throw ShapeError(fmt::format("{}: X is {} and I is {}, expected equal shapes", context.who(),
                                    to_string(x), to_string(context.shape(MaxUnpoolView::In::I))));
     }
     const Window window = attributes_.resolve_transposed(x, attributes_.kernel(), context.who());

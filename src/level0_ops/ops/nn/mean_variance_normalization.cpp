@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MeanVarianceNormalization: mean 0 and variance 1 along some axes.
+// MeanVarianceNormalization: normalises to mean 0 and variance 1 along axes.
 #include <cmath>
 #include <concepts>
 #include <vector>
@@ -14,9 +14,9 @@ namespace {
 using detail::ReductionLoops;
 using detail::StridedLoop;
 
-constexpr double kEpsilon = 1e-9;  // the standard's; added to the deviation, not to the variance
+constexpr double kEpsilon = 1e-9;  // from ONNX; added to the deviation, not to the variance
 
-/// A group: all elements that have their statistics together.
+/// A group consists of all elements with common statistics.
 template <class T>
 class MeanVarianceKernel final : public Kernel {
  public:
@@ -43,13 +43,13 @@ class MeanVarianceKernel final : public Kernel {
       for_each_group([&](std::int64_t start) {
         const Statistics s = statistics(x, start);
         const double inverse = 1 / (s.deviation + kEpsilon);
-        double sum = 0, product = 0;  // of dy; of dy and x - mean
+        double sum = 0, product = 0;  // sums of dy, and of dy times x - mean
         for_each_of(start, [&](std::int64_t i) {
           sum += double(dy[i]);
           product += double(dy[i]) * (value(x[i]) - s.mean);
         });
         const double mean = sum / double(loops_.count);
-        // Where all of x are equal, no change of the deviation reaches y.
+        // If all of x are equal, the deviation does not affect y.
         const double slope =
             s.deviation > 0 ? product * inverse / (double(loops_.count) * s.deviation) : 0.0;
         for_each_of(start, [&](std::int64_t i) {
@@ -81,7 +81,7 @@ class MeanVarianceKernel final : public Kernel {
     return {mean, std::sqrt(squares / double(loops_.count))};
   }
 
-  /// `f(start)`: where each group begins.
+  /// Calls `f(start)` with the begin of each group.
   template <class F>
   void for_each_group(const F& f) const {
     loops_.results.run(
@@ -89,7 +89,7 @@ class MeanVarianceKernel final : public Kernel {
           for (std::int64_t i = 0; i < groups; ++i) f(at[1] + i * step);
         });
   }
-  /// `f(i)`: each element of the group that begins at `start`.
+  /// Calls `f(i)` for each element of the group that begins at `start`.
   template <class F>
   void for_each_of(std::int64_t start, const F& f) const {
     loops_.elements.run_in_order(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary position embedding: pairs of elements are turned by an angle that depends on the position.
+// Rotary position embedding: rotates pairs of elements by an angle that depends on the position.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using RotaryEmbeddingView = onnx::nodes::RotaryEmbedding;
 using In = RotaryEmbeddingView::In;
 
-/// Rows of `size` elements, of which the first 2 `pairs` are turned; what is turned together lies
+/// Rows of `size` elements, of which the first 2 `pairs` are rotated; the elements of a pair are
 /// `step` apart.
 struct Rotation {
   std::int64_t batch = 0, heads = 0, positions = 0, size = 0, pairs = 0;
@@ -26,12 +26,12 @@ struct Rotation {
   std::int64_t angles = 0;  ///< rows of the caches
 
   [[nodiscard]] std::int64_t rows() const { return batch * heads * positions; }
-  /// Of X, the first element of row `i`.
+  /// The first element of row `i` in X.
   [[nodiscard]] std::int64_t offset(std::int64_t i) const {
     return layout.offset(i / (heads * positions), i / positions % heads) +
            i % positions * layout.row;
   }
-  /// The token that row `i` belongs to: b positions + position.
+  /// The token of row `i`: b * positions + position.
   [[nodiscard]] std::int64_t token(std::int64_t i) const {
     return i / (heads * positions) * positions + i % positions;
   }
@@ -99,7 +99,7 @@ class RotaryEmbeddingKernel final : public Kernel {
   }
 
  private:
-  /// `f(x1, x2, dy1, dy2)` is one pair's part.
+  /// Calls `f(x1, x2, dy1, dy2)` for each pair.
   template <class F>
   void add_cache_gradient(GradContext& context, std::size_t i, const T* dy,
                           const std::int64_t* positions, F f) const {
@@ -117,7 +117,7 @@ class RotaryEmbeddingKernel final : public Kernel {
     }
   }
 
-  /// Null where each token has a row of angles of its own.
+  /// Null if each token has its own row of angles.
   template <class Context>
   const std::int64_t* positions_of(const Context& context) const {
     if (!context.has_input(In::position_ids)) return nullptr;
@@ -141,7 +141,7 @@ class RotaryEmbeddingKernel final : public Kernel {
 };
 
 /// Shapes: X and Y are B x H x S x D or packed, B x S x (H D); the caches P x R/2 with positions
-/// B x S, or B x S x R/2 without; R elements of each row are turned, all if it is 0.
+/// B x S, or B x S x R/2 without; R elements of each row are rotated, all if it is 0.
 /// Source: Su et al., "RoFormer" (2021).
 class RotaryEmbedding final : public Operator {
  public:
@@ -157,7 +157,7 @@ class RotaryEmbedding final : public Operator {
 
   Places gradients() const override { return {In::X, In::cos_cache, In::sin_cache}; }
 
-  /// Four products and two sums a pair.
+  /// Four products and two sums per pair.
   Cost cost(const InferContext& context) const override {
     const Rotation r = rotation(context);
     return with_flop(context, 6.0 * double(r.rows()) * double(r.pairs));
@@ -191,7 +191,7 @@ class RotaryEmbedding final : public Operator {
     const std::int64_t turned = turned_ == 0 ? r.size : turned_;
     if (turned < 0 || turned > r.size || turned % 2 != 0) {
       throw ValueError(fmt::format(
-          "{}: {} elements of each row are to be turned, expected an even number of 0 to {}",
+          "{}: {} elements of each row are to be rotated, expected an even number of 0 to {}",
           context.who(), turned, r.size));
     }
     r.pairs = turned / 2;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalization of rows by their own statistics: LayerNormalization, RMSNormalization,
-// InstanceNormalization and GroupNormalization differ in what a row is and how scales are laid out.
+// InstanceNormalization and GroupNormalization, which differ in the definition of a row and in the
+// layout of scales.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,12 +21,12 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// x as `rows` rows of `count` neighbours.
+/// x as `rows` rows of `count` consecutive elements.
 struct Rows {
   std::int64_t rows = 0, count = 1;
 };
 
-/// Which of `count` scales an element has: of element i in row r that at `of_row[r] + of_place[i]`.
+/// Maps elements to `count` scales: element i of row r has the scale at `of_row[r] + of_place[i]`.
 struct ScaleMap {
   std::vector<std::int64_t> of_row, of_place;
   std::int64_t count = 0;
@@ -34,8 +35,8 @@ struct ScaleMap {
   }
 };
 
-/// The map of scales that change by `step` from row to row, over `period` rows, and in a row after
-/// `run` elements each.
+/// The map of scales that change by `step` from row to row, with a period of `period` rows, and
+/// within a row after every `run` elements.
 ScaleMap periodic_scales(const Rows& rows, std::int64_t period, std::int64_t step, std::int64_t run,
                          std::int64_t count) {
   ScaleMap map{.of_row = {}, .of_place = {}, .count = count};
@@ -46,7 +47,7 @@ ScaleMap periodic_scales(const Rows& rows, std::int64_t period, std::int64_t ste
   return map;
 }
 
-/// Places in a tensor of shape `scale` for all indices of dimensions [begin, end) of x, row-major.
+/// Offsets in a tensor of shape `scale` for all indices of dimensions [begin, end) of x, row-major.
 std::vector<std::int64_t> broadcast_places(const Shape& scale, const Shape& x, std::size_t begin,
                                            std::size_t end) {
   std::vector<std::int64_t> places{0};
@@ -63,7 +64,7 @@ std::vector<std::int64_t> broadcast_places(const Shape& scale, const Shape& x, s
   return places;
 }
 
-/// A row is everything from `axis` on; scales broadcast.
+/// A row spans the dimensions from `axis` on; scales broadcast.
 struct Trailing {
   std::int64_t axis;
   std::size_t first_dim(const InferContext& context) const {
@@ -86,7 +87,7 @@ struct Trailing {
   }
 };
 
-/// `count` of them, whatever their shape.
+/// Checks for `count` scales of any shape.
 void check_scale_count(const InferContext& context, std::size_t i, std::int64_t count) {
   if (context.input(i).elements() == count) return;
   throw ShapeError(fmt::format("{}: input {} is {}, expected {} elements for an input of {}",
@@ -103,7 +104,7 @@ struct Layer : Trailing {
     throw ValueError(fmt::format("{}: stash_type is {}, expected 1 (float32) or 16 (bfloat16)",
                                  onnx::describe(view.node()), view.stash_type()));
   }
-  /// Those of doubles are doubles.
+  /// Statistics of doubles are doubles.
   DType statistics_dtype(DType x) const { return x == DType::float64 ? x : stash; }
   DType stash;
 };
@@ -122,7 +123,7 @@ const Shape& at_least_n_c(const InferContext& context) {
       fmt::format("{}: input is {}, expected N x C or more", context.who(), to_string(x)));
 }
 
-/// A row is one channel of one sample.
+/// A row is a channel of a sample.
 /// Source: Ulyanov et al., "Instance Normalization" (2016).
 struct Instance {
   using View = nodes::InstanceNormalization;
@@ -142,8 +143,8 @@ struct Instance {
   }
 };
 
-/// A row is a group of channels of one sample; before opset 21 a scale is a group's, not a
-/// channel's. Source: Wu and He, "Group Normalization" (2018).
+/// A row is a group of channels of a sample; before opset 21, scales are per group, not per
+/// channel. Source: Wu and He, "Group Normalization" (2018).
 struct Group {
   using View = nodes::GroupNormalization;
   static constexpr bool kCenters = true;
@@ -209,7 +210,7 @@ class RowNormalizationKernel final : public Kernel {
         const T* from = x + r * rows_.count;
         const T* up = dy + r * rows_.count;
         const Statistics s = statistics(from);
-        double sum = 0, product = 0;  // of scale dy; of scale dy and the normalised x
+        double sum = 0, product = 0;  // sums of scale dy, and of scale dy times the normalised x
         for (std::int64_t i = 0; i < rows_.count; ++i) {
           const double g = double(up[i]) * double(scale[scale_.at(r, i)]);
           sum += g;
@@ -243,8 +244,7 @@ class RowNormalizationKernel final : public Kernel {
   }
 
  private:
-  /// In float64: float32 holds neither a difference from the mean nor an inverse of all that it
-  /// holds.
+  /// In float64, because differences from the mean and inverses may exceed the range of float32.
   struct Statistics {
     double mean, inverse;
     /// x, normalised.
@@ -273,9 +273,9 @@ class RowNormalizationKernel final : public Kernel {
   double epsilon_;
 };
 
-/// y = scale (x - mean) / sqrt(var + epsilon) + b; RMSNormalization takes no mean off.
+/// y = scale (x - mean) / sqrt(var + epsilon) + b; RMSNormalization does not subtract the mean.
 ///
-/// Shapes: y as x. LayerNormalization's Mean and InvStdDev have size 1 where a row was.
+/// Shapes: y as x. LayerNormalization's Mean and InvStdDev have size 1 in the dimensions of a row.
 template <class Kind>
 class RowNormalization final : public Operator {
  public:
@@ -283,7 +283,7 @@ class RowNormalization final : public Operator {
       : kind_(view), epsilon_(view.epsilon()) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    (void)kind_.rows(context);  // which refuses what has none
+    (void)kind_.rows(context);  // throws for invalid shapes
     for (std::size_t i = 1; i < context.input_count(); ++i) {
       if (context.has_input(i)) kind_.check_scale(context, i);
     }
@@ -298,8 +298,8 @@ class RowNormalization final : public Operator {
 
   Places gradients() const override { return {0, 1, 2}; }
 
-  /// The statistics: a sum, a difference, a square and its sum; a square and its sum where there is
-  /// no mean. Then [a difference,] two products [and a bias].
+  /// The statistics: a sum, a difference, a square and its sum; without a mean, a square and its
+  /// sum. Then [a difference,] two products [and a bias].
   Cost cost(const InferContext& context) const override {
     const double flop = (Kind::kCenters ? 4 + 3 : 2 + 2) + (context.has_input(2) ? 1 : 0);
     return with_flop(context, flop * double(context.input(0).elements()));
@@ -326,7 +326,7 @@ void add(OperatorRegistry& registry) {
 }  // namespace
 
 void register_row_normalization(OperatorRegistry& registry) {
-  // ONNX Runtime's optimizers write it into models of older opsets, too.
+  // ONNX Runtime's optimizers also write it to models of older opsets.
   registry.add("LayerNormalization", {.since = 1, .until = 16}, [](const onnx::Node& node) {
     return std::make_unique<RowNormalization<Layer>>(Layer::View(node));
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shrink: x drawn towards zero, and zero where it is near.
+// Shrink: shrinks x towards zero (soft or hard thresholding).
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Shrink {
       if (x < -T(lambd)) return x + T(bias);
       return x > T(lambd) ? x - T(bias) : T(0);
     } else {
-      // The bias becomes an integer, and sums wrap around.
+      // The bias is truncated to an integer, and sums wrap around.
       const auto shift = std::uint64_t(std::abs(bias) < 0x1p63f ? std::int64_t(bias) : 0);
       if (double(x) < -double(lambd)) return T(std::uint64_t(x) + shift);
       return double(x) > double(lambd) ? T(std::uint64_t(x) - shift) : T(0);

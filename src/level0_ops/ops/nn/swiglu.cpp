@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SwiGLU: one half of a layer opens and closes the other.
+// SwiGLU: gated linear unit with Swish.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -30,7 +30,7 @@ struct Gate {
   float alpha;
 };
 
-/// Shapes: A, B and Y are alike; nothing is broadcast.
+/// Shapes: A, B and Y are equal, without broadcasting.
 /// Source: Shazeer, "GLU Variants Improve Transformer" (2020).
 class SwiGlu final : public ElementwiseOperator {
  public:
@@ -39,8 +39,7 @@ class SwiGlu final : public ElementwiseOperator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     if (context.shape(0) != context.shape(1)) {
       throw ShapeError(
-          fmt::format("{}: A is {} but B is {}; they must have one shape, an Expand "
-                      "before gives it",
+          fmt::format("{}: A is {} but B is {}; they must have the same shape; add an Expand",
                       context.who(), to_string(context.shape(0)), to_string(context.shape(1))));
     }
     return {context.input(0)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TfIdfVectorizer: how often n-grams occur in rows of tokens.
+// TfIdfVectorizer: counts n-grams in rows of tokens.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,15 +21,15 @@
 namespace d5::detail {
 namespace {
 
-/// N-grams by their tokens: from an n-gram, each token leads to one that is longer by it. Those
-/// that only begin others have no column.
+/// A trie of n-grams: each token leads from an n-gram to one that is longer by it. Mere prefixes
+/// have no column.
 template <class Token>
 class NGramTree {
  public:
   static constexpr std::int32_t kRoot = 0;  ///< no token yet
   static constexpr std::int32_t kNone = -1;
 
-  /// False if it was there already.
+  /// False if it exists already.
   bool add(std::span<const Token> tokens, std::int64_t column) {
     std::int32_t place = kRoot;
     for (const Token& token : tokens) {
@@ -45,13 +45,13 @@ class NGramTree {
     return true;
   }
 
-  /// The number that stands for a token; kNone for one that no n-gram has.
+  /// The id of a token; kNone if no n-gram contains it.
   template <class Given>
   [[nodiscard]] std::int32_t id(const Given& token) const {
     const auto found = ids_.find(token);
     return found == ids_.end() ? kNone : found->second;
   }
-  /// Where `place` and one more token lead to, or kNone.
+  /// The node after `place` and one more token, or kNone.
   [[nodiscard]] std::int32_t next(std::int32_t place, std::int32_t id) const {
     const auto found = steps_.find(key(place, id));
     return found == steps_.end() ? kNone : found->second;
@@ -79,11 +79,11 @@ namespace {
 using TfIdfVectorizerView = onnx::nodes::TfIdfVectorizer;
 
 struct Lengths {
-  std::int64_t shortest, longest;  // of n-grams that count
-  std::int64_t skips;              // most tokens left out between two of an n-gram
+  std::int64_t shortest, longest;  // lengths of counted n-grams
+  std::int64_t skips;              // maximal number of skipped tokens between two of an n-gram
 };
 
-/// Counts the n-grams of one row of token ids. A single token has no gaps: it counts once.
+/// Counts the n-grams of one row of token ids. A single token has no gaps, so it is counted once.
 template <class Tree>
 void count(const Tree& tree, const Lengths& lengths, std::span<const std::int32_t> row, float* y) {
   const auto size = std::int64_t(row.size());
@@ -104,15 +104,15 @@ void count(const Tree& tree, const Lengths& lengths, std::span<const std::int32_
   }
 }
 
-/// Where the n-grams of each length begin and end in the pool.
-/// Throws: ValueError if `starts` do not rise, or leave part of an n-gram.
+/// The begin and end of the n-grams of each length in the pool. Throws: ValueError if `starts` are
+/// not ascending, or split an n-gram.
 std::vector<std::size_t> bounds(const TfIdfVectorizerView& view, std::size_t pool) {
   std::vector<std::size_t> result;
   for (const std::int64_t start : view.ngram_counts()) {
     if (start < 0 || std::size_t(start) > pool ||
         (!result.empty() && std::size_t(start) < result.back())) {
       throw ValueError(
-          fmt::format("{}: ngram_counts has {}, expected rising starts in a pool of {}",
+          fmt::format("{}: ngram_counts has {}, expected ascending starts in a pool of {}",
                       onnx::describe(view.node()), start, pool));
     }
     result.push_back(std::size_t(start));
@@ -127,8 +127,8 @@ std::vector<std::size_t> bounds(const TfIdfVectorizerView& view, std::size_t poo
   return result;
 }
 
-/// Shapes: X is [C] or [N, C], a single text counts as [1]; Y the same with a column for each
-/// index up to the largest of ngram_indexes.
+/// Shapes: X is [C] or [N, C], a single text counts as [1]; Y has a column for each index up to the
+/// largest of ngram_indexes instead of C.
 class TfIdfVectorizer final : public Operator {
  public:
   explicit TfIdfVectorizer(const TfIdfVectorizerView& view);
@@ -156,7 +156,7 @@ class TfIdfVectorizer final : public Operator {
 
   Lengths lengths_;
   std::string mode_;
-  std::map<std::int64_t, float> weights_;  // of columns; of all others: 1
+  std::map<std::int64_t, float> weights_;  // weights of columns; default 1
   std::int64_t columns_ = 0;
   std::shared_ptr<const Tree<std::int64_t>> integers_;
   std::shared_ptr<const Tree<std::string>> texts_;
@@ -217,7 +217,7 @@ std::shared_ptr<const TfIdfVectorizer::Tree<Token>> TfIdfVectorizer::make_tree(
     for (std::size_t at = starts[n - 1]; at < starts[n]; at += n, ++column) {
       if (*column < 0 || *column == std::numeric_limits<std::int64_t>::max()) {
         throw ValueError(
-            fmt::format("{}: ngram_indexes has {}, expected places of columns", who, *column));
+            fmt::format("{}: ngram_indexes has {}, expected column indices", who, *column));
       }
       columns_ = std::max(columns_, *column + 1);
       if (!tree->add(std::span(pool).subspan(at, n), *column)) {

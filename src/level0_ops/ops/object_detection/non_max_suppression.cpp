@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NonMaxSuppression: the boxes with the highest scores that do not overlap one chosen before.
+// NonMaxSuppression: selects the boxes with the highest scores that do not overlap a selected one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Box {
   float x_min, y_min, x_max, y_max;
 
   Box(const float* box, BoxFormat format) {
-    if (format == BoxFormat::corners) {  // any two that lie opposite, y before x
+    if (format == BoxFormat::corners) {  // any two opposite corners, y before x
       std::tie(y_min, y_max) = std::minmax(box[0], box[2]);
       std::tie(x_min, x_max) = std::minmax(box[1], box[3]);
     } else {
@@ -35,8 +35,8 @@ struct Box {
 
   [[nodiscard]] float area() const { return (x_max - x_min) * (y_max - y_min); }
 
-  /// Whether more of their union than `threshold` is common to both; a box without area has
-  /// nothing in common with any.
+  /// Whether the intersection over union exceeds `threshold`; a box without area has no
+  /// intersection.
   [[nodiscard]] bool overlaps(const Box& other, float threshold) const {
     const float width = std::min(x_max, other.x_max) - std::max(x_min, other.x_min);
     const float height = std::min(y_max, other.y_max) - std::max(y_min, other.y_min);
@@ -46,7 +46,7 @@ struct Box {
   }
 };
 
-/// How many boxes there are; a class has a score for each box of its sample.
+/// Numbers of samples, classes and boxes; a class has a score for each box of its sample.
 struct Counts {
   std::int64_t batch, classes, boxes;
 };
@@ -69,7 +69,7 @@ class NonMaxSuppressionKernel final : public Kernel {
     const float least = number<float>(context, NonMaxSuppressionView::In::score_threshold, 0);
     const float* scores = context.input(NonMaxSuppressionView::In::scores).data<float>();
     const float* all_boxes = context.input(NonMaxSuppressionView::In::boxes).data<float>();
-    std::int64_t* chosen = context.scratch_as<std::int64_t>();  // of one class behind the other
+    std::int64_t* chosen = context.scratch_as<std::int64_t>();  // class after class
     std::int64_t* counts = chosen + batch * classes * boxes;
     parallel_for(batch * classes, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t c = begin; c < end; ++c) {
@@ -95,10 +95,10 @@ class NonMaxSuppressionKernel final : public Kernel {
   }
 
  private:
-  /// Puts the chosen ones of `count` candidates in front, and returns how many there are.
+  /// Moves the selected ones of `count` candidates to the front, and returns their number.
   std::int64_t choose(const float* boxes, const float* score, std::int64_t* candidates,
                       std::int64_t count, std::int64_t most, float overlap) const {
-    const auto rank = [=](std::int64_t i) {  // a NaN comes last
+    const auto rank = [=](std::int64_t i) {  // NaN is last
       return std::isnan(score[i]) ? -std::numeric_limits<float>::infinity() : score[i];
     };
     std::sort(candidates, candidates + count, [&](std::int64_t a, std::int64_t b) {
@@ -156,7 +156,7 @@ class NonMaxSuppression final : public Operator {
     return {TensorDesc{DType::int64, {kUnknownDim, 3}}};
   }
 
-  /// The definition's work depends on the data: a pass over the scores at least.
+  /// The work depends on the data: at least one pass over the scores.
   Cost cost(const InferContext& context) const override {
     return with_flop(context, double(context.input(NonMaxSuppressionView::In::scores).elements()));
   }

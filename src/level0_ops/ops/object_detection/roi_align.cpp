@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoiAlign: means or maxima over samples that lie evenly in the bins of each region of interest.
+// RoiAlign: means or maxima over evenly spaced samples in the bins of each region of interest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,11 +24,11 @@ enum class Pooling { mean, max };
 struct RoiRule {
   Pooling pooling = Pooling::mean;
   bool half_pixel = true;
-  std::int64_t samples = 0;  // in a bin along a dimension; 0: about one an element
+  std::int64_t samples = 0;  // per bin and dimension; 0: about one per element
   double scale = 1;
 };
 
-/// A region along one dimension. C is the type of the corners' arithmetic.
+/// A region along a dimension. C is the type of the corners' arithmetic.
 template <class C>
 class RoiSide {
  public:
@@ -42,15 +42,15 @@ class RoiSide {
     step_ = samples_ > 0 ? bin_ / C(samples_) : C(0);
   }
 
-  /// In a bin, those outside of the input too.
+  /// The number of samples in a bin, including those outside the input.
   [[nodiscard]] double samples() const { return samples_; }
 
   struct Neighbours {
     std::int64_t low, high;
     C low_weight, high_weight;
   };
-  /// `f(neighbours)` for every sample of bin `i` that lies in the input, or less than an element
-  /// away; returns how many these are.
+  /// Calls `f(neighbours)` for every sample of bin `i` inside the input, or less than one element
+  /// outside; returns their number.
   template <class F>
   std::int64_t for_each(std::int64_t i, const F& f) const {
     const C start = begin_ + C(i) * bin_;
@@ -69,9 +69,10 @@ class RoiSide {
   }
 
  private:
-  /// Samples [first, last): all that can lie inside. A region may be far larger than the input.
+  /// The range [first, last) of samples that may be inside. A region may be far larger than the
+  /// input.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> candidates(C start) const {
-    if (!(step_ > 0)) return {0, std::int64_t(samples_)};  // one place, or turned round: no more
+    if (!(step_ > 0)) return {0, std::int64_t(samples_)};  // empty or reversed: all samples
     const double first = (-1.0 - double(start)) / double(step_) - 2;
     const double last = (double(size_) - double(start)) / double(step_) + 2;
     return {std::int64_t(std::clamp(first, 0.0, samples_)),
@@ -144,7 +145,7 @@ class RoiAlignKernel final : public Kernel {
 
  private:
   struct Rois {
-    const T* corners;  // x1, y1, x2, y2 of each
+    const T* corners;  // x1, y1, x2, y2 of each region
     const std::int64_t* samples;
 
     template <class Context>
@@ -180,8 +181,8 @@ class RoiAlignKernel final : public Kernel {
     return C(std::max(1.0, sides.height.samples() * sides.width.samples()));
   }
 
-  /// `f(offset, weight)` for the four neighbours of every sample inside; returns how many samples
-  /// these are.
+  /// Calls `f(offset, weight)` for the four neighbours of every sample inside; returns the number
+  /// of these samples.
   template <class F>
   std::int64_t visit(const Sides& sides, std::int64_t bin, const F& f) const {
     std::int64_t columns = 0;
@@ -203,10 +204,10 @@ class RoiAlignKernel final : public Kernel {
     return sum / count(sides);
   }
 
-  /// ONNX takes the maximum of the weighted neighbours, not of the samples that they make.
+  /// ONNX takes the maximum of the weighted neighbours, not of the interpolated samples.
   struct Winner {
     C value = 0, weight = 0;
-    std::int64_t offset = -1;  // of none: a sample outside, which is zero
+    std::int64_t offset = -1;  // -1: a sample outside, which is zero
   };
   Winner largest(const T* x, const Sides& sides, std::int64_t bin) const {
     Winner winner;
@@ -270,8 +271,7 @@ class RoiAlign final : public Operator {
 
   Places gradients() const override { return {RoiAlignView::In::X}; }
 
-  /// Four products and sums for each sample; where their number depends on the data, one sample a
-  /// bin.
+  /// Four products and sums per sample; one sample per bin if their number depends on the data.
   Cost cost(const InferContext& context) const override {
     const double samples = double(std::max<std::int64_t>(1, rule_.samples * rule_.samples));
     return with_flop(context, 8 * samples * double(infer(context)[0].tensor.elements()));
@@ -284,7 +284,7 @@ class RoiAlign final : public Operator {
   }
 
  private:
-  static constexpr std::int64_t kMostSamples = 1024;  // its square is the number in a bin
+  static constexpr std::int64_t kMostSamples = 1024;  // per dimension of a bin
   RoiRule rule_;
   std::int64_t height_, width_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// What holds of every value of a declared type; the shape of tensors is left open.
+/// The description of a declared type, with unknown shapes of tensors.
 ValueDesc describe(const onnx::Type& type) {
   if (type.kind == ValueKind::tensor) return TensorDesc{type.dtype, {}};
   if (type.kind == ValueKind::sequence && type.element) {
@@ -37,7 +37,7 @@ class OptionalOperator final : public MovingOperator {
       if (context.has_input(0)) {
         const Value& value = context.input_value(0);
         result.element = value.desc();
-        // A tensor of the plan lives shorter than the optional.
+        // Copied, because a tensor of the plan may not outlive the run.
         result.value = std::make_shared<const Value>(
             value.is_tensor() ? Value(detail::copy_of(context.services(), value.tensor())) : value);
       }
@@ -65,7 +65,7 @@ class OptionalHasElement final : public MovingOperator {
   }
 };
 
-/// A tensor, which is its own element, has a gradient; what an optional holds has none.
+/// A plain tensor, which is its own element, has a gradient; the content of an optional has none.
 class GetElementKernel final : public Kernel {
  public:
   void forward(OpContext& context) override {
@@ -91,7 +91,7 @@ class GetElementKernel final : public Kernel {
   }
 };
 
-/// A value that is no optional is its own element.
+/// A value that is not an optional is its own element.
 class OptionalGetElement final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {

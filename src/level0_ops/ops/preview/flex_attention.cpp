@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaled dot product attention whose scores and probabilities graphs may change.
+// FlexAttention: scaled dot product attention with graphs that modify scores and probabilities.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,12 +19,12 @@ using FlexAttentionView = onnx::nodes::preview::FlexAttention;
 using In = FlexAttentionView::In;
 using detail::AttentionSizes;
 
-/// Which graphs there are.
+/// The node's graphs.
 struct Modifiers {
   bool score, probability;
 };
 
-/// For what has a graph: it sees all scores, or all probabilities, at once.
+/// Kernel for nodes with graphs, which take all scores, or all probabilities, at once.
 template <class A>
 class ModifiedAttentionKernel final : public Kernel {
  public:
@@ -77,7 +77,7 @@ class ModifiedAttentionKernel final : public Kernel {
   }
 
  private:
-  /// `f(t, first)`: all queries of a head, and the element of the scores where they begin.
+  /// Calls `f(t, first)` with all queries of a head, and the index of their first score.
   template <class F>
   void for_each_head(F&& f) const {
     for (std::int64_t i = 0; i < s_.batch * s_.q_heads; ++i) {
@@ -108,12 +108,12 @@ class ModifiedAttentionKernel final : public Kernel {
   Modifiers modifiers_;
   detail::InputAs<A> q_, k_, v_;
   detail::OutputAs<A> y_;
-  std::int64_t head_;  // of one head's scores, in scratch
+  std::int64_t head_;  // size of a head's scores in scratch
   detail::Conversion to_scores_, from_scores_;
   detail::SoftmaxRow<A> softmax_ = nullptr;
 };
 
-/// Without graphs it is Attention without mask. Shapes: AttentionSizes', of four dimensions.
+/// Without graphs it equals Attention without mask. Shapes: AttentionSizes, with four dimensions.
 class FlexAttention final : public Operator {
  public:
   explicit FlexAttention(const FlexAttentionView& view)
@@ -130,7 +130,7 @@ class FlexAttention final : public Operator {
 
   Places gradients() const override { return {In::Q, In::K, In::V}; }
 
-  /// The two products, and of each score its scaling and the softmax's five operations; not the
+  /// The two products, and per score its scaling and the softmax's five operations; without the
   /// graphs.
   Cost cost(const InferContext& context) const override {
     const AttentionSizes s = sizes(context);
@@ -165,7 +165,7 @@ class FlexAttention final : public Operator {
                                    to_string(context.shape(In::Q))));
     }
     const AttentionSizes s = detail::attention_sizes(context, {});
-    (void)s.scores_shape().elements();  // refuses what cannot be counted
+    (void)s.scores_shape().elements();  // throws if the number of elements overflows
     return s;
   }
 

@@ -56,7 +56,7 @@ class DequantizeKernel final : public Kernel {
         });
   }
 
-  /// A scale's gradient is the sum of (x - zero point) dy over the elements that it scales.
+  /// A scale's gradient is the sum of (x - zero point) dy over its elements.
   void backward(GradContext& context) override {
     double* sums = context.scratch_as<double>();
     std::fill_n(sums, scales_, 0.0);
@@ -101,9 +101,9 @@ class DequantizeKernel final : public Kernel {
   std::optional<detail::Conversion> read_zeros_, read_gradient_, write_gradient_;
 };
 
-/// Shapes: y as x; for those of scale and zero point see `ScaleLayout`.
+/// Shapes: y as x; scale and zero point as in `ScaleLayout`.
 ///
-/// x has no gradient: quantized types hold none.
+/// x has no gradient, because its type is quantized.
 class DequantizeLinear final : public ElementwiseOperator {
  public:
   explicit DequantizeLinear(const DequantizeLinearView& view)

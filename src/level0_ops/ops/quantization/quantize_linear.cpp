@@ -46,9 +46,9 @@ class QuantizeKernel final : public Kernel {
   std::optional<detail::Conversion> read_zeros_;
 };
 
-/// Shapes: y as x; for those of scale and zero point see `ScaleLayout`.
+/// Shapes: y as x; scale and zero point as in `ScaleLayout`.
 ///
-/// The gradient is zero wherever there is one, so that there is none to learn from.
+/// There is no gradient, because it is zero wherever it is defined.
 class QuantizeLinear final : public ElementwiseOperator {
  public:
   explicit QuantizeLinear(const QuantizeLinearView& view)
@@ -102,7 +102,7 @@ class QuantizeLinear final : public ElementwiseOperator {
                                context.shape(QuantizeLinearView::In::y_scale), axis_, block_size_,
                                context.who());
   }
-  /// The scale's type; a power of two divides floats, an integer exactly.
+  /// The type of the quotient: the scale's; powers of two divide floats exactly.
   DType precision(DType scale) const {
     if (precision_ != DType::undefined) return precision_;
     return scale == DType::float8e8m0 ? DType::float32
@@ -113,10 +113,10 @@ class QuantizeLinear final : public ElementwiseOperator {
   std::int64_t axis_, block_size_;
   Overflow overflow_;
   std::optional<DType> type_;
-  DType precision_;  // undefined: the scale's
+  DType precision_;  // undefined: the scale's type
 };
 
-/// Shapes: y as x, scale and zero point are scalars. Of zeros alone the range counts as 1.
+/// Shapes: y as x, scale and zero point are scalars. If all of x is zero, the range is 1.
 class DynamicQuantizeLinear final : public ElementwiseOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {

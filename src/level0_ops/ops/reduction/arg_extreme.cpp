@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArgMax and ArgMin: where the largest or smallest element along an axis is.
+// ArgMax and ArgMin: index of the largest or smallest element along an axis.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -10,8 +10,8 @@
 namespace d5::ops {
 namespace {
 
-/// Shapes: y is x with the axis 1, or without it (keepdims=0). Of equals, the first counts;
-/// a NaN is both the largest and the smallest.
+/// Shapes: y is x with the axis 1, or without it (keepdims=0). The first of equal elements is
+/// taken; NaN counts as both the largest and the smallest.
 template <bool largest, class View>
 class ArgExtreme final : public Operator {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReduceMax and ReduceMin: the largest or smallest element along some axes.
+// ReduceMax and ReduceMin: the largest or smallest element along axes.
 #include <limits>
 
 #include "d5/onnx/nodes.hpp"
@@ -8,7 +8,7 @@
 namespace d5::ops {
 namespace {
 
-/// NaN wins. The gradient goes to the elements that hold the extreme value, in equal parts.
+/// NaN wins. The gradient is divided equally among the elements with the extreme value.
 template <bool largest>
 struct Extreme {
   using Types = Join<NumberTypes, d5::Types<bool>>;
@@ -30,8 +30,9 @@ struct Extreme {
     return state.best;
   }
 
+  // Number of elements with the extreme value.
   template <class T>
-  using Tally = T;  // how many hold it
+  using Tally = T;
   template <class T>
   static void tally(T& holders, T x, T y) {
     holders += T(x == y);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReduceProd: the product along some axes.
+// ReduceProd: the product along axes.
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/reduction/reduction.hpp"
 
 namespace d5::ops {
 namespace {
 
-/// The slope of an element is the product of all others, right for zeros too.
+/// The slope of an element is the product of all others, also correct for zeros.
 struct Product {
   using Types =
       Join<FloatTypes, d5::Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>>;
@@ -28,8 +28,8 @@ struct Product {
 
   template <class T>
   struct Tally {
-    double product = 1;  // of those that are not zero
-    double zeros = 0;    // how many are
+    double product = 1;  // product of the nonzero elements
+    double zeros = 0;    // number of zeros
   };
   template <class T>
   static void tally(Tally<T>& of, T x, T) {

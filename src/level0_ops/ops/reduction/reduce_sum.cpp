@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReduceSum, ReduceMean, ReduceL1, ReduceL2, ReduceSumSquare, ReduceLogSum, ReduceLogSumExp: a sum
-// along some axes, with a function before or after it.
+// ReduceSum, ReduceMean, ReduceL1, ReduceL2, ReduceSumSquare, ReduceLogSum, ReduceLogSumExp: sums
+// along axes, with a function before or after the sum.
 #include <cmath>
 #include <limits>
 
@@ -95,7 +95,7 @@ struct LogSum : Sum {
   template <class T>
   static T result(Total<T> sum, std::int64_t) {
     if constexpr (std::is_integral_v<T>) {
-      // No number, and minus infinity, become the least integer, as numpy casts them.
+      // NaN and minus infinity become the smallest integer, as in NumPy.
       const T whole = T(sum);
       return whole > 0 ? T(std::log(double(whole))) : std::numeric_limits<T>::lowest();
     } else {
@@ -108,7 +108,7 @@ struct LogSum : Sum {
   }
 };
 
-/// log(sum(exp(x))), relative to the largest element so far, so that nothing overflows.
+/// log(sum(exp(x))), relative to the largest element so far, to avoid overflow.
 struct LogSumExp {
   using Types = detail::SummedTypes;
   static constexpr bool kReadsInput = true, kReadsOutput = true;
@@ -124,7 +124,7 @@ struct LogSumExp {
       state.sum = state.sum * std::exp(state.largest - value) + 1;
       state.largest = value;
     } else if (value == state.largest) {
-      state.sum += 1;  // two infinities too
+      state.sum += 1;  // also for two infinities
     } else {
       state.sum += std::exp(value - state.largest);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers over sequences, forward and backward in time: RNN, GRU and LSTM.
+// Recurrent layers RNN, GRU and LSTM, forward and backward in time.
 #include <string>
 #include <vector>
 
@@ -34,15 +34,15 @@ struct RnnCell : CellBase<A> {
 ///     z, r = f(W x + R h + b);  h' = (1 - z) n + z h
 ///     n = g(W x + R (r h) + b), or, "linear before reset", g(W x + bw + r (R h + br))
 ///
-/// The gates lie in the order z, r, n. `extra` is what the reset gate makes or meets: r h, or
-/// R h + br.
+/// The gates are in the order z, r, n. `extra` is the result or the operand of the reset gate: r h,
+/// or R h + br.
 template <class A>
 struct GruCell : CellBase<A> {
   static constexpr std::int64_t kGates = 3;
   static constexpr bool kRemembers = false, kResets = true;
 
-  /// Before `forward`, with z's and r's part of `recurrent`; r h has to go through R then. Linear
-  /// before reset, n's part is there already.
+  /// Called before `forward`, with z's and r's part of `recurrent`; r h is then multiplied by R.
+  /// With linear before reset, n's part exists already.
   void reset(const CellStep<A>& step) const {
     const std::int64_t size = this->hidden;
     for (std::int64_t j = 0; j < 2 * size; ++j) {
@@ -67,7 +67,7 @@ struct GruCell : CellBase<A> {
     }
   }
 
-  /// All but the reset gate's.
+  /// All gradients except the reset gate's.
   void backward(const CellStep<A>& step, const CellGradients<A>& d) const {
     const std::int64_t size = this->hidden;
     for (std::int64_t j = 0; j < size; ++j) {
@@ -79,7 +79,7 @@ struct GruCell : CellBase<A> {
     }
   }
 
-  /// After it. `through_r`: the gradient of r h; it is not read linear before reset.
+  /// Called after `backward`. `through_r` is the gradient of r h, unused with linear before reset.
   void reset_back(const CellStep<A>& step, const CellGradients<A>& d, const A* through_r) const {
     const std::int64_t size = this->hidden;
     for (std::int64_t j = 0; j < size; ++j) {

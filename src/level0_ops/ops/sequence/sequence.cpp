@@ -15,7 +15,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Throws: TypeError if the input is something else.
+/// Throws: TypeError if the input is not a sequence.
 const ValueDesc& sequence_desc(const InferContext& context, std::size_t i) {
   const ValueDesc& desc = context.value(i);
   if (desc.kind == ValueKind::sequence) return desc;
@@ -23,7 +23,7 @@ const ValueDesc& sequence_desc(const InferContext& context, std::size_t i) {
       fmt::format("{}: input {} is {}, expected a sequence", context.who(), i, to_string(desc)));
 }
 
-/// The position that an optional scalar input says, in [-size, last]; counted from the front.
+/// The position in an optional scalar input, from [-size, last], counted from the front.
 std::size_t position(const OpContext& context, std::size_t input, std::int64_t size,
                      std::int64_t last) {
   const auto given = detail::integers_of(context.input(input), context.node().op_type);
@@ -38,7 +38,7 @@ std::size_t position(const OpContext& context, std::size_t input, std::int64_t s
   return std::size_t(given[0] < 0 ? given[0] + size : given[0]);
 }
 
-/// A tensor of the plan lives shorter than a sequence: a sequence keeps copies.
+/// Sequences contain copies, because tensors of the plan may not outlive the run.
 class SequenceConstruct final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -86,7 +86,7 @@ class SequenceInsert final : public MovingOperator {
     const ValueDesc& value = context.value(1);
     const bool typed = sequence.element && sequence.element->is_tensor() && value.is_tensor();
     if (typed && sequence.element->tensor.dtype != value.tensor.dtype) {
-      throw TypeError(fmt::format("{}: {} is to be inserted into a {}", context.who(),
+      throw TypeError(fmt::format("{}: {} cannot be inserted into a {}", context.who(),
                                   to_string(value), to_string(sequence)));
     }
     return {sequence};
@@ -122,7 +122,7 @@ class SequenceErase final : public MovingOperator {
   }
 };
 
-/// What the output is, only the sequence's content tells.
+/// The output is known only at run time, from the sequence's content.
 class SequenceAt final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SequenceMap: a graph run on each element of sequences.
+// SequenceMap: runs a graph on each element of sequences.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -10,7 +10,7 @@
 namespace d5::ops {
 namespace {
 
-/// Other sequences are as long as the first; a tensor is given to every run.
+/// Other sequences have the length of the first; tensors are passed to every run.
 class SequenceMapKernel final : public Kernel {
  public:
   void forward(OpContext& context) override {
@@ -46,7 +46,7 @@ class SequenceMapKernel final : public Kernel {
   }
 };
 
-/// What the outputs are, only running tells; the work is that of the nodes of the body.
+/// The outputs are known only at run time; the work is counted at the body's nodes.
 class SequenceMap final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {

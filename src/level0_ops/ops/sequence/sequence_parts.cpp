@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConcatFromSequence and SplitToSequence: between one tensor and its parts.
+// ConcatFromSequence and SplitToSequence: between a tensor and a sequence of its parts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Shapes: the parts agree but for the axis; with new_axis=1 they are alike, and are stacked.
+/// Shapes: the parts agree except for the axis; with new_axis=1 they are equal, and stacked.
 class ConcatFromSequence final : public MovingOperator {
  public:
   explicit ConcatFromSequence(const nodes::ConcatFromSequence& view)
@@ -68,8 +68,8 @@ class ConcatFromSequence final : public MovingOperator {
   bool stacks_;
 };
 
-/// `split` is the size of each part, or one size for all but the last. Without it, the parts are
-/// single slices, and with keepdims=0 they lose the axis.
+/// `split` is the size of each part, or one size for all except the last. Without it, the parts are
+/// single slices, without the axis if keepdims=0.
 class SplitToSequence final : public MovingOperator {
  public:
   using View = nodes::SplitToSequence;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AffineGrid: an evenly spaced grid of places from -1 to 1, moved by an affine matrix.
+// AffineGrid: an evenly spaced grid of coordinates from -1 to 1, transformed by an affine matrix.
 #include <fmt/format.h>
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 
 using AffineGridView = onnx::nodes::AffineGrid;
 
-/// Of one sample. Missing leading spatial sizes are 1.
+/// The grid of a sample. Missing leading spatial sizes are 1.
 struct EvenGrid {
   std::size_t rank;
   std::array<std::int64_t, 3> sizes;
@@ -25,7 +25,7 @@ struct EvenGrid {
 
   [[nodiscard]] std::int64_t points() const { return sizes[0] * sizes[1] * sizes[2]; }
 
-  /// Point `p` as x, y, z, of which the first `rank` count, with a 1 behind them.
+  /// Point `p` as the first `rank` of x, y, z, followed by 1.
   template <class A>
   [[nodiscard]] std::array<A, 4> place(std::int64_t p) const {
     std::array<A, 4> result;
@@ -34,7 +34,7 @@ struct EvenGrid {
       const std::int64_t i = p % size;
       p /= size;
       const A steps = A(align_corners ? size - 1 : size);
-      // The middle, if it is the only one.
+      // The centre, if there is only one point.
       result[k] = size == 1 ? A(0) : (A(2 * i + (align_corners ? 0 : 1)) - steps) / steps;
     }
     result[rank] = 1;
@@ -125,7 +125,7 @@ class AffineGrid final : public Operator {
 
   Places gradients() const override { return {AffineGridView::In::theta}; }
 
-  /// A product and a sum for each entry of a matrix and point.
+  /// A product and a sum per matrix entry and point.
   Cost cost(const InferContext& context) const override {
     const TensorDesc grid = infer(context)[0].tensor;
     if (!grid.shape.is_static()) return bytes_only(context);

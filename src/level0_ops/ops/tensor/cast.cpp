@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast, CastLike and BitCast: between all element types.
+// Cast, CastLike and BitCast, between all element types.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -76,7 +76,7 @@ class Cast final : public CastOperator {
   }
 
  private:
-  /// Until opset 5 the type is a word.
+  /// Until opset 5 the type is a text.
   static DType target(const nodes::Cast& view) {
     if (view.node().opset >= 6) return detail::element_type(view.node(), "to", view.to());
     std::string word = view.to_v1();
@@ -89,7 +89,7 @@ class Cast final : public CastOperator {
   DType to_;
 };
 
-/// Shapes: the second input has any; only its type counts.
+/// Shapes: any for the second input, of which only the type is used.
 class CastLike final : public CastOperator {
  public:
   explicit CastLike(const nodes::CastLike& view) : CastOperator(view) {}
@@ -99,7 +99,7 @@ class CastLike final : public CastOperator {
   }
 };
 
-/// The same bits under another type of the same width.
+/// Reinterprets the bits as another type of the same width.
 class BitCast final : public MovingOperator {
  public:
   explicit BitCast(const nodes::BitCast& view)
@@ -122,7 +122,7 @@ class BitCast final : public MovingOperator {
         if (bytes > 0) std::memcpy(run.output(0).raw(), run.input(0).raw(), bytes);
       });
     }
-    // A narrow integer is kept as a number: its sign fills the byte.
+    // A sub-byte integer is stored sign-extended to a byte.
     const unsigned mask = (1u << width) - 1;
     const unsigned sign = to_ == DType::int4 || to_ == DType::int2 ? 1u << (width - 1) : 0;
     return detail::forward_kernel([bytes, mask, sign](OpContext& run) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CenterCropPad: the middle of dimensions that are too long; zeros around those that are too short.
+// CenterCropPad: crops dimensions to their centre, or pads them with zeros on both sides.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using CenterCropPadView = onnx::nodes::CenterCropPad;
 
-/// What both have is copied, and its gradient back; all else is zero.
+/// Copies the common part, and its gradient back; all other elements are zero.
 class CenterCropPadKernel final : public Kernel {
  public:
   CenterCropPadKernel(DType dtype, const Shape& y, const Shape& x)
@@ -39,14 +39,14 @@ class CenterCropPadKernel final : public Kernel {
   }
 
  private:
-  /// Operand 0 walks y from its element `first_y`, operand 1 x from `first_x`.
+  /// Operand 0 is y from its element `first_y`, operand 1 is x from `first_x`.
   static detail::StridedLoop middle(const Shape& y, const Shape& x, std::int64_t& first_y,
                                     std::int64_t& first_x) {
     const auto to = y.strides(), from = x.strides();
     detail::StridedLoop loop(2);
     for (std::size_t d = 0; d < y.rank(); ++d) {
       loop.add(std::min(y[d], x[d]), {to[d], from[d]});
-      // Where a number is odd, the smaller part comes first.
+      // For an odd number, the smaller part is first.
       first_y += std::max<std::int64_t>(0, y[d] - x[d]) / 2 * to[d];
       first_x += std::max<std::int64_t>(0, x[d] - y[d]) / 2 * from[d];
     }
@@ -58,7 +58,7 @@ class CenterCropPadKernel final : public Kernel {
   detail::StridedCopy copy_;
 };
 
-/// Shapes: one size for each of the axes, or for all dimensions.
+/// Shapes: one size per axis, or per dimension without axes.
 class CenterCropPad final : public MovingOperator {
  public:
   explicit CenterCropPad(const CenterCropPadView& view) : axes_(view.axes()) {}

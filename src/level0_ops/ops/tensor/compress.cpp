@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compress: the slices along an axis for which a condition holds.
+// Compress: the slices along an axis for which a condition is true.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace d5::ops {
 namespace {
 
-/// The input is `outer` blocks of `size` slices, which are `inner` elements each. T only moves like
-/// the element type, forward and backward.
+/// The input has `outer` blocks of `size` slices of `inner` elements. T moves like the element
+/// type, forward and backward.
 template <class T>
 class CompressKernel final : public Kernel {
  public:
@@ -48,7 +48,7 @@ class CompressKernel final : public Kernel {
   }
 
  private:
-  /// `f(first)`: where in the input each slice begins that the condition takes, in order.
+  /// Calls `f(first)` with the begin of each selected slice in the input, in order.
   template <class F>
   void for_each_slice(std::span<const bool> condition, F&& f) const {
     for (std::int64_t o = 0; o < outer_; ++o) {
@@ -58,7 +58,7 @@ class CompressKernel final : public Kernel {
     }
   }
 
-  TensorDesc y_;  // its axis is as long as the condition says
+  TensorDesc y_;  // with the condition's number of slices along the axis
   std::size_t axis_;
   std::int64_t outer_, size_, inner_;
 };
@@ -100,7 +100,7 @@ class Compress final : public MovingOperator {
   }
 
  private:
-  /// Without an axis it counts as flat.
+  /// The input's description, flattened without an axis.
   [[nodiscard]] TensorDesc input(const InferContext& context) const {
     TensorDesc x = context.input(0);
     if (!axis_) x.shape = Shape{x.shape.elements()};

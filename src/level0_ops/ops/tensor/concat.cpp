@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concat: inputs one after the other along an axis.
+// Concat: concatenates inputs along an axis.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -28,13 +28,13 @@ class ConcatKernel final : public Kernel {
   }
 
  private:
-  std::vector<detail::TensorPart> parts_;  // one an input
+  std::vector<detail::TensorPart> parts_;  // one per input
 };
 
-/// Shapes: the inputs agree but for the axis; the output's axis is the sum of theirs.
+/// Shapes: the inputs agree except for the axis; the output's axis is the sum of theirs.
 class Concat final : public MovingOperator {
  public:
-  /// Opset 1 allowed to leave the axis out.
+  /// Opset 1 allowed to omit the axis.
   explicit Concat(const onnx::nodes::Concat& view) : axis_(view.axis().value_or(1)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {

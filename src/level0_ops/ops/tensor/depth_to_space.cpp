@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DepthToSpace and SpaceToDepth: square blocks of an image laid out along its channels, and back.
+// DepthToSpace and SpaceToDepth: move elements between channels and square blocks of an image.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -12,8 +12,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// An image of n x c x (h b) x (w b) on the one side, n x (c b b) x h x w on the other. The depth
-/// counts place in the block, then channel (DCR); or channel, then place (CRD).
+/// One side is n x c x (h b) x (w b), the other n x (c b b) x h x w. The depth is ordered by
+/// position in the block, then channel (DCR); or by channel, then position (CRD).
 class BlockMove : public MovingOperator {
  public:
   template <class View>
@@ -48,13 +48,13 @@ class BlockMove : public MovingOperator {
   static void divide(std::int64_t& dim, std::int64_t by, const InferContext& context) {
     if (dim % by != 0) {
       throw ShapeError(
-          fmt::format("{}: a dimension of {} is no multiple of {}", context.who(), dim, by));
+          fmt::format("{}: a dimension of {} is not a multiple of {}", context.who(), dim, by));
     }
     dim /= by;
   }
 
   enum class Output { depth, space };
-  /// Shapes: `depth` is the side with the deeper channels.
+  /// Shapes: `depth` is the side with more channels.
   [[nodiscard]] std::unique_ptr<Kernel> move(DType dtype, const Shape& depth, Output output) const {
     return std::make_unique<detail::StridedCopyKernel>(
         detail::StridedCopy(dtype, walk(depth, output)));
@@ -73,7 +73,7 @@ class BlockMove : public MovingOperator {
   /// Operand 0 is the output.
   [[nodiscard]] detail::StridedLoop walk(const Shape& depth, Output output) const {
     detail::StridedLoop loop(2);
-    if (depth.elements() == 0) {  // its blocks may be too large for a step
+    if (depth.elements() == 0) {  // the blocks' size may overflow a step
       loop.add(0, {0, 0});
       return loop;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expand and Tile: the same elements again and again.
+// Expand and Tile: repeat elements.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -44,7 +44,7 @@ class RepetitionKernel final : public Kernel {
   detail::GradientSum sum_;
 };
 
-/// A subclass tells which element each copy comes from.
+/// A subclass defines the source element of each copy.
 class Repetition : public MovingOperator {
  public:
   Places gradients() const override { return {0}; }
@@ -92,7 +92,7 @@ class Tile final : public Repetition {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     TensorDesc y = context.input(0);
     const std::size_t rank = y.shape.rank();
-    if (context.node().opset < 6) {  // two scalars: how often, along which axis
+    if (context.node().opset < 6) {  // two scalars: number of tiles, and axis
       const auto tiles = context.constant(1), axis = context.constant(2);
       if (!tiles || !axis) return {unknown_shape(y.dtype)};
       multiply(y.shape, normalize_axis(scalar(*axis, context), rank, context.who()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather: slices of the data along an axis, chosen by indices.
+// Gather: slices of the data along an axis, selected by indices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 template <class T, class I>
 class GatherKernel final : public Kernel {
  public:
-  /// The data is `outer` blocks of `size` slices, which are `inner` elements each.
+  /// The data has `outer` blocks of `size` slices of `inner` elements.
   GatherKernel(std::int64_t outer, std::int64_t size, std::int64_t inner)
       : outer_(outer), size_(size), inner_(inner) {}
 
@@ -48,7 +48,7 @@ class GatherKernel final : public Kernel {
   }
 
  private:
-  /// Calls `f(place in the data, place in the output)` for each slice.
+  /// Calls `f(offset in the data, offset in the output)` for each slice.
   template <class F>
   void visit(const Tensor& indices, const onnx::Node& node, const F& f) const {
     const I* index = indices.data<I>();
@@ -70,7 +70,8 @@ class GatherKernel final : public Kernel {
   std::int64_t outer_, size_, inner_;
 };
 
-/// Shapes: data d0..dn, indices of any shape; y is data's shape with d[axis] replaced by it.
+/// Shapes: data d0..dn, indices of any shape; y is data's shape with d[axis] replaced by that of
+/// the indices.
 class Gather final : public MovingOperator {
  public:
   explicit Gather(const onnx::nodes::Gather& view) : axis_(view.axis()) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GatherElements and GatherND: elements or slices of the data, each where an index says.
+// GatherElements and GatherND: elements or slices of the data, selected by indices.
 #include <fmt/format.h>
 
 #include <concepts>
@@ -16,7 +16,7 @@ namespace {
 namespace nodes = onnx::nodes;
 using detail::IndexedPlaces;
 
-/// The gradient adds up where an element was taken more than once.
+/// The gradient sums over repeated elements.
 template <class T>
 class IndexedGatherKernel final : public Kernel {
  public:
@@ -51,7 +51,7 @@ class IndexedGatherKernel final : public Kernel {
   IndexedPlaces indexed_;
 };
 
-/// A subclass tells what the indices mean.
+/// A subclass defines the meaning of the indices.
 class IndexedGather : public MovingOperator {
  public:
   Places gradients() const override { return {0}; }
@@ -68,8 +68,8 @@ class IndexedGather : public MovingOperator {
   [[nodiscard]] virtual IndexedPlaces places(const InferContext& context) const = 0;
 };
 
-/// Shapes: indices have the rank of the data, and are nowhere larger but along the axis; y is as
-/// the indices.
+/// Shapes: indices have the rank of the data, and are not larger except along the axis; y is as the
+/// indices.
 class GatherElements final : public IndexedGather {
  public:
   explicit GatherElements(const nodes::GatherElements& view) : axis_(view.axis()) {}
@@ -90,7 +90,8 @@ class GatherElements final : public IndexedGather {
 };
 
 /// Shapes: data and indices begin with the same b batch dimensions, and the indices end with one of
-/// k coordinates; y is indices without the last one, and then the data's behind the first b + k.
+/// k coordinates; y is indices without the last dimension, followed by the data's dimensions after
+/// the first b + k.
 class GatherND final : public IndexedGather {
  public:
   explicit GatherND(const nodes::GatherND& view) : batch_dims_(std::size_t(view.batch_dims())) {

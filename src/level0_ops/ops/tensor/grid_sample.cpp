@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample: elements at the places that a grid names, interpolated between their neighbours.
+// GridSample: interpolates elements at the coordinates in a grid.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 using detail::GridRule;
 using GridSampleView = onnx::nodes::GridSample;
 
-/// Where the points of one sample lie. C is the type of the grid's arithmetic.
+/// The points of a sample. C is the type of the grid's arithmetic.
 template <class C>
 class Grid {
  public:
@@ -36,10 +36,10 @@ class Grid {
   }
 
   [[nodiscard]] std::size_t rank() const { return rank_; }
-  /// That of the grid's point `p`, counted over all samples.
+  /// The sample at the grid's point `p`, counted over all samples.
   void sample(const Tensor& grid, std::int64_t p, detail::PointSample<C>& point) const {
     std::array<detail::AxisSample<C>, 3> samples;
-    for (std::size_t k = 0; k < rank_; ++k) {  // the innermost dimension comes first
+    for (std::size_t k = 0; k < rank_; ++k) {  // the innermost dimension is first
       samples[2 - k] =
           axes_[2 - k].sample(read_(grid.raw(), p * std::int64_t(rank_) + std::int64_t(k)));
     }
@@ -58,8 +58,8 @@ struct Planes {
   std::int64_t batch, channels, inputs, points;
 };
 
-/// One element for each point. T only moves like the element type; to add gradients it is that
-/// type.
+/// Nearest neighbours: one element per point. T moves like the element type; for gradients it is
+/// that type.
 template <class T, class C>
 class NearestGridSampleKernel final : public Kernel {
  public:
@@ -93,7 +93,7 @@ class NearestGridSampleKernel final : public Kernel {
   }
 
  private:
-  /// `f(place in X, place in Y)` for every element of Y, -1 where it is zero.
+  /// Calls `f(index in X, index in Y)` for every element of Y; -1 if it is zero.
   template <class Context, class F>
   void visit(const Context& context, const F& f) const {
     const auto& [batch, channels, inputs, points] = planes_;
@@ -159,7 +159,7 @@ class InterpolatingGridSampleKernel final : public Kernel {
   KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
 
  private:
-  /// Of sample `n`; `dx` and `dgrid` are null where nobody wants them.
+  /// Gradients of sample `n`; `dx` and `dgrid` are null if not wanted.
   void differentiate(std::int64_t n, const Tensor& grid, const T* x, const T* dy, T* dx,
                      C* dgrid) const {
     const auto [batch, channels, inputs, points] = planes_;
@@ -218,7 +218,7 @@ class GridSample final : public Operator {
 
   Places gradients() const override { return {GridSampleView::In::X, GridSampleView::In::grid}; }
 
-  /// Of the definition: a product and a sum for each neighbour of a point.
+  /// By the definition: a product and a sum per neighbour of a point.
   Cost cost(const InferContext& context) const override {
     if (rule_.filter == GridRule::Filter::nearest) return bytes_only(context);
     const double taps = std::pow(rule_.filter == GridRule::Filter::linear ? 2 : 4,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NonZero: where the elements are that are not zero. Only the data knows how many there are.
+// NonZero: indices of nonzero elements, whose number depends on the data.
 #include <algorithm>
 #include <complex>
 #include <string>

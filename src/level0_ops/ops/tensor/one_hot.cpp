@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OneHot: each index becomes a line that holds one value there, and another elsewhere.
+// OneHot: converts each index to a line with one value at the index, and another elsewhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,12 +18,12 @@ namespace {
 using OneHotView = onnx::nodes::OneHot;
 using IndexTypes = Join<Types<float, double, Float16>, IntegerTypes>;
 
-/// The lines of y along the axis: neighbours in a line are `inner` elements apart.
+/// The lines of y along the axis: elements of a line have stride `inner`.
 struct Lines {
   std::int64_t outer, depth, inner;
 };
 
-/// The place in a line that index `i` means; -1 where there is none. Reals are cut towards zero.
+/// The position of index `i` in a line; -1 if outside. Reals are truncated towards zero.
 template <class I>
 std::int64_t place_of(const void* indices, std::int64_t i, std::int64_t depth) {
   const auto index = Arithmetic<I>(static_cast<const I*>(indices)[i]);
@@ -40,7 +40,7 @@ std::int64_t place_of(const void* indices, std::int64_t i, std::int64_t depth) {
 }
 using PlaceOf = std::int64_t (*)(const void*, std::int64_t, std::int64_t);
 
-/// T only moves like the type of the values.
+/// T moves like the type of the values.
 template <class T>
 class OneHotKernel final : public Kernel {
  public:
@@ -66,7 +66,7 @@ class OneHotKernel final : public Kernel {
 };
 
 /// Shapes: y is the indices with a dimension of `depth` inserted at the axis. Indices outside
-/// [-depth, depth) give lines of the first value alone.
+/// [-depth, depth) yield lines of the off value only.
 class OneHot final : public MovingOperator {
  public:
   explicit OneHot(const OneHotView& view) : axis_(view.axis()) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pad: elements added to both ends of dimensions, or taken away (negative pads).
+// Pad: adds elements to both ends of dimensions, or removes them (negative pads).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,16 +20,16 @@ using PadView = onnx::nodes::Pad;
 
 enum class Mode { constant, reflect, edge, wrap };
 
-/// For one dimension: the step in y, and where in x (in elements) each place of y comes from.
+/// Per dimension: the step in y, and the source offset in x of each position of y.
 struct Sources {
-  std::int64_t step = 0, begin = 0, end = 0;  // places of y that come from x at all
+  std::int64_t step = 0, begin = 0, end = 0;  // positions of y with a source in x
   std::vector<std::int64_t> offset;
 };
 
 template <class T>
 class PadKernel final : public Kernel {
  public:
-  /// `fill`: the element elsewhere, unless an input has it; undefined where every place has a
+  /// `fill` is the padding element, unless it is an input; undefined if every position has a
   /// source.
   PadKernel(std::vector<Sources> sources, Tensor fill)
       : sources_(std::move(sources)), fill_(std::move(fill)) {}
@@ -62,7 +62,7 @@ class PadKernel final : public Kernel {
   }
 
  private:
-  /// Calls `f(place in y, place in x)` for each element of y that comes from x.
+  /// Calls `f(index in y, index in x)` for each element of y with a source in x.
   template <class F>
   void visit(const F& f, std::size_t d = 0, std::int64_t at = 0, std::int64_t from = 0) const {
     if (d == sources_.size()) return f(at, from);
@@ -120,7 +120,7 @@ class Pad final : public MovingOperator {
     return {y};
   }
 
-  /// Not for the constant: it is a setting, which training does not move.
+  /// Excludes the constant, which is a setting, not trained.
   Places gradients() const override { return {PadView::In::data}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
@@ -146,7 +146,7 @@ class Pad final : public MovingOperator {
                                  onnx::describe(view.node()), printable(word)));
   }
 
-  /// One a dimension; nothing where they are not known yet.
+  /// One per dimension; nothing if they are not known yet.
   [[nodiscard]] std::optional<std::vector<Ends>> ends(const InferContext& context) const {
     const auto pads = context.integers(PadView::In::pads, pads_);
     const auto axes = context.integers(PadView::In::axes);
@@ -169,7 +169,7 @@ class Pad final : public MovingOperator {
     return result;
   }
 
-  /// Where in [0, size) place `i`, counted from x's first element, comes from; -1: from nowhere.
+  /// The source in [0, size) of position `i`, counted from x's first element; -1: none.
   [[nodiscard]] std::int64_t source(std::int64_t i, std::int64_t size) const {
     if (i >= 0 && i < size) return i;
     switch (mode_) {
@@ -217,7 +217,7 @@ class Pad final : public MovingOperator {
     return result;
   }
 
-  /// Zero but for old opsets, which have a float for it.
+  /// The padding element: zero, or the float attribute of old opsets.
   [[nodiscard]] Tensor fill_of(const PlanContext& context) const {
     Tensor result = Tensor::zeros(context.dtype(0), {});
     if (value_ == 0) return result;

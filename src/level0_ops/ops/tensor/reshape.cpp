@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reshape, Flatten, Squeeze, Unsqueeze, Identity: the same elements under another shape.
+// Reshape, Flatten, Squeeze, Unsqueeze, Identity: the same elements with another shape.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class Reshape final : public SameElements {
   }
 
  private:
-  /// A 0 stands for the input's dimension (unless `allowzero`), one -1 for what is left.
+  /// 0 means the input's dimension (unless `allowzero`), a single -1 the remaining size.
   Shape resolve(const InferContext& context, const Shape& x, Shape wanted) const {
     std::optional<std::size_t> open;
     for (std::size_t i = 0; i < wanted.rank(); ++i) {
@@ -117,7 +117,8 @@ class Flatten final : public SameElements {
   std::int64_t axis_;
 };
 
-/// Shapes: y is x without the dimensions in axes, which are 1; by default without all that are 1.
+/// Shapes: y is x without the dimensions in axes, which are 1; by default without all dimensions of
+/// 1.
 class Squeeze final : public SameElements {
  public:
   explicit Squeeze(const nodes::Squeeze& view) : axes_(view.axes()) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize, and Upsample before it: other sizes, elements in between found by interpolation.
+// Resize, and its predecessor Upsample: changes sizes by interpolation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Filter filter_of(const onnx::Node& node, const std::string& word) {
 Resampling rule_of(const ResizeView& view) {
   const onnx::Node& node = view.node();
   Resampling rule{.filter = filter_of(node, view.mode())};
-  if (node.opset < 11) {  // it says nothing of either: as ONNX's case and ONNX Runtime have it
+  if (node.opset < 11) {  // unspecified; as in ONNX's test case and ONNX Runtime
     rule.coordinates = Coordinates::asymmetric;
     rule.rounding = Rounding::away;
     return rule;
@@ -118,7 +118,7 @@ class Resize final : public Operator {
 
   Places gradients() const override { return {ResizeView::In::X}; }
 
-  /// Of the definition: a product and a sum for each element that one is made of.
+  /// By the definition: a product and a sum per contributing element.
   Cost cost(const InferContext& context) const override {
     const auto axes = sizes_.resolve(context);
     if (!axes || rule_.filter == Filter::nearest) return bytes_only(context);
@@ -147,7 +147,8 @@ class Resize final : public Operator {
         return std::make_unique<detail::NearestResizeKernel<T>>(std::move(steps), roi, fill);
       });
     }
-    // What shrinks comes first: so nothing in between is larger than both ends.
+    // Shrinking dimensions first, so that no intermediate tensor is larger than both input and
+    // output.
     std::ranges::stable_sort(steps, {}, [](const ResizeStep& step) {
       return double(step.taps.output()) / double(step.taps.input());
     });
@@ -173,7 +174,7 @@ class Resize final : public Operator {
         expected));
   }
 
-  /// One a dimension that changes, or may: all that a crop speaks of.
+  /// One step per dimension that changes, or may change: all dimensions of a crop.
   [[nodiscard]] std::vector<ResizeStep> changing_steps(const PlanContext& context) const {
     std::vector<ResizeStep> steps;
     if (context.output(0).elements() == 0) return steps;
@@ -189,7 +190,7 @@ class Resize final : public Operator {
     return steps;
   }
 
-  /// With those in between that stay as they are, and at least one.
+  /// Adds unchanged dimensions in between, and at least one step.
   static std::vector<ResizeStep> neighbouring(std::vector<ResizeStep> changing,
                                               const PlanContext& context) {
     const Shape& x = context.shape(0);
@@ -233,7 +234,7 @@ class Resize final : public Operator {
     return roi;
   }
 
-  /// The element outside of a crop.
+  /// The element outside the crop.
   [[nodiscard]] Tensor fill_of(const PlanContext& context) const {
     Tensor result = Tensor::zeros(context.dtype(0), {});
     if (extrapolation_ == 0) return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReverseSequence: the first steps of each sequence of a batch, backwards.
+// ReverseSequence: reverses the first steps of each sequence of a batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace {
 
 using ReverseSequenceView = onnx::nodes::ReverseSequence;
 
-/// A step of a sequence is `inner` neighbours.
+/// A step of a sequence has `inner` consecutive elements.
 struct Sequences {
   std::int64_t batch, time, inner;
   bool time_first;
 };
 
-/// What is reversed twice is as before, so the gradient goes the same way.
+/// The operation is its own inverse, so the gradient uses the same kernel.
 template <class T>
 class ReverseSequenceKernel final : public Kernel {
  public:
@@ -39,7 +39,7 @@ class ReverseSequenceKernel final : public Kernel {
   }
 
  private:
-  /// From x to y; the lengths are an input of either context.
+  /// Reverses x to y; the lengths are an input in both contexts.
   template <class Context>
   void run(const Context& context, const Tensor& x, Tensor& y) const {
     const auto lengths =
@@ -66,7 +66,7 @@ class ReverseSequenceKernel final : public Kernel {
 };
 
 /// Shapes: batch and time are the first two dimensions of x, in either order; there is one length
-/// for each sequence of the batch.
+/// per sequence of the batch.
 class ReverseSequence final : public MovingOperator {
  public:
   explicit ReverseSequence(const ReverseSequenceView& view)

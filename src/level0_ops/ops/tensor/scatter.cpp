@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scatter, ScatterElements, ScatterND: the data with elements or slices replaced, or reduced with
-// updates, each where an index says.
+// Scatter, ScatterElements, ScatterND: the data with elements or slices at indices replaced by, or
+// reduced with, updates.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -15,7 +15,7 @@ namespace nodes = onnx::nodes;
 using detail::IndexedPlaces;
 using detail::ScatterReduction;
 
-/// A subclass tells what the indices mean.
+/// A subclass defines the meaning of the indices.
 class IndexedScatter : public Operator {
  public:
   explicit IndexedScatter(ScatterReduction reduction) : reduction_(reduction) {}
@@ -29,7 +29,7 @@ class IndexedScatter : public Operator {
     return {context.input(0)};
   }
   Places gradients() const override { return {0, 2}; }
-  /// One operation an update.
+  /// One operation per update.
   Cost cost(const InferContext& context) const override {
     const bool moves = reduction_ == ScatterReduction::none;
     return with_flop(context, moves ? 0 : double(context.shape(2).elements()));
@@ -45,8 +45,8 @@ class IndexedScatter : public Operator {
   ScatterReduction reduction_;
 };
 
-/// Shapes: indices have the rank of the data, and are nowhere larger but along the axis; updates
-/// are as the indices.
+/// Shapes: indices have the rank of the data, and are not larger except along the axis; updates are
+/// as the indices.
 class ScatterElements final : public IndexedScatter {
  public:
   explicit ScatterElements(const nodes::ScatterElements& view)
@@ -69,8 +69,8 @@ class ScatterElements final : public IndexedScatter {
   std::int64_t axis_;
 };
 
-/// Shapes: the indices end with a dimension of k coordinates; updates are indices without it, and
-/// then the data's behind the first k.
+/// Shapes: the indices end with a dimension of k coordinates; updates are indices without it,
+/// followed by the data's dimensions after the first k.
 class ScatterND final : public IndexedScatter {
  public:
   explicit ScatterND(const nodes::ScatterND& view)

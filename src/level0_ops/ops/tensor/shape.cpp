@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape, Size, ConstantOfShape: between tensors and their sizes.
+// Shape, Size, ConstantOfShape: conversions between tensors and sizes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Shapes: y is one-dimensional, of x's dimensions [start, end).
+/// Shapes: y is one-dimensional, with x's dimensions [start, end).
 class ShapeOperator final : public MovingOperator {
  public:
   explicit ShapeOperator(const nodes::Shape& view) : start_(view.start()), end_(view.end()) {}
@@ -37,7 +37,7 @@ class ShapeOperator final : public MovingOperator {
   }
 
  private:
-  /// Negative ones count from the back; beyond the ends they are clamped.
+  /// Negative bounds count from the back; bounds outside are clamped.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> range(std::size_t rank) const {
     const auto n = std::int64_t(rank);
     const auto place = [n](std::int64_t axis) {
@@ -62,7 +62,7 @@ class Size final : public MovingOperator {
   }
 };
 
-/// Shapes: y is as the values of the input say.
+/// Shapes: the input has the dimensions of y.
 class ConstantOfShape final : public MovingOperator {
  public:
   explicit ConstantOfShape(const nodes::ConstantOfShape& view)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slice: every step-th element from start to end, along some axes.
+// Slice: every step-th element from start to end, along axes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace {
 
 using SliceView = onnx::nodes::Slice;
 
-/// Elements start, start + step, ... of one dimension, `count` of them.
+/// `count` elements start, start + step, ... of a dimension.
 struct Range {
   std::int64_t start = 0, step = 1, count = 0;
 };
 
 class SliceKernel final : public Kernel {
  public:
-  /// Operand 0 of `copy` is the slice, operand 1 the tensor it is cut from, beginning at `first`.
+  /// Operand 0 of `copy` is the slice, operand 1 the tensor from its element `first` on.
   SliceKernel(const detail::StridedCopy& copy, std::int64_t first) : copy_(copy), first_(first) {}
   void forward(OpContext& context) override {
     copy_.run(context.output(0).raw(), detail::element(context.input(0), first_));
@@ -76,7 +76,7 @@ class Slice final : public MovingOperator {
   }
 
  private:
-  /// One a dimension; nothing where they are not known yet.
+  /// One per dimension; nothing if they are not known yet.
   [[nodiscard]] std::optional<std::vector<Range>> ranges(const InferContext& context) const {
     const auto starts = context.integers(SliceView::In::starts, starts_);
     const auto ends = context.integers(SliceView::In::ends, ends_);
@@ -115,7 +115,7 @@ class Slice final : public MovingOperator {
   static Range range(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step,
                      const std::string& who) {
     if (step == 0) throw ValueError(fmt::format("{}: a step is 0", who));
-    // A step beyond the size takes one element, whatever it is.
+    // Every step beyond the size selects one element.
     step = std::clamp(step, -size - 1, size + 1);
     if (start < 0) start += size;
     if (end < 0) end += size;

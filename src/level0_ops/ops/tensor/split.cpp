@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split: one tensor into several along an axis.
+// Split: splits a tensor along an axis.
 #include <fmt/format.h>
 
 #include <optional>
@@ -36,7 +36,7 @@ class SplitKernel final : public Kernel {
   }
 
  private:
-  std::vector<detail::TensorPart> parts_;  // one an output
+  std::vector<detail::TensorPart> parts_;  // one per output
 };
 
 /// Shapes: the outputs' sizes along the axis add up to the input's.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorScatter: a cache with new slices of each sample written from an index on.
+// TensorScatter: writes new slices of each sample to a cache, from an index on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace {
 
 using TensorScatterView = onnx::nodes::TensorScatter;
 
-/// The cache is `batch` samples of `blocks` rows of `length` slices; a slice is `inner` elements.
-/// The update has `count` slices a row.
+/// The cache has `batch` samples of `blocks` rows of `length` slices of `inner` elements. The
+/// update has `count` slices per row.
 struct Cache {
   std::int64_t batch, blocks, length, count, inner;
   bool circular;
 };
 
-/// T only moves like the element type, forward and backward.
+/// T moves like the element type, forward and backward.
 template <class T>
 class TensorScatterKernel final : public Kernel {
  public:
@@ -35,7 +35,7 @@ class TensorScatterKernel final : public Kernel {
     visit(context, [=, n = cache_.inner](auto at, auto i) { std::copy_n(from + i, n, to + at); });
   }
 
-  /// The update has the gradient of where it went, and the cache that of all else.
+  /// The update gets the gradient of the written slices, the cache that of all others.
   void backward(GradContext& context) override {
     const Tensor& grad = context.grad_output(0);
     if (context.wants_grad(TensorScatterView::In::update)) {
@@ -62,7 +62,7 @@ class TensorScatterKernel final : public Kernel {
     detail::copy_elements(dtype_, to.raw(), from.raw(), from.elements());
   }
 
-  /// Calls `f(place in the cache, place in the update)` for each slice of the update.
+  /// Calls `f(offset in the cache, offset in the update)` for each slice of the update.
   template <class Context, class F>
   void visit(const Context& context, const F& f) const {
     const auto& [batch, blocks, length, count, inner, circular] = cache_;
@@ -71,7 +71,7 @@ class TensorScatterKernel final : public Kernel {
       const std::int64_t first = first_slice(context, b);
       for (std::int64_t row = b * blocks; row < (b + 1) * blocks; ++row) {
         for (std::int64_t s = 0; s < count; ++s) {
-          // Only a circular cache is ever written past its end.
+          // Only circular caches are written past the end.
           const std::int64_t slice = first < length - s ? first + s : first - (length - s);
           f((row * length + slice) * inner, (row * count + s) * inner);
         }
@@ -99,8 +99,8 @@ class TensorScatterKernel final : public Kernel {
   Cache cache_;
 };
 
-/// Shapes: the update is as the cache, but for its axis, where it may be shorter; there is one
-/// index for each of dimension 0.
+/// Shapes: the update is as the cache, but may be shorter along the axis; there is one index per
+/// sample.
 class TensorScatter final : public MovingOperator {
  public:
   explicit TensorScatter(const TensorScatterView& view)

@@ -43,7 +43,7 @@ class Transpose final : public MovingOperator {
   }
 
  private:
-  /// As the node says; by default the dimensions are reversed.
+  /// The input dimension of output dimension `i`; reversed by default.
   std::int64_t source(std::size_t i, std::size_t rank) const {
     return perm_.empty() ? std::int64_t(rank - 1 - i) : perm_[i];
   }

@@ -19,7 +19,7 @@ struct Triangle {
   bool upper;
 };
 
-/// T only moves like the element type, forward and backward.
+/// T moves like the element type, forward and backward.
 template <class T>
 class TriluKernel final : public Kernel {
  public:
@@ -28,7 +28,7 @@ class TriluKernel final : public Kernel {
   void forward(OpContext& context) override {
     run(context, context.input(TriluView::In::input), context.output(0));
   }
-  /// The same triangle of the gradient: what became zero has none.
+  /// The same triangle of the gradient.
   void backward(GradContext& context) override {
     run(context, context.grad_output(0), context.grad_input(TriluView::In::input));
   }
@@ -38,13 +38,13 @@ class TriluKernel final : public Kernel {
   }
 
  private:
-  /// From x to y; k is an input of either context.
+  /// Copies x to y; k is an input in both contexts.
   template <class Context>
   void run(const Context& context, const Tensor& x, Tensor& y) const {
     const T* from = static_cast<const T*>(x.raw());
     T* to = static_cast<T*>(y.raw());
     const auto& [matrices, rows, columns, upper] = triangle_;
-    // Farther away than the corners there is nothing; so no sum with k can overflow.
+    // Clamped to the corners, so that sums with k do not overflow.
     const std::int64_t k =
         context.has_input(TriluView::In::k)
             ? std::clamp(*context.input(TriluView::In::k).template data<std::int64_t>(), -rows,
@@ -65,7 +65,7 @@ class TriluKernel final : public Kernel {
   Triangle triangle_;
 };
 
-/// Shapes: the output is like the input, of two dimensions at least.
+/// Shapes: the output is as the input, with at least two dimensions.
 class Trilu final : public MovingOperator {
  public:
   explicit Trilu(const TriluView& view) : upper_(view.upper() != 0) {}

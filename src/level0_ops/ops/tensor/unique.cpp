@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unique: the different elements of a tensor, or its different slices along an axis. Only the data
-// knows how many there are.
+// Unique: the distinct elements of a tensor, or its distinct slices along an axis, whose number
+// depends on the data.
 #include <algorithm>
 #include <complex>
 #include <numeric>
@@ -19,8 +19,8 @@ using UniqueView = onnx::nodes::Unique;
 using ComparedTypes =
     Join<NumberTypes, Types<bool, std::string, std::complex<float>, std::complex<double>>>;
 
-/// Below zero where a comes before b. All NaN are one, and come last; of complex numbers the real
-/// parts are compared first.
+/// Negative if a is before b. All NaN are equal, and last; complex numbers are compared by their
+/// real parts first.
 template <class T>
 int compare(const T& a, const T& b) {
   if constexpr (requires { a.imag(); }) {
@@ -33,7 +33,7 @@ int compare(const T& a, const T& b) {
   }
 }
 
-/// The input is `outer` blocks of `size` slices, which are `inner` elements each.
+/// The input has `outer` blocks of `size` slices of `inner` elements.
 struct Slices {
   std::int64_t outer, size, inner;
 };
@@ -41,14 +41,14 @@ struct Slices {
 template <class T>
 class UniqueKernel final : public Kernel {
  public:
-  /// `axis` is the one of y that is as long as there are different slices.
+  /// `axis` is the dimension of y with the number of distinct slices.
   UniqueKernel(TensorDesc y, std::size_t axis, const Slices& slices, bool sorted,
                PlanContext& context)
       : y_(std::move(y)), axis_(axis), slices_(slices), sorted_(sorted) {
     if (context.wants_backward()) chosen_ = context.save({DType::int64, {slices.size}});
   }
 
-  /// Integers of scratch for one slice.
+  /// Scratch integers per slice.
   static constexpr std::int64_t kScratch = 5;
 
   void forward(OpContext& context) override {
@@ -71,7 +71,7 @@ class UniqueKernel final : public Kernel {
       group[std::size_t(order[k])] = std::int64_t(groups) - 1;
       ++count[groups - 1];
     }
-    // `place` of a group in the outputs, and in `order` the group at a place.
+    // `place` has the position of each group in the outputs, `order` the group at each position.
     const auto at_place = order.first(groups);
     std::iota(at_place.begin(), at_place.end(), std::int64_t(0));
     if (!sorted_) {
@@ -90,7 +90,7 @@ class UniqueKernel final : public Kernel {
     write(context, UniqueView::Out::counts, at_place, count);
   }
 
-  /// Of equal slices, the first takes the gradient.
+  /// The first of equal slices gets the gradient.
   void backward(GradContext& context) override {
     Tensor& dx = context.grad_input(0);
     detail::zero_elements(dx);
@@ -137,7 +137,7 @@ class UniqueKernel final : public Kernel {
     }
   }
 
-  /// Output i, where it is wanted, becomes `values` at `places`.
+  /// Writes `values` at `places` to output i, if it is wanted.
   static void write(OpContext& context, std::size_t i, std::span<const std::int64_t> places,
                     std::span<const std::int64_t> values) {
     if (!context.wants_output(i)) return;
@@ -150,12 +150,12 @@ class UniqueKernel final : public Kernel {
   std::size_t axis_;
   Slices slices_;
   bool sorted_;
-  std::optional<std::size_t> chosen_;  // saved: which slice of x each of y's is
+  std::optional<std::size_t> chosen_;  // saved: index in x of each slice of y
 };
 
-/// Shapes: y is x with the different slices along the axis; without an axis x counts as flat.
-/// Sorted or in the order in which they appear. One index and one count for each of y's slices, and
-/// one inverse index for each of x's.
+/// Shapes: y is x with the distinct slices along the axis; x is flattened without an axis. Slices
+/// are sorted or in order of appearance. There is one index and one count per slice of y, and one
+/// inverse index per slice of x.
 class Unique final : public Operator {
  public:
   explicit Unique(const UniqueView& view) : axis_(view.axis()), sorted_(view.sorted() != 0) {}
@@ -171,7 +171,7 @@ class Unique final : public Operator {
 
   Places gradients() const override { return {0}; }
 
-  /// Every element is compared once at least.
+  /// At least one comparison per element.
   Cost cost(const InferContext& context) const override {
     return with_flop(context, double(context.shape(0).elements()));
   }

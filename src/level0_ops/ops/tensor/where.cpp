@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where: an element of the one or the other input, as a condition says.
+// Where: selects elements of two inputs by a condition.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace d5::ops {
 namespace {
 
-/// Forward, T only moves like the element type.
+/// In forward, T moves like the element type.
 template <class T>
 class WhereKernel final : public Kernel {
  public:
@@ -63,7 +63,7 @@ class WhereKernel final : public Kernel {
 
  private:
   detail::StridedLoop loop_;
-  std::array<std::optional<detail::GradientSum>, 2> sums_;  // of X and Y
+  std::array<std::optional<detail::GradientSum>, 2> sums_;  // gradients of X and Y
 };
 
 /// Shapes: condition, X and Y are broadcast to the output.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RegexFullMatch: whether a pattern matches each text as a whole.
+// RegexFullMatch: whether a pattern matches the whole of each text.
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -16,13 +16,13 @@ namespace {
 
 using RegexFullMatchView = onnx::nodes::RegexFullMatch;
 
-/// The pattern is in RE2's syntax, and so is matched in time that is linear in the text.
+/// The pattern has RE2's syntax, so matching takes time linear in the text.
 class RegexFullMatch final : public MovingOperator {
  public:
   explicit RegexFullMatch(const RegexFullMatchView& view)
       : regex_(std::make_shared<RE2>(view.pattern().value_or(""), RE2::Quiet)) {
     if (!regex_->ok()) {
-      throw ValueError(fmt::format("{}: the pattern '{}' is no RE2 expression: {}",
+      throw ValueError(fmt::format("{}: the pattern '{}' is not an RE2 expression: {}",
                                    onnx::describe(view.node()), printable(regex_->pattern()),
                                    printable(regex_->error())));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// StringConcat: texts joined element by element, with broadcasting.
+// StringConcat: concatenates texts elementwise, with broadcasting.
 #include <string>
 
 #include "d5/onnx/nodes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// StringNormalizer: words without stop words, in upper or lower case.
+// StringNormalizer: removes stop words, and converts to upper or lower case.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -21,13 +21,13 @@ namespace {
 
 /// Upper and lower case of UTF-8 texts, by the system's tables.
 ///
-/// Each letter becomes one letter: "ß" stays itself in upper case, and a sigma at a word's end is
-/// like any other. Bytes that are not UTF-8 stay as they are.
+/// Each letter maps to one letter: the upper case of "ß" is "ß", and a final sigma is treated like
+/// any other. Bytes that are not UTF-8 are unchanged.
 class LetterCase {
  public:
-  /// `locale` as "tr_TR"; "" stands for no language. One that the system lacks is taken for that,
-  /// because the tables of nearly all languages agree. Throws: Unsupported where they do not,
-  /// ValueError for a path.
+  /// `locale` is a name such as "tr_TR"; "" means no language, and so does a locale that the system
+  /// lacks, because the tables of nearly all languages agree. Throws: Unsupported for a missing
+  /// locale whose tables differ, ValueError for a path.
   explicit LetterCase(const std::string& locale);
 
   [[nodiscard]] std::string upper(std::string_view text) const { return map(text, Case::upper); }
@@ -49,18 +49,18 @@ std::optional<std::locale> installed(const std::string& name) {
 }
 
 std::locale find_locale(const std::string& name) {
-  // The system would read tables from a file that a model names.
+  // The system would read tables from a file given by the model.
   if (name.find('/') != std::string::npos) {
     throw ValueError(
         fmt::format("the locale '{}' is a path, expected a name as en_US", printable(name)));
   }
   if (!name.empty()) {
-    // With its own encoding first: without one, Linux takes a name for a Latin-1 locale.
+    // With the encoding first, because Linux takes a name without one for a Latin-1 locale.
     for (const std::string& known : {name + ".UTF-8", name}) {
       if (const auto locale = installed(known)) return *locale;
     }
   }
-  // An i without a dot, and accents that stay: these have upper cases of their own.
+  // Languages with their own upper case: dotless i, and preserved accents.
   for (const std::string_view language : {"tr", "az", "lt"}) {
     if (!name.starts_with(language)) continue;
     throw Unsupported(fmt::format(
@@ -71,7 +71,7 @@ std::locale find_locale(const std::string& name) {
   throw Unsupported("upper and lower case need the locale C.UTF-8, which this system lacks");
 }
 
-/// The letter that `text` begins with, and its bytes; 0 bytes where it is not UTF-8.
+/// The first letter of `text`, and its size in bytes; 0 if it is not UTF-8.
 struct Letter {
   std::uint32_t code = 0;
   std::size_t bytes = 0;
@@ -97,7 +97,7 @@ void append(std::string& text, std::uint32_t code) {
     text += char(code);
     return;
   }
-  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes behind the first
+  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // continuation bytes
   text += char((0xF0u << (3 - more)) | code >> (6 * more));
   for (int i = more - 1; i >= 0; --i) text += char(0x80 | (code >> (6 * i) & 0x3F));
 }
@@ -140,7 +140,7 @@ CaseChange case_change(const StringNormalizerView& view) {
                                onnx::describe(view.node()), printable(word)));
 }
 
-/// What becomes of a word.
+/// Conversion of a word.
 class Words {
  public:
   explicit Words(const StringNormalizerView& view) : change_(case_change(view)) {
@@ -162,12 +162,12 @@ class Words {
   [[nodiscard]] std::string lower(const std::string& word) const { return letters_->lower(word); }
 
   CaseChange change_;
-  bool folds_ = false;  // stop words are found in any case
+  bool folds_ = false;  // stop words match case-insensitively
   std::optional<detail::LetterCase> letters_;
   std::unordered_set<std::string> stopwords_;
 };
 
-/// Shapes: [C] or [1, C], with those that are kept; one empty text where none is.
+/// Shapes: [C] or [1, C], with the remaining words; one empty text if there are none.
 class StringNormalizer final : public MovingOperator {
  public:
   explicit StringNormalizer(const StringNormalizerView& view) : words_(view) {}

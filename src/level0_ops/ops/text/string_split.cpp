@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// StringSplit: texts cut at a delimiter, or at white space.
+// StringSplit: splits texts at a delimiter, or at white space.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 
 using StringSplitView = onnx::nodes::StringSplit;
 
-/// Where to cut. The last piece is what is left after `most` cuts, whatever it holds.
+/// Splits texts. The last piece is the rest after `most` splits.
 struct Cutter {
-  std::string delimiter;  ///< empty: runs of white space, and none at either end
+  std::string delimiter;  ///< empty: runs of white space, which is also trimmed at both ends
   std::int64_t most;
 
-  /// Calls `take(piece)` for each piece, in order; returns how many there are.
+  /// Calls `take(piece)` for each piece, in order; returns their number.
   template <class F>
   std::int64_t cut(std::string_view text, F&& take) const {
     return delimiter.empty() ? at_spaces(text, take) : at_delimiters(text, take);
@@ -58,8 +58,8 @@ struct Cutter {
   }
 };
 
-/// Shapes: Y is X with one dimension more, as long as the most pieces of a text; shorter ones are
-/// filled up with empty texts. Z is X, the number of pieces.
+/// Shapes: Y is X with an additional dimension, the largest number of pieces of a text; shorter
+/// ones are padded with empty texts. Z, the number of pieces, is as X.
 class StringSplit final : public MovingOperator {
  public:
   explicit StringSplit(const StringSplitView& view)
@@ -67,8 +67,7 @@ class StringSplit final : public MovingOperator {
                 view.maxsplit().value_or(std::numeric_limits<std::int64_t>::max())} {
     if (cutter_.most < 0) {
       throw ValueError(
-          fmt::format("{}: maxsplit is {}, expected 0 or more; leave it out to split "
-                      "without limit",
+          fmt::format("{}: maxsplit is {}, expected 0 or more; omit it to split without limit",
                       onnx::describe(view.node()), cutter_.most));
     }
   }

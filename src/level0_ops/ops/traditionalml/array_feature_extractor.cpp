@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArrayFeatureExtractor: elements of the last dimension, chosen by their places.
+// ArrayFeatureExtractor: elements of the last dimension, selected by indices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using ArrayFeatureExtractorView = onnx::nodes::ml::ArrayFeatureExtractor;
 
-/// T moves like the element type, or is it.
+/// T moves like the element type, or is that type.
 template <class T>
 class ExtractorKernel final : public Kernel {
  public:
@@ -45,7 +45,7 @@ class ExtractorKernel final : public Kernel {
   }
 
  private:
-  /// Calls `f(place in X, place in Z)` for each element of Z.
+  /// Calls `f(index in X, index in Z)` for each element of Z.
   template <class Context, class F>
   void visit(const Context& context, const F& f) const {
     const auto places =
@@ -64,8 +64,8 @@ class ExtractorKernel final : public Kernel {
   std::int64_t rows_, size_;
 };
 
-/// Shapes: Z is X with the number of places, all those in Y, for the last dimension; of a vector it
-/// is one row.
+/// Shapes: Z is X with the number of indices in Y as the last dimension; for a vector it is one
+/// row.
 class ArrayFeatureExtractor final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {

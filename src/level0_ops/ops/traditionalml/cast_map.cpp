@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CastMap: the values of a map as a row of another type, in the order of their keys, or at them.
+// CastMap: the values of a map as a row of another type, in the order of keys, or at the keys'
+// positions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ DType type_of(const std::string& word, std::string_view who) {
                                printable(word)));
 }
 
-/// The order of the keys: of each place, which key stands there.
+/// The order of the keys: the index of the key at each position.
 std::vector<std::size_t> ascending(const Keys& keys) {
   std::vector<std::size_t> order(keys.size());
   std::iota(order.begin(), order.end(), 0);
@@ -37,8 +38,8 @@ std::vector<std::size_t> ascending(const Keys& keys) {
   return order;
 }
 
-/// Shapes: Y is 1 x keys, or sparse: 1 x max_map, zeros and empty texts where there is no key.
-/// Values change their type as by Cast.
+/// Shapes: Y is 1 x keys, or for sparse maps 1 x max_map, with zeros or empty texts for missing
+/// keys. Values are converted as by Cast.
 class CastMap final : public MovingOperator {
  public:
   explicit CastMap(const CastMapView& view)

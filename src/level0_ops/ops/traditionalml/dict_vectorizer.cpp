@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DictVectorizer: the values of a map as a row, each at the place of its key in a vocabulary.
+// DictVectorizer: the values of a map as a row, each at its key's position in a vocabulary.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 
 using DictVectorizerView = onnx::nodes::ml::DictVectorizer;
 
-/// Shapes: Y is 1 x words of the vocabulary, zeros and empty texts where the map has no such key.
-/// Keys that are no words are left out, as in ONNX Runtime.
+/// Shapes: Y is 1 x words of the vocabulary, with zeros or empty texts for missing keys. Keys
+/// outside the vocabulary are ignored, as in ONNX Runtime.
 class DictVectorizer final : public MovingOperator {
  public:
   explicit DictVectorizer(const DictVectorizerView& view)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FeatureVectorizer: the features of several inputs side by side.
+// FeatureVectorizer: concatenates the features of several inputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using FeatureVectorizerView = onnx::nodes::ml::FeatureVectorizer;
 
-/// The columns of an input: those it has, and those it takes in the output.
+/// Numbers of columns of an input, and in the output.
 struct Columns {
   std::int64_t given, taken;
 };
@@ -72,9 +72,9 @@ class VectorizerKernel final : public Kernel {
   std::vector<Columns> columns_;
 };
 
-/// Shapes: inputs N x C; what is behind the second dimension counts as columns, and a vector is one
-/// row. Y is N x the sum of inputdimensions: an input that has more columns is cut, one that has
-/// fewer is filled up with zeros.
+/// Shapes: inputs are N x C; further dimensions count as columns, and a vector is one row. Y is N x
+/// the sum of inputdimensions: an input with more columns is truncated, one with fewer is padded
+/// with zeros.
 class FeatureVectorizer final : public MovingOperator {
  public:
   explicit FeatureVectorizer(const FeatureVectorizerView& view)

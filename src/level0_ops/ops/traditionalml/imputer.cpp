@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imputer: other values for those that are missing, which one value stands for.
+// Imputer: replaces missing elements, which are marked by one value.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 using ImputerView = onnx::nodes::ml::Imputer;
 
-/// `replaced` may be NaN, which stands for every NaN.
+/// `replaced` may be NaN, which matches every NaN.
 template <class T>
 class ImputerKernel final : public Kernel {
  public:
@@ -33,7 +33,7 @@ class ImputerKernel final : public Kernel {
     }
   }
 
-  /// Nothing reaches an element that was replaced.
+  /// The gradient of a replaced element is zero.
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
       T* dx = context.grad_input(0).data<T>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LabelEncoder and CategoryMapper: each element replaced by what a table has for it.
+// LabelEncoder and CategoryMapper: replace each element by its value in a table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,12 +22,12 @@ namespace {
 namespace ml = onnx::nodes::ml;
 using KeyTypes = Types<float, double, std::int16_t, std::int32_t, std::int64_t, std::string>;
 
-/// What keys become; `otherwise` is for elements that are no key.
+/// Keys and values of a table; `otherwise` is the value of unknown elements.
 struct Table {
   Tensor keys, values, otherwise;
 };
 
-/// The list of a table's keys or values: one of these.
+/// The list of a table's keys or values, in one of the alternative attributes.
 template <class T>
 std::optional<Tensor> as_tensor(const std::optional<std::vector<T>>& list) {
   return list ? std::optional(Tensor::vector(*list)) : std::nullopt;
@@ -40,7 +40,7 @@ Tensor choose(std::initializer_list<std::optional<Tensor>> lists, std::string_vi
       fmt::format("{}: expected exactly one attribute {}_*", onnx::describe(node), name));
 }
 
-/// One element of type `dtype`, by the attribute for its kind.
+/// The default value of type `dtype`, from the attribute for its kind.
 template <class View>
 Tensor default_of(const View& view, DType dtype) {
   Tensor result = Tensor::empty(dtype, {});
@@ -70,7 +70,7 @@ std::vector<Table> tables(const ml::CategoryMapper& view) {
                    view.cats_int64s().value_or(std::vector<std::int64_t>{}));
 }
 
-/// Until opset 1 a text stands for its place in a list, and the other way round.
+/// In opset 1, texts map to their index in a list, and vice versa.
 std::vector<Table> tables(const ml::LabelEncoder& view) {
   if (view.node().opset < 2) {
     const auto texts = view.classes_strings().value_or(std::vector<std::string>{});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LinearClassifier: the class whose weighted sum of features is the largest.
+// LinearClassifier: the class with the largest weighted sum of features.
 #include <algorithm>
 #include <concepts>
 #include <memory>
@@ -20,7 +20,7 @@ namespace {
 using LinearClassifierView = onnx::nodes::ml::LinearClassifier;
 using detail::FeatureRows;
 
-/// One score tells two classes apart: the second has it, the first its opposite.
+/// A single score distinguishes two classes: it is the second's score, its negative the first's.
 struct LinearClasses {
   detail::LinearModel model;
   detail::ClassLabels labels;
@@ -44,13 +44,13 @@ struct LinearClasses {
     return detail::transform_to_top(model.transform, scores);
   }
 
-  /// The gradient of a sample, from that of its scores `z`, which is overwritten.
+  /// Computes the gradient of a sample from that of its scores `z`, which is overwritten.
   template <class T>
   void differentiate(const float* z, std::span<double> gradients, std::int64_t features,
                      T* sample) const {
     detail::differentiate(model.transform, z, gradients);
     if (!has_one_score(features)) return model.differentiate(gradients, features, sample);
-    gradients[1] -= gradients[0];  // the first class has the score with the other sign
+    gradients[1] -= gradients[0];  // the first class has the negative score
     model.differentiate(gradients.last(1), features, sample);
   }
 };
@@ -76,7 +76,7 @@ class ClassifierKernel final : public Kernel {
         });
   }
 
-  /// Of the scores; labels have no gradient.
+  /// Gradient of the scores; labels have none.
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
       if (!context.has_grad_output(Out::Z)) {

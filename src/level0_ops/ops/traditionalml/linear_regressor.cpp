@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LinearRegressor: scores that are weighted sums of features.
+// LinearRegressor: weighted sums of features.
 #include <algorithm>
 #include <concepts>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizer: each row divided by its largest element, or by its L1 or L2 norm.
+// Normalizer: divides each row by its largest element, or by its L1 or L2 norm.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class NormalizerKernel final : public Kernel {
  public:
   NormalizerKernel(const detail::FeatureRows& x, Norm norm) : x_(x), norm_(norm) {}
 
-  /// A row whose divisor is zero stays as it is.
+  /// A row with divisor zero stays unchanged.
   void forward(OpContext& context) override {
     const T* x = context.input(0).data<T>();
     float* y = context.output(0).data<float>();
@@ -80,7 +80,7 @@ class NormalizerKernel final : public Kernel {
     return norm_ == Norm::l1 ? sum : std::sqrt(sum);
   }
 
-  /// Calls `f(place of the row's first element)`.
+  /// Calls `f(index of the row's first element)` for each row.
   template <class F>
   void for_each_row(const F& f) const {
     if (x_.features == 0) return;
@@ -111,7 +111,7 @@ class Normalizer final : public Operator {
 
   Places gradients() const override { return {0}; }
 
-  /// A comparison or a sum, of squares perhaps, and a quotient.
+  /// A comparison or a sum (possibly of squares), and a quotient.
   Cost cost(const InferContext& context) const override {
     return with_flop(context, (norm_ == Norm::l2 ? 3 : 2) * double(context.shape(0).elements()));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OneHotEncoder: each element as a row of zeros with a 1 at the place of its category.
+// OneHotEncoder: each element as a row of zeros with a 1 at its category.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using OneHotEncoderView = onnx::nodes::ml::OneHotEncoder;
 using Repeated = detail::KeyPlaces<std::string>::Repeated;
 
-/// Where a number's integer part stands; NaN and what no integer can hold stand nowhere.
+/// The position of a number's integer part; none for NaN and numbers beyond integers.
 template <class T>
 std::int64_t key_place(const detail::KeyPlaces<std::int64_t>& places, T number) {
   if constexpr (std::floating_point<T>) {
@@ -32,7 +32,7 @@ std::int64_t key_place(const detail::KeyPlaces<std::string>& places, const std::
   return places.find(text);
 }
 
-/// Shapes: y is x with one dimension more, the categories.
+/// Shapes: y is x with an additional dimension, the categories.
 class OneHotEncoder final : public MovingOperator {
  public:
   explicit OneHotEncoder(const OneHotEncoderView& view)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaler: (x - offset) * scale, with an offset and a scale for each feature or for all.
+// Scaler: (x - offset) * scale, with an offset and a scale per feature or for all.
 #include <fmt/format.h>
 
 #include <concepts>
@@ -54,7 +54,7 @@ class ScalerKernel final : public Kernel {
     }
   }
 
-  const Floats &offset_, &scale_;  // of the operator
+  const Floats &offset_, &scale_;  // the operator's attributes
 };
 
 /// Shapes: y as x, float32; the last dimension is the features.
@@ -82,7 +82,7 @@ class Scaler final : public Operator {
 
   Places gradients() const override { return {0}; }
 
-  /// A difference and a product for each element.
+  /// A difference and a product per element.
   Cost cost(const InferContext& context) const override {
     return with_flop(context, 2 * double(context.shape(0).elements()));
   }

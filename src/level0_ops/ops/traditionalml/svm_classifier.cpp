@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SVMClassifier: classes by support vectors, one vote for each pair of classes; or, without support
-// vectors, by one plane for each class.
+// SVMClassifier: classifies by support vectors, with one vote per pair of classes; or, without
+// support vectors, by one hyperplane per class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 namespace d5::detail {
 namespace {
 
-/// The probabilities of k classes from those of each pair: `pairs[i * k + j]` that it is class i of
-/// classes i and j. `scratch` has k * k + k numbers.
+/// Class probabilities from pairwise ones: `pairs[i * k + j]` is the probability of class i among i
+/// and j, for k classes. `scratch` has k * k + k numbers.
 ///
 /// Source: Wu, Lin and Weng, "Probability estimates for multi-class classification by pairwise
 /// coupling" (2004), their second method.
@@ -50,7 +50,7 @@ void couple(std::span<const double> pairs, std::span<double> p, std::span<double
       for (std::size_t j = 0; j < k; ++j) qp[t] += q[t * k + j] * p[j];
       pqp += p[t] * qp[t];
     }
-    // All elements of Qp are the same at the minimum.
+    // All elements of Qp are equal at the minimum.
     if (std::ranges::all_of(qp, [&](double v) { return std::fabs(v - pqp) < tolerance; })) return;
     for (std::size_t t = 0; t < k; ++t) {
       const double step = (pqp - qp[t]) / q[t * k + t], norm = 1 + step;
@@ -85,11 +85,11 @@ class SupportVectors {
 
   [[nodiscard]] const detail::ClassLabels& labels() const { return labels_; }
   [[nodiscard]] std::int64_t features() const { return features_; }
-  /// Of one sample, as they leave the operator.
+  /// The number of output scores per sample.
   [[nodiscard]] std::size_t scores() const {
     return is_linear() || gives_probabilities() ? classes() : std::max<std::size_t>(pairs(), 2);
   }
-  /// Products with the support vectors, scores of the pairs, votes; then all that coupling needs.
+  /// Scratch for products with the support vectors, pair scores and votes, and for coupling.
   [[nodiscard]] std::size_t scratch() const {
     const std::size_t coupling = gives_probabilities() ? 2 * classes() * classes() + classes() : 0;
     return vectors() + std::max<std::size_t>(pairs(), 2) + classes() + coupling;
@@ -99,7 +99,7 @@ class SupportVectors {
            2 * double(vectors() * classes());
   }
 
-  /// Puts scores into `z`; returns the class.
+  /// Writes scores to `z`; returns the class.
   template <class T>
   std::size_t classify(const T* x, std::span<double> z, std::span<double> scratch) const {
     return is_linear() ? choose_plane(x, z) : vote(x, z, scratch);
@@ -154,7 +154,7 @@ class SupportVectors {
   [[nodiscard]] bool is_linear() const { return vectors() == 0; }
   [[nodiscard]] bool gives_probabilities() const { return !prob_a_.empty(); }
 
-  /// All planes have the first offset, as in ONNX Runtime.
+  /// All hyperplanes have the first offset, as in ONNX Runtime.
   template <class T>
   std::size_t choose_plane(const T* x, std::span<double> z) const {
     for (std::size_t c = 0; c < z.size(); ++c) {
@@ -194,7 +194,7 @@ class SupportVectors {
     return std::size_t(std::ranges::max_element(votes) - votes.begin());
   }
 
-  /// Of a class's vectors, with their coefficients in one row.
+  /// The weighted sum over a class's vectors, with coefficients in row `row`.
   [[nodiscard]] double sum(std::size_t row, std::size_t of,
                            std::span<const double> products) const {
     double result = 0;
@@ -223,15 +223,15 @@ class SupportVectors {
   detail::SvmKernel kernel_;
   detail::PostTransform transform_;
   std::vector<std::int64_t> counts_;
-  std::vector<std::size_t> starts_;  // of each class's vectors, and their end
+  std::vector<std::size_t> starts_;  // begin of each class's vectors, and the end
   Floats vectors_;                   // vectors x features
   Floats coefficients_;              // classes - 1 x vectors, or classes x features
-  Floats rho_, prob_a_, prob_b_;     // of each pair
+  Floats rho_, prob_a_, prob_b_;     // per pair
   std::int64_t features_ = 0;
 };
 
-/// Shapes: X is N x F, Y has N labels. Z has N rows: a score for each class, or for each pair of
-/// three classes or more where there are no probabilities.
+/// Shapes: X is N x F, Y has N labels. Z has N rows: a score per class, or per pair for three or
+/// more classes without probabilities.
 class SVMClassifier final : public Operator {
  public:
   explicit SVMClassifier(const SVMClassifierView& view)

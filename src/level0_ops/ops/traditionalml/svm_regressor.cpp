@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SVMRegressor: one score by support vectors, or by one plane; of one-class machines, its sign.
+// SVMRegressor: a score by support vectors, or by one hyperplane; its sign for one-class machines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,12 +22,12 @@ namespace {
 using SVMRegressorView = onnx::nodes::ml::SVMRegressor;
 using Floats = std::vector<float>;
 
-/// A plane is one support vector with a linear kernel.
+/// A hyperplane is one support vector with a linear kernel.
 struct Machine {
   detail::SvmKernel kernel;
   detail::PostTransform transform;
   Floats vectors;       ///< vectors x features
-  Floats coefficients;  ///< of each vector
+  Floats coefficients;  ///< per vector
   double rho;
   bool is_one_class;
   std::int64_t features;
@@ -46,7 +46,7 @@ struct Machine {
     return result;
   }
 
-  /// Puts the gradient of a sample, from that of its score `y`, into `slopes`. A sign has none.
+  /// Computes the gradient of a sample from that of its score `y`, in `slopes`. A sign has none.
   template <class T>
   void differentiate(const T* x, const float* y, double gradient, std::span<double> slopes) const {
     std::ranges::fill(slopes, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TreeEnsemble and TreeEnsembleRegressor: scores by decision trees. They differ in how trees are
-// written down.
+// TreeEnsemble and TreeEnsembleRegressor: scores by decision trees. They differ in the encoding of
+// trees.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,12 +25,12 @@ namespace {
 namespace ml = onnx::nodes::ml;
 using detail::Aggregate, detail::Forest, detail::PostTransform;
 
-/// What a node says, ready to run.
+/// The node's model, ready to run.
 struct Regression {
   std::shared_ptr<const Forest> forest;
   Aggregate aggregate;
   PostTransform transform;
-  std::vector<double> base = {};  ///< added to the scores; empty: nothing
+  std::vector<double> base = {};  ///< added to the scores; empty: zero
 };
 
 std::int64_t target_count(std::optional<std::int64_t> given, const std::vector<std::int64_t>& voted,
@@ -46,7 +46,7 @@ std::int64_t target_count(std::optional<std::int64_t> given, const std::vector<s
   return last + 1;
 }
 
-/// Trees that share one list of nodes and one of leaves.
+/// Trees with common lists of nodes and leaves.
 class SharedTrees {
  public:
   SharedTrees(const ml::TreeEnsemble& view, std::string_view who)
@@ -176,7 +176,7 @@ class TreeEnsemble final : public Operator {
         TensorDesc{keeps_type ? context.dtype(0) : DType::float32, Shape{rows, forest.targets()}}};
   }
 
-  /// A comparison for each node on the longest path of each tree, then one addition.
+  /// A comparison per node on the longest path of each tree, and one addition.
   Cost cost(const InferContext& context) const override {
     const Forest& forest = *regression_.forest;
     return with_flop(context, double(detail::feature_rows(context).rows) *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TreeEnsembleClassifier: the class of the largest score by the leaves of decision trees.
+// TreeEnsembleClassifier: the class with the largest score by decision trees.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,28 +25,28 @@ namespace {
 using TreeEnsembleClassifierView = onnx::nodes::ml::TreeEnsembleClassifier;
 using detail::OneScore;
 
-/// What a node says, ready to run.
+/// The node's model, ready to run.
 ///
-/// Of two classes with votes for one alone, one score tells of both. It speaks for the second
-/// class: its share where no weight is negative, else a distance. Votes for the first give either
-/// class a score; votes for the second leave the first's at 0.
+/// For two classes with votes for only one, a single score describes both. It supports the second
+/// class: as its share if no weight is negative, else as a distance. With votes for the first, both
+/// classes get a score; with votes for the second, the first's score is 0.
 struct Classifier {
   detail::ClassLabels labels;
   std::shared_ptr<const detail::Forest> forest;
-  std::vector<double> base;  ///< of each class, or of the one score; empty: nothing
+  std::vector<double> base;  ///< per class, or for the single score; empty: zero
   detail::PostTransform transform;
-  std::optional<std::size_t> voted;  ///< the class of the one score
+  std::optional<std::size_t> voted;  ///< the class of the single score
   OneScore kind;
 
   explicit Classifier(const TreeEnsembleClassifierView& view)
       : Classifier(view, onnx::describe(view.node())) {}
 
-  /// Puts the scores of one sample into `scores`, one each class; returns the best class.
+  /// Writes the scores of a sample to `scores`, one per class; returns the best class.
   template <class T>
   std::size_t classify(const T* sample, std::span<double> scores) const {
     forest->evaluate(sample, detail::Aggregate::sum, scores);
     if (voted) {
-      // In the precision that is told: five votes of 0.1 are no majority.
+      // In the precision of the output: five votes of 0.1 are not a majority.
       scores[1] = double(float(scores[*voted] + (base.empty() ? 0 : base[0])));
       if (*voted == 0) detail::split_score(transform, kind, scores.first<2>());
     } else {
@@ -82,7 +82,7 @@ struct Classifier {
   }
 };
 
-/// Shapes: X is N x F, Y has N labels, Z is N x classes. Z is float32 whatever X is.
+/// Shapes: X is N x F, Y has N labels, Z is N x classes. Z is always float32.
 class TreeEnsembleClassifier final : public Operator {
  public:
   explicit TreeEnsembleClassifier(const TreeEnsembleClassifierView& view)
@@ -99,7 +99,7 @@ class TreeEnsembleClassifier final : public Operator {
             TensorDesc{DType::float32, Shape{rows, std::int64_t(labels.size())}}};
   }
 
-  /// A comparison for each node on the longest path of each tree, then one addition.
+  /// A comparison per node on the longest path of each tree, and one addition.
   Cost cost(const InferContext& context) const override {
     const detail::Forest& forest = *classifier_->forest;
     return with_flop(context, double(detail::feature_rows(context).rows) *

@@ -33,14 +33,14 @@ Map make_map(const detail::ClassLabels& labels, std::vector<Value> values) {
   return result;
 }
 
-/// A map has one value for a key. Throws: ValueError for a label that comes twice.
+/// Checks that labels are unique. Throws: ValueError for a repeated label.
 template <class T>
 void expect_different(std::vector<T> labels, const std::string& who) {
   std::ranges::sort(labels);
   const auto twice = std::ranges::adjacent_find(labels);
   if (twice == labels.end()) return;
-  throw ValueError(fmt::format("{}: class label '{}' comes twice, expected each once", who,
-                               printable(fmt::format("{}", *twice))));
+  throw ValueError(
+      fmt::format("{}: class label '{}' is repeated", who, printable(fmt::format("{}", *twice))));
 }
 
 /// Shapes: X is N x labels, or one row; Z is a sequence of N maps.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of ai.onnx.preview.training: the slopes of one tensor by others, in reverse mode. What
-// lies between them an executor gives as a graph; it is run at the values of the inputs, which
-// need not be those that the tensors have.
+// Gradient of ai.onnx.preview.training: the derivatives of a tensor by others, in reverse mode. The
+// executor provides the graph between them; it runs at the values of the inputs, which may differ
+// from those of the tensors.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -43,7 +43,7 @@ class GradientKernel final : public Kernel {
   }
 
  private:
-  /// The slopes of several elements are those of their sum.
+  /// The derivatives of a tensor of several elements are those of their sum.
   static Tensor ones(const OpContext& context, const Tensor& y) {
     Tensor result = context.services().allocate(y.desc());
     dispatch(FloatTypes{}, y.dtype(), context.who(),
@@ -54,7 +54,7 @@ class GradientKernel final : public Kernel {
   std::size_t variables_;
 };
 
-/// Shapes: each output is as large as its variable. The work is that of the nodes of the graph.
+/// Shapes: each output is as its variable. The work is counted at the graph's nodes.
 class Gradient final : public MovingOperator {
  public:
   explicit Gradient(const GradientView& view) : variables_(view.xs().size()) {

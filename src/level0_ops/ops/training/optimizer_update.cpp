@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adam, Momentum, Adagrad of ai.onnx.preview.training: one step of an optimizer; its state comes in
-// and goes out as tensors.
+// Adam, Momentum, Adagrad of ai.onnx.preview.training: one step of an optimizer, with its state as
+// input and output tensors.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -15,15 +15,14 @@
 namespace d5::detail {
 namespace {
 
-/// A number and its slope along one variable: a formula of duals is differentiated as it is
-/// computed ("forward mode").
+/// A dual number: a value and its derivative by one variable, for forward-mode differentiation.
 ///
 ///     Dual x{2, 1};              // x itself has slope 1
 ///     Dual y = x * x + 3;        // y.value is 7, y.slope is 4
 struct Dual {
   double value = 0, slope = 0;
 
-  /// A number alone does not move.
+  /// A constant.
   Dual(double number = 0, double slope_of_it = 0) : value(number), slope(slope_of_it) {}
 
   friend Dual operator+(Dual a, Dual b) { return {a.value + b.value, a.slope + b.slope}; }
@@ -35,7 +34,7 @@ struct Dual {
     const double quotient = a.value / b.value;
     return {quotient, (a.slope - quotient * b.slope) / b.value};
   }
-  /// Flat in what does not move, at zero too.
+  /// The slope is 0 for constants, also at zero.
   friend Dual sqrt(Dual a) {
     const double root = std::sqrt(a.value);
     return {root, a.slope == 0 ? 0 : a.slope / (2 * root)};
@@ -56,7 +55,7 @@ using detail::MomentumRule;
 
 constexpr std::size_t kFirst = 2;  // inputs before the first parameter
 
-/// The parameters of a node with `inputs`, for a rule with so many states.
+/// The number of parameters of a node with `inputs` inputs, for the rule's number of states.
 template <class Rule>
 constexpr std::size_t parameters(std::size_t inputs) {
   return (inputs - kFirst) / (2 + Rule::kStates);
@@ -103,7 +102,7 @@ class UpdateKernel final : public Kernel {
   struct Step {
     void (*forward)(const Rule&, double rate, double count, OpContext&, std::size_t n,
                     std::size_t i);
-    /// Returns its share of the rate's gradient.
+    /// Returns its contribution to the gradient of the rate.
     double (*backward)(const Rule&, double rate, double count, GradContext&, std::size_t n,
                        std::size_t i);
   };
@@ -168,12 +167,12 @@ class UpdateKernel final : public Kernel {
 
   const Rule& rule_;
   detail::Conversion read_rate_;
-  std::vector<Step> steps_;  // one a parameter: each may have its own type
+  std::vector<Step> steps_;  // one per parameter: each may have its own type
 };
 
 /// Inputs: learning rate, update count, then n parameters, n gradients, and n of each state.
 /// Outputs: n parameters, n of each state.
-/// Shapes: parameter, gradient and states that belong together have one shape; rate and count are
+/// Shapes: a parameter, its gradient and its states have the same shape; rate and count are
 /// scalars.
 template <class Rule>
 class OptimizerUpdate final : public Operator {
@@ -184,7 +183,7 @@ class OptimizerUpdate final : public Operator {
     constexpr std::size_t kGroups = 2 + Rule::kStates;  // parameter, gradient, states
     if (context.input_count() < kFirst + kGroups ||
         (context.input_count() - kFirst) % kGroups != 0) {
-      throw ShapeError(fmt::format("{}: {} inputs after rate and count, expected {} a parameter",
+      throw ShapeError(fmt::format("{}: {} inputs after rate and count, expected {} per parameter",
                                    context.who(), context.input_count() - kFirst, kGroups));
     }
     for (const std::size_t i : {0, 1}) {
@@ -226,7 +225,7 @@ class OptimizerUpdate final : public Operator {
   }
 
  private:
-  /// A step that leaves a state out would not be the optimizer's.
+  /// A step must not omit a state.
   static void check_outputs(const InferContext& context, std::size_t expected) {
     std::size_t wanted = 0;
     for (std::size_t k = 0; k < context.output_count(); ++k) wanted += context.wants_output(k);
