@@ -24,7 +24,7 @@ void fill(Framework& framework) {
   framework.part<ExecutorRegistry>().add(
       "session",
       ExecutorEntry::with<SessionChoice>(
-          "whole networks in sessions of ONNX Runtime, on the CPU; inference alone",
+          "whole networks in ONNX Runtime sessions on the CPU; inference only",
           [](Network network, const ExecutorOptions& options, const SessionChoice& choice) {
             return make_model_executor(std::move(network), options, "onnxruntime",
                                        compiler(choice));

@@ -154,13 +154,15 @@ bool is_renamed(const onnx::Graph& graph, std::size_t i,
 }  // namespace
 
 void InferenceChoice::declare(OptionList& options) {
-  options.add("precision", precision, "of arithmetic on float32",
+  options.add("precision", precision, "precision of float32 arithmetic",
               {"float32", "bfloat16", "float16"});
-  options.add("hint", hint, "what is to be short", {"latency", "throughput"});
-  options.add("streams", streams, "requests that could run at once, which share the threads",
-              {.least = 1});
-  options.add("shapes", shapes, "that it compiles for: those of inputs, or any", {"given", "free"});
-  options.add("threads", threads, "of all streams; 0: as many as d5", {.least = 0});
+  options.add("hint", hint, "performance hint: optimize for latency or for throughput",
+              {"latency", "throughput"});
+  options.add("streams", streams,
+              "inference requests that could run at once; they share the threads", {.least = 1});
+  options.add("shapes", shapes, "shapes to compile for: the inputs', or any", {"given", "free"});
+  options.add("threads", threads, "threads of all streams together; 0: as many as d5",
+              {.least = 0});
 }
 
 InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& target,

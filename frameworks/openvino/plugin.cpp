@@ -23,7 +23,7 @@ void fill(Framework& framework) {
   framework.part<ExecutorRegistry>().add(
       "compiled",
       ExecutorEntry::with<InferenceChoice>(
-          "whole networks compiled by OpenVINO for the CPU; inference alone",
+          "whole networks compiled by OpenVINO for the CPU; inference only",
           [](Network network, const ExecutorOptions& options, const InferenceChoice& choice) {
             return make_model_executor(std::move(network), options, "openvino", compiler(choice));
           }));

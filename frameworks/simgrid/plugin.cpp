@@ -11,8 +11,9 @@ namespace {
 
 void fill(Framework& framework) {
   framework.part<NativeNetworks>().add(
-      "simgrid", SimulatedNetworkEntry::of<FlowNetwork>(
-                     "flows that share the links of a topology: star, fat tree, torus, dragonfly"));
+      "simgrid",
+      SimulatedNetworkEntry::of<FlowNetwork>("flow-level simulation: flows share the links of a "
+                                             "topology (star, fat tree, torus, dragonfly)"));
 }
 
 }  // namespace

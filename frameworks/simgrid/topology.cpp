@@ -55,25 +55,27 @@ struct NoOptions {
 struct FatTreeOptions {
   std::vector<double> down, up, count;
   void declare(OptionList& options) {
-    options.add("down", down, "ports below, of each level from the hosts up");
-    options.add("up", up, "ports above, of what is below each level");
-    options.add("count", count, "links between two, of each level");
+    options.add("down", down, "ports downwards at each level, from the hosts up");
+    options.add("up", up, "ports upwards of each node below a level");
+    options.add("count", count, "parallel links between two nodes, at each level");
   }
 };
 
 struct TorusOptions {
   std::vector<double> dimensions;
-  void declare(OptionList& options) { options.add("dimensions", dimensions, "hosts along each"); }
+  void declare(OptionList& options) {
+    options.add("dimensions", dimensions, "number of hosts along each dimension");
+  }
 };
 
 struct DragonflyOptions {
   std::vector<double> groups, chassis, routers;
   std::int64_t nodes = 1;
   void declare(OptionList& options) {
-    options.add("groups", groups, "number of groups, links between two");
-    options.add("chassis", chassis, "of a group, links between two");
-    options.add("routers", routers, "of a chassis, links between two");
-    options.add("nodes", nodes, "of a router", {.least = 1, .most = kMostHosts});
+    options.add("groups", groups, "number of groups, links between two groups");
+    options.add("chassis", chassis, "chassis per group, links between two chassis");
+    options.add("routers", routers, "routers per chassis, links between two routers");
+    options.add("nodes", nodes, "nodes per router", {.least = 1, .most = kMostHosts});
   }
 };
 

@@ -27,7 +27,7 @@ void fill(Framework& framework) {
     return std::make_unique<ReorderKernel>(from, to);
   });
   framework.part<ExecutorRegistry>().add(
-      "graph", {"the whole network as one graph in a session, gradients by TensorFlow's own",
+      "graph", {"whole network as one graph in a session; gradients by TensorFlow",
                 [&translators](Network network, const ExecutorOptions& options) {
                   return make_model_executor(
                       std::move(network), options, "tensorflow",

@@ -22,14 +22,14 @@ struct DataParallelOptions {
   std::string process_group;
 
   void declare(OptionList& options) {
-    options.add("bucket_bytes", reducer.bucket_bytes, "largest size of a bucket", {.least = 1});
-    options.add("first_bucket_bytes", reducer.first_bucket_bytes, "the same of the first",
-                {.least = 1});
-    options.add("hook", reducer.hook, "what a bucket travels as: none, or float16");
-    options.add("all_reduce", all_reduce, "d5's algorithm that sums the buckets",
+    options.add("bucket_bytes", reducer.bucket_bytes, "maximum size of a bucket", {.least = 1});
+    options.add("first_bucket_bytes", reducer.first_bucket_bytes,
+                "maximum size of the first bucket", {.least = 1});
+    options.add("hook", reducer.hook, "compression hook of buckets: none, or float16");
+    options.add("all_reduce", all_reduce, "d5's all-reduce algorithm for the buckets",
                 all_reduces().kind());
     options.add("process_group", process_group,
-                "name of a group of torch.distributed in this process, which sums instead of d5");
+                "name of a torch.distributed group in this process that reduces instead of d5");
   }
 };
 
@@ -103,7 +103,7 @@ class DataParallel final : public DistributedOptimizer {
 
 void register_schemes(NativeSchemes& registry) {
   registry.add("ddp", DistributedOptimizerEntry::of<DataParallel>(
-                          "torch's DistributedDataParallel: its Reducer over d5's communicator"));
+                          "PyTorch's DistributedDataParallel: its Reducer over d5's communicator"));
 }
 
 }  // namespace d5::torch

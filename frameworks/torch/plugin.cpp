@@ -33,12 +33,12 @@ void fill(Framework& framework) {
   register_all(operators);
   add_native_operators(find_native_operator);
   framework.part<ExecutorRegistry>().add(
-      "torch", {"torch's functions in a row, gradients by its autograd",
+      "torch", {"torch's functions called in sequence; gradients by autograd",
                 [&operators](Network network, const ExecutorOptions& options) {
                   return make_network_executor(std::move(network), options, operators);
                 }});
   framework.part<ExecutorRegistry>().add(
-      "script", {"a frozen TorchScript graph, optimized for inference",
+      "script", {"frozen TorchScript graph, optimized for inference",
                  [&operators](Network network, const ExecutorOptions& options) {
                    return make_model_executor(
                        std::move(network), options, "torch",

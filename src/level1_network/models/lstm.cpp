@@ -16,9 +16,9 @@ struct LstmOptions : ModelOptions {
 
   void declare(OptionList& options) {
     ModelOptions::declare(options);
-    options.add("vocabulary", vocabulary, "different tokens", {.least = 1});
-    options.add("width", width, "units of a layer, and of a token's embedding", {.least = 1});
-    options.add("layers", layers, "LSTM layers", {.least = 1});
+    options.add("vocabulary", vocabulary, "number of different tokens", {.least = 1});
+    options.add("width", width, "units per layer, and size of a token's embedding", {.least = 1});
+    options.add("layers", layers, "number of LSTM layers", {.least = 1});
   }
 };
 

@@ -26,11 +26,12 @@ struct TransformerOptions : ModelOptions {
 
   void declare(OptionList& options) {
     ModelOptions::declare(options);
-    options.add("vocabulary", vocabulary, "different tokens", {.least = 1});
-    options.add("length", length, "tokens of a sequence", {.least = 1});
+    options.add("vocabulary", vocabulary, "number of different tokens", {.least = 1});
+    options.add("length", length, "tokens per sequence", {.least = 1});
     options.add("width", width, "size of a token's vector; a multiple of heads", {.least = 1});
-    options.add("heads", heads, "of the attention", {.least = 1});
-    options.add("layers", layers, "each attention and two linear layers", {.least = 0});
+    options.add("heads", heads, "number of attention heads", {.least = 1});
+    options.add("layers", layers, "number of encoder layers: attention and two linear layers each",
+                {.least = 0});
     options.add("hidden", hidden, "units between the two linear layers", {.least = 1});
   }
 };
@@ -129,7 +130,7 @@ Network transformer_encoder(const TransformerOptions& options) {
 void register_transformer(Registry<ModelEntry>& registry) {
   registry.add("transformer-encoder",
                ModelEntry::with<TransformerOptions>(
-                   "transformer encoder that predicts the token of each place, input \"tokens\" "
+                   "transformer encoder that predicts the token at each position, input \"tokens\" "
                    "(int64 Nxlength) (Vaswani et al., 2017)",
                    transformer_encoder));
 }

@@ -16,8 +16,8 @@ struct WideResnetOptions : ClassifierOptions {
 
   void declare(OptionList& options) {
     ClassifierOptions::declare(options);
-    options.add("depth", depth, "layers, 6n + 4", {.least = 10});
-    options.add("width", width, "how many times wider than 16, 32 and 64 channels", {.least = 1});
+    options.add("depth", depth, "number of layers, 6n + 4", {.least = 10});
+    options.add("width", width, "widening factor of 16, 32 and 64 channels", {.least = 1});
   }
 };
 

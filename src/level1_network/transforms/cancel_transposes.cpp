@@ -187,7 +187,7 @@ class CancelTransposes final : public Transform {
 void register_cancel_transposes(Registry<TransformEntry>& registry) {
   registry.add("cancel-transposes",
                TransformEntry::of<CancelTransposes>(
-                   "moves Transpose behind elementwise nodes, where it meets its inverse"));
+                   "moves Transpose past elementwise nodes and cancels it with its inverse"));
 }
 
 }  // namespace d5::transform

@@ -15,8 +15,8 @@ namespace {
 struct ConstantFoldingOptions {
   std::int64_t most_bytes = 64 << 20;
   void declare(OptionList& options) {
-    options.add("most_bytes", most_bytes, "a larger output stays computed: files hold constants",
-                {.least = 0});
+    options.add("most_bytes", most_bytes,
+                "maximum size of a folded output; constants are saved in files", {.least = 0});
   }
 };
 
@@ -75,7 +75,8 @@ class ConstantFolding final : public Transform {
 
 void register_constant_folding(Registry<TransformEntry>& registry) {
   registry.add("constant-folding",
-               TransformEntry::of<ConstantFolding>("computes nodes whose inputs are all constant"));
+               TransformEntry::of<ConstantFolding>(
+                   "constant folding: computes nodes whose inputs are all constant"));
 }
 
 }  // namespace d5::transform

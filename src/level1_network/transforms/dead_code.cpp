@@ -48,8 +48,8 @@ class DeadCode final : public Transform {
 }  // namespace
 
 void register_dead_code(Registry<TransformEntry>& registry) {
-  registry.add("dead-code",
-               TransformEntry::of<DeadCode>("takes out what no output of the network depends on"));
+  registry.add("dead-code", TransformEntry::of<DeadCode>(
+                                "dead code elimination: removes nodes that no output depends on"));
 }
 
 }  // namespace d5::transform

@@ -140,9 +140,9 @@ class FoldBatchNorm final : public Transform {
 }  // namespace
 
 void register_fold_batch_norm(Registry<TransformEntry>& registry) {
-  registry.add("fold-batch-norm", TransformEntry::of<FoldBatchNorm>(
-                                      "merges BatchNormalization into the Conv before it, for "
-                                      "inference"));
+  registry.add("fold-batch-norm",
+               TransformEntry::of<FoldBatchNorm>(
+                   "folds BatchNormalization into the preceding Conv, for inference"));
 }
 
 }  // namespace d5::transform

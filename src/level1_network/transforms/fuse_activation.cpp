@@ -154,10 +154,9 @@ class FuseActivation final : public Transform {
 }  // namespace
 
 void register_fuse_activation(Registry<TransformEntry>& registry) {
-  registry.add(
-      "fuse-activation",
-      TransformEntry::of<FuseActivation>(
-          "makes one of Conv or Gemm and the activation behind it, with the sum behind Conv"));
+  registry.add("fuse-activation", TransformEntry::of<FuseActivation>(
+                                      "fuses Conv or Gemm with the following activation, and a "
+                                      "Conv with the sum between them"));
 }
 
 }  // namespace d5::transform

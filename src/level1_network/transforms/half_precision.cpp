@@ -36,12 +36,12 @@ struct HalfPrecisionOptions {
   bool masters = false;
   enum class OutOfRange { refuse, float32 } out_of_range = OutOfRange::refuse;
   void declare(OptionList& options) {
-    options.add("type", type, "what float32 becomes", {"float16", "bfloat16"});
+    options.add("type", type, "type that replaces float32", {"float16", "bfloat16"});
     options.add("masters", masters,
-                "parameters stay float32, for an optimizer, and are cast in each run");
+                "keep parameters in float32 for an optimizer, and cast them in each run");
     options.add("out_of_range", out_of_range,
-                "a known number that the type does not hold, or makes 0: refuse the network, or "
-                "leave what reads it in float32",
+                "constants that overflow or underflow in the type: refuse the network, or keep "
+                "their readers in float32",
                 {"refuse", "float32"});
   }
 };
@@ -302,9 +302,10 @@ class HalfPrecision final : public Transform {
 }  // namespace
 
 void register_half_precision(Registry<TransformEntry>& registry) {
-  registry.add("half-precision", TransformEntry::of<HalfPrecision>(
-                                     "computes in float16 or bfloat16 between float32 inputs and "
-                                     "outputs"));
+  registry.add(
+      "half-precision",
+      TransformEntry::of<HalfPrecision>(
+          "half precision: computes in float16 or bfloat16 between float32 inputs and outputs"));
 }
 
 }  // namespace d5::transform

@@ -14,13 +14,12 @@ struct MicrobatchOptions {
   std::string memory, framework = "reference", choices;
   std::int64_t batch = 0;
   void declare(OptionList& options) {
-    options.add("memory", memory,
-                "bytes that the plan may need, as 512MiB; empty: the memory budget");
-    options.add("batch", batch, "rows where the network leaves them open", {.least = 0});
-    options.add("framework", framework, "where nodes are timed: a word as 'torch+reference'");
-    options.add("choices", choices,
-                "micro-batches as a report tells them, in place of measuring: "
-                "conv1..pool5=64*3+32");
+    options.add("memory", memory, "memory limit of the plan, as 512MiB; empty: the memory budget");
+    options.add("batch", batch, "batch size if the network leaves it open", {.least = 0});
+    options.add("framework", framework, "framework in which nodes are timed, as 'torch+reference'");
+    options.add(
+        "choices", choices,
+        "micro-batch sizes from an earlier report, instead of measuring: conv1..pool5=64*3+32");
   }
 };
 
@@ -94,9 +93,10 @@ class Microbatch final : public Transform {
 }  // namespace
 
 void register_microbatch(Registry<TransformEntry>& registry) {
-  registry.add("microbatch", TransformEntry::of<Microbatch>(
-                                 "runs stretches of a network on micro-batches, to fit a memory "
-                                 "limit"));
+  registry.add(
+      "microbatch",
+      TransformEntry::of<Microbatch>(
+          "micro-batching: runs segments of a network on micro-batches to fit a memory limit"));
 }
 
 }  // namespace d5::transform

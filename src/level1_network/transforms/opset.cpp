@@ -12,7 +12,8 @@ namespace {
 struct OpsetOptions {
   std::int64_t version = onnx::kNewestOpset;
   void declare(OptionList& options) {
-    options.add("version", version, "of ai.onnx", {.least = 1, .most = onnx::kNewestOpset});
+    options.add("version", version, "opset version of ai.onnx",
+                {.least = 1, .most = onnx::kNewestOpset});
   }
 };
 
@@ -38,7 +39,8 @@ class Opset final : public Transform {
 }  // namespace
 
 void register_opset(Registry<TransformEntry>& registry) {
-  registry.add("opset", TransformEntry::of<Opset>("converts to the operators of a newer opset"));
+  registry.add("opset", TransformEntry::of<Opset>(
+                            "opset conversion: replaces operators by those of a newer opset"));
 }
 
 }  // namespace d5::transform

@@ -57,7 +57,7 @@ class RemoveDropout final : public Transform {
 
 void register_remove_dropout(Registry<TransformEntry>& registry) {
   registry.add("remove-dropout",
-               TransformEntry::of<RemoveDropout>("takes out Dropout, for inference"));
+               TransformEntry::of<RemoveDropout>("removes Dropout, for inference"));
 }
 
 }  // namespace d5::transform

@@ -93,8 +93,9 @@ class CommonSubexpressions final : public Transform {
 }  // namespace
 
 void register_subexpressions(Registry<TransformEntry>& registry) {
-  registry.add("common-subexpressions", TransformEntry::of<CommonSubexpressions>(
-                                            "makes one of nodes that compute the same"));
+  registry.add("common-subexpressions",
+               TransformEntry::of<CommonSubexpressions>(
+                   "common subexpression elimination: merges nodes that compute the same"));
 }
 
 }  // namespace d5::transform

@@ -40,24 +40,26 @@ bool detail::expects_outputs(const std::string& model, const NetworkCheckOptions
 
 void NetworkCheckOptions::declare(OptionList& options) {
   options.add("against", against,
-              "the framework that models are held against; test folders bring what is expected",
+              "reference framework; test folders have their own expected outputs",
               {.placeholder = "FRAMEWORK"});
   options.add("backward", backward,
-              "gradients of parameters also where a network has no output 'loss': those of the "
-              "outputs times random numbers");
-  options.add("by_node", by_node,
-              "which node differs: its error with all before it, and alone on right values");
-  options.add("reduce", reduce,
-              "cut the network down to the few nodes that differ, and leave them in a folder with "
-              "data and a program that shows it; cut short, the same command goes on",
-              {.placeholder = "FOLDER"});
+              "compare parameters' gradients; without an output 'loss', those of the outputs times "
+              "random numbers");
+  options.add(
+      "by_node", by_node,
+      "find the node that differs: its accumulated error, and its own error on correct inputs");
+  options.add(
+      "reduce", reduce,
+      "reduce the network to the few nodes that differ, and save them to a folder with data and a "
+      "program that shows the difference; if interrupted, the same command continues",
+      {.placeholder = "FOLDER"});
   options.add("slower", slower,
-              "leave nodes that take X times as long as in the framework that they are held "
-              "against, whatever they answer; as steady as the machine; 0: nodes that differ",
+              "keep nodes that take X times as long as in the reference framework, whatever their "
+              "outputs; as reliable as the machine is steady; 0: nodes that differ",
               {.least = 0, .unit = "x"});
   options.add("numeric", numeric,
-              "gradients against finite differences in float64, too, of N elements of each "
-              "parameter; 0: none",
+              "compare gradients with finite differences in float64, for N elements of each "
+              "parameter; 0: skip",
               {.least = 0});
 }
 

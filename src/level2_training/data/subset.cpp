@@ -107,14 +107,15 @@ std::shared_ptr<const Dataset> drawn_samples(std::shared_ptr<const Dataset> data
 }
 
 void DatasetOptions::declare(OptionList& options) {
-  options.add("train_samples", train_samples, "takes so many; 0: all", {.least = 0});
-  options.add("test_samples", test_samples, "takes so many; 0: all", {.least = 0});
-  options.add("choice", choice, "which these are: the first ones, or drawn by split_seed",
+  options.add("train_samples", train_samples, "number of training samples to use; 0: all",
+              {.least = 0});
+  options.add("test_samples", test_samples, "number of test samples to use; 0: all", {.least = 0});
+  options.add("choice", choice, "selection of these samples: the first, or drawn by split_seed",
               {"first", "drawn"});
   options.add("validation", validation,
-              "this share of the training samples, drawn by split_seed, is the test part instead",
+              "share of the training samples, drawn by split_seed, that replaces the test part",
               {.least = 0, .below = 1});
-  options.add("split_seed", split_seed, "of what is drawn here; training.seed leaves it alone");
+  options.add("split_seed", split_seed, "seed of these draws, independent of training.seed");
 }
 
 DatasetPair DatasetOptions::parts_of(DatasetPair whole) const {

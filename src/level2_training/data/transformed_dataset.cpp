@@ -212,9 +212,9 @@ SampleView TransformedDataset::run_steps(std::int64_t index, const Draw& draw, B
 }
 
 void StepOptions::declare(OptionList& options) {
-  options.add("steps", steps, "of the training part, one after another", "step");
-  options.add("test_steps", test_steps, "of the test part", "step");
-  options.add("steps_of", steps_of, "field that the steps work on");
+  options.add("steps", steps, "steps of the training part, in order", "step");
+  options.add("test_steps", test_steps, "steps of the test part, in order", "step");
+  options.add("steps_of", steps_of, "field that the steps process");
 }
 
 DatasetPair with_steps(DatasetPair pair, const StepOptions& options) {

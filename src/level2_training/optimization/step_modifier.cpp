@@ -12,7 +12,7 @@
 namespace d5 {
 
 void ModifierOptions::declare(OptionList& options) {
-  options.add("modifiers", modifiers, "of every step, one after another", "step modifier");
+  options.add("modifiers", modifiers, "modifiers of every step, in order", "step modifier");
 }
 
 namespace {

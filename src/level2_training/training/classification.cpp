@@ -72,7 +72,7 @@ void ClassificationNames::declare(OptionList& options) {
   options.add("logits", logits, "network output with a score for each class");
   options.add("label", label, "field of a batch with the right class");
   options.add("ignored", ignored,
-              "class of targets that count nothing; left out: the one that the loss ignores");
+              "class of ignored targets; default: the one that the loss ignores");
 }
 
 namespace detail {

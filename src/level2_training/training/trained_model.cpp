@@ -30,8 +30,8 @@ struct TrainingOfModel {
 
   void declare(OptionList& options) {
     options.add("freeze", freeze,
-                "patterns of parameters that stay as they are; auto: what the exporting program "
-                "did not train, none: not even that");
+                "parameters to freeze, as name patterns; auto: those that the exporting program "
+                "did not train; none: not even these");
   }
 };
 
@@ -55,10 +55,10 @@ struct FileOptions {
 
   void declare(OptionList& options) {
     options.add("file", file, "ONNX file");
-    options.add("loss", loss, "that is appended, or the output that is one", "loss");
+    options.add("loss", loss, "loss to append, or name of an output that is one", "loss");
     options.add("logits", logits, "output that the loss reads");
     options.add("label", label, "field of a batch that the loss reads");
-    options.add("mode", mode, "of BatchNormalization and Dropout", {"as_written", "training"});
+    options.add("mode", mode, "mode of BatchNormalization and Dropout", {"as_written", "training"});
   }
 };
 

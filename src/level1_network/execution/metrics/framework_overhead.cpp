@@ -54,8 +54,9 @@ void FrameworkOverhead::summarise(Measurement& result) const {
 
 namespace network_metric {
 void register_framework_overhead(Registry<MetricEntry>& registry) {
-  registry.add("framework_overhead", MetricEntry::of<FrameworkOverhead>(
-                                         "what an executor adds to the time of its operators"));
+  registry.add("framework_overhead",
+               MetricEntry::of<FrameworkOverhead>(
+                   "executor overhead: time of a run beyond that of its operators"));
 }
 }  // namespace network_metric
 

@@ -48,8 +48,9 @@ class CutmixStep final : public detail::MixingStep {
 namespace batch_step {
 
 void register_cutmix(Registry<BatchStepEntry>& registry) {
-  registry.add("cutmix", BatchStepEntry::of<CutmixStep>(
-                             "a rectangle of another image in each (Yun et al., 2019)"));
+  registry.add("cutmix",
+               BatchStepEntry::of<CutmixStep>(
+                   "CutMix: pastes a rectangle of another image into each (Yun et al., 2019)"));
 }
 
 }  // namespace batch_step

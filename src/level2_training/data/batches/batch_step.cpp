@@ -95,7 +95,7 @@ class SteppedSampler final : public Sampler {
 }  // namespace
 
 void BatchStepOptions::declare(OptionList& options) {
-  options.add("batch_steps", batch_steps, "of training batches, one after another", "batch step");
+  options.add("batch_steps", batch_steps, "steps over training batches, in order", "batch step");
 }
 
 std::shared_ptr<Sampler> with_batch_steps(std::shared_ptr<Sampler> sampler,

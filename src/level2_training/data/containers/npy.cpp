@@ -15,7 +15,7 @@ namespace {
 struct NpyOptions {
   std::string field = "data";
   void declare(OptionList& options) {
-    options.add("field", field, "what the array is called, for its file does not tell");
+    options.add("field", field, "field name of the array, which its file does not contain");
   }
 };
 

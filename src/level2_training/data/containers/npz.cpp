@@ -22,7 +22,7 @@ constexpr std::string_view kExtension = ".npy";
 struct NpzOptions {
   detail::ZipWriter::Compression compression = detail::ZipWriter::Compression::none;
   void declare(OptionList& options) {
-    options.add("compression", compression, "of the arrays that are written", {"none", "deflate"});
+    options.add("compression", compression, "compression of written arrays", {"none", "deflate"});
   }
 };
 
@@ -111,7 +111,7 @@ namespace container {
 
 void register_npz(Registry<ContainerEntry>& registry) {
   registry.add("npz", ContainerEntry::of<NpzContainer>(
-                          "NumPy arrays in a zip archive, one a field, without pickles"));
+                          "NumPy arrays in a zip archive, one per field, without pickles"));
 }
 
 }  // namespace container

@@ -96,8 +96,8 @@ class RawContainer final : public Container {
 namespace container {
 
 void register_raw(Registry<ContainerEntry>& registry) {
-  registry.add(
-      "raw", ContainerEntry::of<RawContainer>("tensors in safetensors files, mapped into memory"));
+  registry.add("raw",
+               ContainerEntry::of<RawContainer>("tensors in safetensors files, memory-mapped"));
 }
 
 }  // namespace container

@@ -27,7 +27,7 @@ struct TarOptions : detail::IndexOptions {
     IndexOptions::declare(options);
     options.add(
         "fields", fields,
-        "what is read of each sample, as files end: 'jpg,cls'; else all that the first has");
+        "file extensions to read of each sample: 'jpg,cls'; default: all of the first sample's");
   }
 };
 
@@ -268,7 +268,7 @@ namespace container {
 
 void register_tar(Registry<ContainerEntry>& registry) {
   registry.add(kTar, ContainerEntry::of<TarContainer>(
-                         "files of one stem in a tar archive are a sample (WebDataset)"));
+                         "WebDataset: files with one stem in a tar archive are a sample"));
 }
 
 }  // namespace container

@@ -20,7 +20,7 @@ struct TfRecordOptions : detail::IndexOptions {
   void declare(OptionList& options) {
     IndexOptions::declare(options);
     options.add("compression", compression,
-                "of a whole file that is written; one that is read tells itself",
+                "compression of a whole written file; detected when reading",
                 {"none", "gzip", "zlib"});
   }
 };
@@ -151,8 +151,9 @@ class TfRecordContainer final : public Container {
 namespace container {
 
 void register_tfrecord(Registry<ContainerEntry>& registry) {
-  registry.add(kTfRecord, ContainerEntry::of<TfRecordContainer>(
-                              "TensorFlow's records of tf.train.Example, each with its checksum"));
+  registry.add(kTfRecord,
+               ContainerEntry::of<TfRecordContainer>(
+                   "TFRecord: TensorFlow's tf.train.Example records, each with its checksum"));
 }
 
 }  // namespace container

@@ -72,13 +72,13 @@ struct CifarOptions : DatasetOptions {
   CifarOptions(std::vector<double> mean, std::vector<double> deviation)
       : mean(std::move(mean)), deviation(std::move(deviation)) {}
   void declare(OptionList& options) {
-    options.add("data", data,
-                "folder of the files, or the published .tar.gz; else where 'd5 data list' finds "
-                "them");
-    options.add("download", download, "fetches the .tar.gz, into the folder or else the cache");
-    options.add("mean", mean, "taken from the pixels of each channel, which are from 0 to 1");
-    options.add("deviation", deviation, "the pixels of each channel are divided by it",
-                {.above = 0});
+    options.add(
+        "data", data,
+        "folder of the files, or the published .tar.gz; default: where 'd5 data list' finds them");
+    options.add("download", download, "download the .tar.gz to the folder, or to the cache");
+    options.add("mean", mean, "mean of each channel, subtracted from pixels in [0, 1]");
+    options.add("deviation", deviation,
+                "standard deviation of each channel; pixels are divided by it", {.above = 0});
     DatasetOptions::declare(options);
   }
 };

@@ -22,10 +22,11 @@ struct FilesOptions : DatasetOptions {
 
   void declare(OptionList& options) {
     options.add("data", data,
-                "a folder of classes' folders, or a text file with 'PATH LABEL' in each line, "
-                "paths from where it lies");
-    options.add("test", test, "the same of the test part; without, there is none");
-    options.add("classes", classes, "labels of a list are below it; 0: as many as come",
+                "a folder with one folder per class, or a text file of lines 'PATH LABEL' with "
+                "paths relative to it");
+    options.add("test", test, "test part, likewise; default: none");
+    options.add("classes", classes,
+                "number of classes of a list, whose labels must be below it; 0: as many as occur",
                 {.least = 0});
     DatasetOptions::declare(options);
   }
@@ -118,7 +119,7 @@ namespace dataset {
 void register_files(Registry<DatasetEntry>& registry) {
   registry.add("files",
                DatasetEntry::with<FilesOptions>(
-                   "images of one's own, as files: a folder a class, or a list", open_files));
+                   "image files of your own: one folder per class, or a list", open_files));
 }
 
 }  // namespace dataset

@@ -118,21 +118,20 @@ struct ImagenetOptions : DatasetOptions {
   std::int64_t label_offset = 0, first_label = 1;
 
   void declare(OptionList& options) {
-    options.add("data", data,
-                "the training images: a folder of class folders, or of images whose names begin "
-                "with their class; ILSVRC2012_img_train.tar as it is; TFRecord files; or a folder "
-                "that holds one of these and the test part; else where 'd5 data list' finds it");
+    options.add(
+        "data", data,
+        "training images: a folder of class folders, or of images whose names begin with their "
+        "class; the original ILSVRC2012_img_train.tar; TFRecord files; or a folder that holds one "
+        "of these and the test part; default: where 'd5 data list' finds it");
     options.add("val", val,
-                "the test part, likewise; else what stands beside: the folder 'val', "
-                "ILSVRC2012_img_val.tar, validation-*-of-*");
+                "test part, likewise; default: the folder 'val', ILSVRC2012_img_val.tar or "
+                "validation-*-of-* beside the training images");
     options.add("val_synsets", val_synsets,
-                "a file with the class of each test image, a line each in the order of their "
-                "names, where folders and names do not tell it");
+                "file with the class of each test image, one line each in the order of their "
+                "names, if folders and names do not contain it");
     options.add("label_offset", label_offset,
-                "the first class's label: 1 where labels are to be those of published TFRecords",
-                {.least = 0});
-    options.add("first_label", first_label, "what TFRecords hold for the first class",
-                {.least = 0});
+                "label of the first class; 1 for the labels of published TFRecords", {.least = 0});
+    options.add("first_label", first_label, "label of the first class in TFRecords", {.least = 0});
     DatasetOptions::declare(options);
   }
 };

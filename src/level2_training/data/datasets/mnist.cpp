@@ -31,10 +31,11 @@ struct IdxOptions : DatasetOptions {
 
   IdxOptions(double mean, double deviation) : mean(mean), deviation(deviation) {}
   void declare(OptionList& options) {
-    options.add("data", data, "folder of the files; else where 'd5 data list' finds them");
-    options.add("download", download, "fetches the files, into the folder or else the cache");
-    options.add("mean", mean, "taken from every pixel, which are from 0 to 1");
-    options.add("deviation", deviation, "every pixel is divided by it", {.above = 0});
+    options.add("data", data, "folder of the files; default: where 'd5 data list' finds them");
+    options.add("download", download, "download the files to the folder, or to the cache");
+    options.add("mean", mean, "mean, subtracted from pixels in [0, 1]");
+    options.add("deviation", deviation, "standard deviation; pixels are divided by it",
+                {.above = 0});
     DatasetOptions::declare(options);
   }
 };
@@ -55,7 +56,8 @@ struct MnistOptions : IdxOptions {
   MnistOptions() : IdxOptions(0.1307, 0.3081) {}
   void declare(OptionList& options) {
     IdxOptions::declare(options);
-    options.add("subset", subset, "the whole set, the sample that d5 carries, or what is there",
+    options.add("subset", subset,
+                "the whole set, the sample that comes with d5, or whichever is available",
                 {"any", "whole", "sample"});
   }
 };
@@ -157,8 +159,8 @@ namespace dataset {
 void register_mnist(Registry<DatasetEntry>& registry) {
   const IdxSet mnist{"mnist", "MNIST"};
   registry.add(mnist.name, DatasetEntry::with<MnistOptions>(
-                               "handwritten digits, 28x28, 10 classes, 60,000 + 10,000 "
-                               "(LeCun et al., 1998); a sample is carried",
+                               "handwritten digits, 28x28, 10 classes, 60,000 + 10,000 (LeCun et "
+                               "al., 1998); a sample comes with d5",
                                [mnist](const Interrupt& interrupt, const MnistOptions& options) {
                                  return open_mnist(mnist_origin(mnist, options, interrupt), mnist,
                                                    options, interrupt);

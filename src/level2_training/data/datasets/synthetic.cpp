@@ -25,10 +25,12 @@ struct SyntheticOptions : DatasetOptions {
     options.add("fields", fields,
                 "NAME TYPE [SHAPE] LAW, ...; laws are normal [MEAN DEVIATION], uniform [LOW HIGH], "
                 "below N, constant VALUE");
-    options.add("size", size, "training samples", {.least = 1});
-    options.add("test_size", test_size, "test samples", {.least = 0});
-    options.add("cached", cached, "made once and kept in memory, not each time they are read");
-    options.add("seed", seed, "of all values");
+    options.add("size", size, "number of training samples", {.least = 1});
+    options.add("test_size", test_size, "number of test samples", {.least = 0});
+    options.add(
+        "cached", cached,
+        "generate samples once and keep them in memory, instead of each time they are read");
+    options.add("seed", seed, "seed of all values");
     DatasetOptions::declare(options);
   }
 };
@@ -231,7 +233,7 @@ namespace dataset {
 void register_synthetic(Registry<DatasetEntry>& registry) {
   registry.add("synthetic",
                DatasetEntry::with<SyntheticOptions>(
-                   "made of random numbers: any fields, of any type and law", open_synthetic));
+                   "random numbers: any fields, with any type and distribution", open_synthetic));
 }
 
 }  // namespace dataset

@@ -19,11 +19,13 @@ struct TextOptions : DatasetOptions {
   double test_share = 0.1;
 
   void declare(OptionList& options) {
-    options.add("data", data, "a file; its bytes are the tokens, 0 to 255");
-    options.add("length", length, "tokens of a sample", {.least = 1});
-    options.add("stride", stride, "from one sample's first token to the next one's; 0: the length",
+    options.add("data", data, "file whose bytes are the tokens, 0 to 255");
+    options.add("length", length, "tokens per sample", {.least = 1});
+    options.add("stride", stride,
+                "distance between the first tokens of successive samples; 0: the length",
                 {.least = 0});
-    options.add("test_share", test_share, "of the bytes, at the file's end",
+    options.add("test_share", test_share,
+                "share of the bytes, at the end of the file, that are the test part",
                 {.least = 0, .below = 1});
     DatasetOptions::declare(options);
   }
@@ -112,7 +114,7 @@ namespace dataset {
 void register_text(Registry<DatasetEntry>& registry) {
   registry.add("text",
                DatasetEntry::with<TextOptions>(
-                   "a file's bytes as tokens, in sequences, to predict the next one", open_text));
+                   "bytes of a file as token sequences, for next-token prediction", open_text));
 }
 
 }  // namespace dataset

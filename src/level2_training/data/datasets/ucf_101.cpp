@@ -29,20 +29,21 @@ struct UcfOptions : DatasetOptions {
 
   void declare(OptionList& options) {
     options.add("data", data,
-                "folder of the classes' folders, in which a video is v_NAME.avi, or a folder "
-                "v_NAME of its pictures; else where 'd5 data list' finds it");
+                "folder with one folder per class, in which a video is v_NAME.avi or a folder "
+                "v_NAME of its frames; default: where 'd5 data list' finds it");
     options.add("lists", lists,
-                "folder of classInd.txt, trainlist01.txt and so on; else 'ucfTrainTestlist' in "
+                "folder of classInd.txt, trainlist01.txt and so on; default: 'ucfTrainTestlist' in "
                 "that folder or beside it");
-    options.add("split", split, "which of the three lists", {.least = 1, .most = 3});
-    options.add("frames", clip.frames, "pictures of a clip", {.least = 1, .most = 65536});
-    options.add("stride", clip.stride, "from one picture to the next", {.least = 1, .most = 65536});
-    options.add("height", clip.height, "of the pictures, with width; 0: as they are",
+    options.add("split", split, "number of the train/test split, 1 to 3", {.least = 1, .most = 3});
+    options.add("frames", clip.frames, "frames per clip", {.least = 1, .most = 65536});
+    options.add("stride", clip.stride, "distance between successive frames of a clip",
+                {.least = 1, .most = 65536});
+    options.add("height", clip.height, "height of the frames, given with width; 0: the video's",
                 {.least = 0, .most = 65536});
-    options.add("width", clip.width, "see height", {.least = 0, .most = 65536});
+    options.add("width", clip.width, "width of the frames, given with height",
+                {.least = 0, .most = 65536});
     options.add("start", clip.start,
-                "where a training clip begins: drawn each time, or so that it is in the middle, as "
-                "a test clip always is",
+                "position of a training clip: random, or in the middle, as for every test clip",
                 {"random", "middle"});
     DatasetOptions::declare(options);
   }
@@ -163,10 +164,10 @@ DatasetPair open_ucf_101(const Interrupt&, const UcfOptions& options) {
 namespace dataset {
 
 void register_ucf_101(Registry<DatasetEntry>& registry) {
-  registry.add("ucf-101", DatasetEntry::with<UcfOptions>(
-                              "clips of videos, 101 human actions, 9,537 + 3,783 (Soomro et al., "
-                              "2012)",
-                              open_ucf_101));
+  registry.add(
+      "ucf-101",
+      DatasetEntry::with<UcfOptions>(
+          "video clips of 101 human actions, 9,537 + 3,783 (Soomro et al., 2012)", open_ucf_101));
 }
 
 }  // namespace dataset

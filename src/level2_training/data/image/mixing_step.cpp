@@ -39,10 +39,11 @@ double draw_beta(double alpha, RandomStream& random) {
 }
 
 void MixingOptions::declare(OptionList& options) {
-  options.add("alpha", alpha, "of Beta(alpha, alpha), of which the share is drawn", {.above = 0});
-  options.add("classes", classes, "that labels name: 0 to classes - 1",
+  options.add("alpha", alpha, "parameter of the distribution Beta(alpha, alpha) of the share",
+              {.above = 0});
+  options.add("classes", classes, "number of classes: labels are 0 to classes - 1",
               {.least = 0, .most = 1 << 24});
-  options.add("image", image, "field of the images: float32");
+  options.add("image", image, "field of the images, float32");
   options.add("label", label, "field of the labels");
 }
 

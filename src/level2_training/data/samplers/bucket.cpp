@@ -17,9 +17,11 @@ struct BucketOptions : SamplerOptions {
   std::vector<double> boundaries;
   void declare(OptionList& options) {
     SamplerOptions::declare(options);
-    options.add("field", field, "whose length counts; left out: the first with an open dimension");
-    options.add("dimension", dimension, "of that field, which is its length", {.least = 0});
-    options.add("boundaries", boundaries, "lengths at which a bucket begins, rising", {.least = 1});
+    options.add("field", field,
+                "field whose length counts; default: the first with an open dimension");
+    options.add("dimension", dimension, "dimension of that field that is its length", {.least = 0});
+    options.add("boundaries", boundaries, "lengths at which a bucket begins, ascending",
+                {.least = 1});
   }
 };
 
@@ -141,7 +143,8 @@ class BucketSampler final : public IndexSampler {
 namespace sampler {
 
 void register_bucket(Registry<SamplerEntry>& registry) {
-  registry.add("bucket", SamplerEntry::of<BucketSampler>("batches of samples of similar length"));
+  registry.add("bucket",
+               SamplerEntry::of<BucketSampler>("bucketing: batches of samples of similar length"));
 }
 
 }  // namespace sampler

@@ -10,7 +10,7 @@ struct BufferedOptions : SamplerOptions {
   std::int64_t buffer_size = 1000;
   void declare(OptionList& options) {
     SamplerOptions::declare(options);
-    options.add("buffer_size", buffer_size, "samples to draw from at any time", {.least = 1});
+    options.add("buffer_size", buffer_size, "size of the shuffle buffer, in samples", {.least = 1});
   }
 };
 
@@ -52,8 +52,8 @@ namespace sampler {
 
 void register_buffered(Registry<SamplerEntry>& registry) {
   registry.add("buffered",
-               SamplerEntry::of<BufferedSampler>("at random from a buffer that goes through the "
-                                                 "dataset in order"));
+               SamplerEntry::of<BufferedSampler>(
+                   "shuffle buffer: random draws from a buffer that is filled in dataset order"));
 }
 
 }  // namespace sampler

@@ -11,7 +11,7 @@ struct ChoiceOptions : SamplerOptions {
   std::int64_t draws = 0;
   void declare(OptionList& options) {
     SamplerOptions::declare(options);
-    options.add("draws", draws, "samples in an epoch; 0: all", {.least = 0});
+    options.add("draws", draws, "samples per epoch; 0: all", {.least = 0});
   }
 };
 
@@ -47,7 +47,7 @@ namespace sampler {
 
 void register_choice(Registry<SamplerEntry>& registry) {
   registry.add("choice",
-               SamplerEntry::of<ChoiceSampler>("some of the samples, without replacement"));
+               SamplerEntry::of<ChoiceSampler>("random subset in each epoch, without replacement"));
 }
 
 }  // namespace sampler

@@ -20,7 +20,8 @@ class ShuffleSampler final : public IndexSampler {
 namespace sampler {
 
 void register_shuffle(Registry<SamplerEntry>& registry) {
-  registry.add("shuffle", SamplerEntry::of<ShuffleSampler>("a new permutation every epoch"));
+  registry.add("shuffle",
+               SamplerEntry::of<ShuffleSampler>("random permutation, a new one every epoch"));
 }
 
 }  // namespace sampler

@@ -106,7 +106,7 @@ namespace sampler {
 
 void register_stratified(Registry<SamplerEntry>& registry) {
   registry.add("stratified", SamplerEntry::of<StratifiedSampler>(
-                                 "every batch has the classes' shares of the dataset"));
+                                 "stratified batches, with the class shares of the dataset"));
 }
 
 }  // namespace sampler

@@ -18,9 +18,10 @@ struct WeightedOptions : SamplerOptions {
   std::int64_t draws = 0;
   void declare(OptionList& options) {
     SamplerOptions::declare(options);
-    options.add("weights", weights, "text file of numbers, one a sample, between white space");
+    options.add("weights", weights,
+                "text file of weights, one number per sample, separated by white space");
     options.add("balance", balance, "label field whose classes become equally likely");
-    options.add("draws", draws, "samples in an epoch; 0: as many as the dataset has", {.least = 0});
+    options.add("draws", draws, "samples per epoch; 0: as many as the dataset has", {.least = 0});
   }
 };
 
@@ -125,8 +126,9 @@ class WeightedSampler final : public IndexSampler {
 namespace sampler {
 
 void register_weighted(Registry<SamplerEntry>& registry) {
-  registry.add("weighted", SamplerEntry::of<WeightedSampler>(
-                               "with replacement, by weights or with classes equally likely"));
+  registry.add("weighted",
+               SamplerEntry::of<WeightedSampler>(
+                   "weighted draws with replacement, by weights or by equally likely classes"));
 }
 
 }  // namespace sampler

@@ -96,7 +96,7 @@ class CastStep final : public SampleStep {
 namespace sample_step {
 
 void register_cast(Registry<SampleStepEntry>& registry) {
-  registry.add("cast", SampleStepEntry::of<CastStep>("the same values as another element type"));
+  registry.add("cast", SampleStepEntry::of<CastStep>("conversion to another element type"));
 }
 
 }  // namespace sample_step

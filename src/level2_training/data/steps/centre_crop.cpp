@@ -12,7 +12,7 @@ struct CentreCropOptions {
 
   void declare(OptionList& options) {
     options.add("size", size, "height and width of the crop", {.least = 1, .most = 65536});
-    options.add("fill", fill, "value around an image that is smaller");
+    options.add("fill", fill, "padding value around a smaller image");
   }
 };
 
@@ -50,7 +50,7 @@ class CentreCropStep final : public detail::FramingStep {
 namespace sample_step {
 
 void register_centre_crop(Registry<SampleStepEntry>& registry) {
-  registry.add("centre_crop", SampleStepEntry::of<CentreCropStep>("the square in the middle"));
+  registry.add("centre_crop", SampleStepEntry::of<CentreCropStep>("centre crop, square"));
 }
 
 }  // namespace sample_step

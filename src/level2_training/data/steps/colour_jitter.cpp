@@ -106,11 +106,12 @@ struct ColourJitterOptions {
   std::vector<double> brightness{0}, contrast{0}, saturation{0}, hue{0};
 
   void declare(OptionList& options) {
-    options.add("brightness", brightness, "v: a factor of [1 - v, 1 + v]; or least and most",
-                {.least = 0});
-    options.add("contrast", contrast, "likewise", {.least = 0});
-    options.add("saturation", saturation, "likewise", {.least = 0});
-    options.add("hue", hue, "v: turns of [-v, v]; or least and most", {.least = -0.5, .most = 0.5});
+    options.add("brightness", brightness,
+                "v: random factor in [1 - v, 1 + v]; or its minimum and maximum", {.least = 0});
+    options.add("contrast", contrast, "as brightness", {.least = 0});
+    options.add("saturation", saturation, "as brightness", {.least = 0});
+    options.add("hue", hue, "v: random turn of the hue in [-v, v]; or its minimum and maximum",
+                {.least = -0.5, .most = 0.5});
   }
 };
 
@@ -171,8 +172,9 @@ class ColourJitterStep final : public SampleStep {
 namespace sample_step {
 
 void register_colour_jitter(Registry<SampleStepEntry>& registry) {
-  registry.add("colour_jitter", SampleStepEntry::of<ColourJitterStep>(
-                                    "random brightness, contrast, saturation and hue"));
+  registry.add("colour_jitter",
+               SampleStepEntry::of<ColourJitterStep>(
+                   "colour jitter: random brightness, contrast, saturation and hue"));
 }
 
 }  // namespace sample_step

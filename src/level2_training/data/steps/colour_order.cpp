@@ -11,7 +11,7 @@ namespace {
 struct ColourOrderOptions {
   enum class Order { rgb, bgr } order = Order::bgr;
   void declare(OptionList& options) {
-    options.add("order", order, "of the channels, from red first", {"rgb", "bgr"});
+    options.add("order", order, "order of the channels, from RGB", {"rgb", "bgr"});
   }
 };
 
@@ -51,7 +51,7 @@ class ColourOrderStep final : public SampleStep {
 namespace sample_step {
 
 void register_colour_order(Registry<SampleStepEntry>& registry) {
-  registry.add("colour_order", SampleStepEntry::of<ColourOrderStep>("red first, or blue first"));
+  registry.add("colour_order", SampleStepEntry::of<ColourOrderStep>("channel order: RGB or BGR"));
 }
 
 }  // namespace sample_step

@@ -13,9 +13,9 @@ struct CropOptions {
 
   void declare(OptionList& options) {
     options.add("size", size, "height and width of the crop", {.least = 1, .most = 65536});
-    options.add("padding", padding, "pixels that the image gains on each side first",
+    options.add("padding", padding, "pixels of padding on each side before the crop",
                 {.least = 0, .most = 65536});
-    options.add("fill", fill, "value of those pixels");
+    options.add("fill", fill, "padding value");
   }
 };
 
@@ -61,7 +61,7 @@ class CropStep final : public detail::FramingStep {
 namespace sample_step {
 
 void register_crop(Registry<SampleStepEntry>& registry) {
-  registry.add("crop", SampleStepEntry::of<CropStep>("a random square, padded before"));
+  registry.add("crop", SampleStepEntry::of<CropStep>("random square crop of the padded image"));
 }
 
 }  // namespace sample_step

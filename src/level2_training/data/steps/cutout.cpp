@@ -11,9 +11,9 @@ struct CutoutOptions {
   double fill = 0;
 
   void declare(OptionList& options) {
-    options.add("length", length, "of a hole's sides, in pixels", {.least = 1, .most = 65536});
-    options.add("holes", holes, "in each image", {.least = 1, .most = 1000});
-    options.add("fill", fill, "value of a hole");
+    options.add("length", length, "side length of a hole, in pixels", {.least = 1, .most = 65536});
+    options.add("holes", holes, "holes per image", {.least = 1, .most = 1000});
+    options.add("fill", fill, "value of the hole");
   }
 };
 
@@ -55,7 +55,7 @@ namespace sample_step {
 
 void register_cutout(Registry<SampleStepEntry>& registry) {
   registry.add("cutout",
-               SampleStepEntry::of<CutoutStep>("square holes (DeVries and Taylor, 2017)"));
+               SampleStepEntry::of<CutoutStep>("cutout: square holes (DeVries and Taylor, 2017)"));
 }
 
 }  // namespace sample_step

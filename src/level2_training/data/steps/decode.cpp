@@ -22,16 +22,17 @@ struct DecodeOptions {
   enum class Orientation { keep, upright } orientation = Orientation::keep;
 
   void declare(OptionList& options) {
-    options.add("region", region,
-                "decode no more than a crop that follows at once needs: the same pixels, sooner");
+    options.add(
+        "region", region,
+        "decode only the region that a directly following crop needs: the same pixels, faster");
     options.add("scaled", scaled,
-                "decode a JPEG at the smallest of 1/8, 1/4 and 1/2 of its size that a resize which "
-                "follows at once does not enlarge: other pixels, sooner");
+                "decode a JPEG at the smallest of 1/8, 1/4 and 1/2 of its size that a directly "
+                "following resize does not enlarge: different pixels, faster");
     options.add("orientation", orientation,
-                "of a JPEG whose camera says how it was held (EXIF): as it lies in the file, or "
-                "turned upright",
+                "EXIF orientation of a JPEG: keep the stored orientation, or rotate it upright",
                 {"keep", "upright"});
-    options.add("most_pixels", most_pixels, "larger images are refused", {.least = 1});
+    options.add("most_pixels", most_pixels,
+                "limit on the pixels of an image; larger ones are refused", {.least = 1});
   }
 };
 
@@ -200,8 +201,8 @@ std::shared_ptr<const SampleStep> DecodeStep::joined_with(
 namespace sample_step {
 
 void register_decode(Registry<SampleStepEntry>& registry) {
-  registry.add("decode",
-               SampleStepEntry::of<DecodeStep>("an encoded image to uint8 height x width x 3"));
+  registry.add("decode", SampleStepEntry::of<DecodeStep>(
+                             "decoding of an image file to uint8 height x width x 3"));
 }
 
 }  // namespace sample_step

@@ -14,8 +14,9 @@ struct RandomResizedCropOptions {
 
   void declare(OptionList& options) {
     options.add("size", size, "height and width of the result", {.least = 1, .most = 65536});
-    options.add("scale", scale, "least and most of the image's area", {.above = 0, .most = 1});
-    options.add("ratio", ratio, "least and most of width over height", {.above = 0});
+    options.add("scale", scale, "minimum and maximum share of the image's area",
+                {.above = 0, .most = 1});
+    options.add("ratio", ratio, "minimum and maximum of width / height", {.above = 0});
   }
 };
 
@@ -71,8 +72,9 @@ class RandomResizedCropStep final : public detail::FramingStep {
 namespace sample_step {
 
 void register_random_resized_crop(Registry<SampleStepEntry>& registry) {
-  registry.add("random_resized_crop", SampleStepEntry::of<RandomResizedCropStep>(
-                                          "a random rectangle, resized to a square"));
+  registry.add("random_resized_crop",
+               SampleStepEntry::of<RandomResizedCropStep>(
+                   "random resized crop: a random rectangle, resized to a square"));
 }
 
 }  // namespace sample_step

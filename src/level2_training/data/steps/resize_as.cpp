@@ -147,14 +147,15 @@ struct ResizeAsOptions {
   detail::TargetSize size = {};
 
   void declare(OptionList& options) {
-    options.add("library", library,
-                "whose pixels: half-pixel centres, antialiased by pillow and tensorflow_antialias; "
-                "tensorflow_1 has its corner in the first pixel's",
-                {"pillow", "opencv", "tensorflow", "tensorflow_antialias", "tensorflow_1"});
-    options.add("kernel", kernel, "what a pixel is made of; area is OpenCV's",
+    options.add(
+        "library", library,
+        "library whose resizing is reproduced: half-pixel centres, antialiased by pillow and "
+        "tensorflow_antialias; tensorflow_1 aligns the origin with the corner of the first pixel",
+        {"pillow", "opencv", "tensorflow", "tensorflow_antialias", "tensorflow_1"});
+    options.add("kernel", kernel, "interpolation kernel; area only with opencv",
                 {"nearest", "bilinear", "bicubic", "area"});
     size.declare(options);
-    options.add("sides", size.sides, "how the longer side becomes whole", {"cut", "nearest"});
+    options.add("sides", size.sides, "rounding of the longer side", {"cut", "nearest"});
   }
 };
 
@@ -208,7 +209,7 @@ namespace sample_step {
 
 void register_resize_as(Registry<SampleStepEntry>& registry) {
   registry.add("resize_as", SampleStepEntry::of<ResizeAsStep>(
-                                "another size, as Pillow, OpenCV or TensorFlow makes it"));
+                                "resizing that reproduces Pillow, OpenCV or TensorFlow"));
 }
 
 }  // namespace sample_step

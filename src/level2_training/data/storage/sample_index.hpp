@@ -41,10 +41,10 @@ void write_index(const SampleIndex& index, const std::string& path, const std::s
 struct IndexOptions {
   enum class Use { beside, memory, write } index = Use::beside;
   void declare(OptionList& options) {
-    options.add(
-        "index", index,
-        "the one beside a file, if there is one; or made anew, in memory, or written beside",
-        {"beside", "memory", "write"});
+    options.add("index", index,
+                "index of a file: read from beside it if present, built in memory, or built and "
+                "written beside it",
+                {"beside", "memory", "write"});
   }
 };
 

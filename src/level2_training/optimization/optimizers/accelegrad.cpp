@@ -21,11 +21,11 @@ struct AccelegradOptions {
   bool per_parameter = false;
 
   void declare(OptionList& options) {
-    options.add("diameter", diameter, "of the region that holds the start and the solution",
-                {.above = 0});
-    options.add("gradient_bound", gradient_bound, "of the gradient's norm, G", {.least = 0});
+    options.add("diameter", diameter,
+                "diameter of the region that contains the start and the solution", {.above = 0});
+    options.add("gradient_bound", gradient_bound, "bound on the gradient's norm, G", {.least = 0});
     options.add("per_parameter", per_parameter,
-                "each parameter has norms and rates of its own, as in Deep500");
+                "separate norms and rates for each parameter, as in Deep500");
   }
 };
 

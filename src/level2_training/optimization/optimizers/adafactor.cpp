@@ -21,22 +21,26 @@ struct AdafactorOptions {
   Epsilon1 epsilon1_is = Epsilon1::floor;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "that 1 / sqrt(step) does not go above",
-                {.least = 0});
-    options.add("weight_decay", weight_decay,
-                "times learning_rate, share of the parameter that a step takes away", {.least = 0});
-    options.add("beta2_decay", beta2_decay, "power of the step that is the new squares' share",
-                {.most = 0});
+    options.add("learning_rate", learning_rate,
+                "upper bound of the relative step size 1 / sqrt(step)", {.least = 0});
+    options.add(
+        "weight_decay", weight_decay,
+        "decoupled weight decay: each step shrinks the parameter by learning_rate times this",
+        {.least = 0});
+    options.add(
+        "beta2_decay", beta2_decay,
+        "exponent of the second moment's decay: new squares have the weight step^beta2_decay",
+        {.most = 0});
     options.add("epsilon1", epsilon1,
-                "where squares are small; 0: the element type's epsilon, or 1e-30 if added",
+                "regularisation of small squares; 0: the element type's epsilon, or 1e-30 if added",
                 {.least = 0});
-    options.add("epsilon2", epsilon2, "least size of a parameter that scales its step",
-                {.least = 0});
+    options.add("epsilon2", epsilon2,
+                "minimum of the parameter's root mean square that scales its step", {.least = 0});
     options.add("clipping_threshold", clipping_threshold,
-                "root mean square that an update does not go above", {.least = 1});
+                "clipping threshold of an update's root mean square", {.least = 1});
     options.add("epsilon1_is", epsilon1_is,
-                "the root's and the row mean's floor, as LibTorch's, or added to squares, as the "
-                "paper's",
+                "use of epsilon1: floor of the root and the row mean, as in LibTorch, or added to "
+                "squares, as in the paper",
                 {"floor", "added"});
   }
 };
@@ -289,7 +293,7 @@ namespace optimizer {
 
 void register_adafactor(Registry<OptimizerEntry>& registry) {
   registry.add("adafactor", TensorOptimizer<Adafactor>::entry(
-                                "second moments by rows and columns (Shazeer and Stern, 2018)"));
+                                "Adafactor, factored second moments (Shazeer and Stern, 2018)"));
 }
 
 }  // namespace optimizer

@@ -38,8 +38,9 @@ struct AmsGrad {
 namespace optimizer {
 
 void register_adam(Registry<OptimizerEntry>& registry) {
-  registry.add("adam", either_rule<Adam, AmsGrad>("Adam (Kingma and Ba, 2015), or amsgrad=true's",
-                                                  &AdamOptions::amsgrad));
+  registry.add("adam",
+               either_rule<Adam, AmsGrad>("Adam (Kingma and Ba, 2015), with amsgrad=true AMSGrad",
+                                          &AdamOptions::amsgrad));
 }
 
 }  // namespace optimizer

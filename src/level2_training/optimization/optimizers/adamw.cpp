@@ -44,7 +44,7 @@ namespace optimizer {
 
 void register_adamw(Registry<OptimizerEntry>& registry) {
   registry.add("adamw", either_rule<AdamW, AmsGradW>(
-                            "Adam with decoupled weight decay (Loshchilov and Hutter, 2019)",
+                            "AdamW, Adam with decoupled weight decay (Loshchilov and Hutter, 2019)",
                             &AdamWOptions::amsgrad));
 }
 

@@ -19,7 +19,7 @@ struct FrozenAdamOptions {
   void declare(OptionList& options) {
     detail::declare_rate_and_decay(options, *this);
     detail::declare_moments(options, *this);
-    options.add("warm_up", warm_up, "steps after which the second moment stays as it is",
+    options.add("warm_up", warm_up, "number of steps after which the second moment is frozen",
                 {.least = 1});
   }
 };
@@ -54,8 +54,8 @@ namespace optimizer {
 /// Convergence Speed" (ICML 2021), without compression; Adam's corrections are kept.
 void register_frozen_adam(Registry<OptimizerEntry>& registry) {
   registry.add("frozen_adam", ElementOptimizer<FrozenAdam>::entry(
-                                  "Adam whose second moment stays after warm_up steps (Tang et "
-                                  "al., 2021)"));
+                                  "Adam with the second moment frozen after warm_up steps, as in "
+                                  "1-bit Adam (Tang et al., 2021)"));
 }
 
 }  // namespace optimizer

@@ -17,10 +17,10 @@ struct LambOptions {
   double weight_decay = 0.01;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "share of its norm that a tensor changes by",
+    options.add("learning_rate", learning_rate, "relative change of a tensor's norm in a step",
                 {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to Adam's step",
-                {.least = 0});
+    options.add("weight_decay", weight_decay,
+                "weight decay: this times the parameter is added to Adam's step", {.least = 0});
     detail::declare_moments(options, *this);
   }
 };
@@ -85,7 +85,8 @@ struct Lamb {
 namespace optimizer {
 
 void register_lamb(Registry<OptimizerEntry>& registry) {
-  registry.add("lamb", TensorOptimizer<Lamb>::entry("layer-wise adaptive Adam (You et al., 2020)"));
+  registry.add("lamb", TensorOptimizer<Lamb>::entry(
+                           "LAMB, layer-wise adaptive Adam for large batches (You et al., 2020)"));
 }
 
 }  // namespace optimizer

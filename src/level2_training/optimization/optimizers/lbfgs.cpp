@@ -143,16 +143,18 @@ struct LbfgsOptions {
   double least_change = 1e-9;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "first trial along a direction", {.above = 0});
-    options.add("iterations", iterations, "directions a step, all on one batch", {.least = 1});
-    options.add("evaluations", evaluations, "of loss and gradient in a step, above which it ends",
+    options.add("learning_rate", learning_rate, "initial step length of a line search",
+                {.above = 0});
+    options.add("iterations", iterations, "maximum number of iterations per step, all on one batch",
                 {.least = 1});
-    options.add("history", history, "pairs that are remembered", {.least = 1});
-    options.add("line_search", line_search, "how far to go", {"none", "strong_wolfe"});
-    options.add("least_gradient", least_gradient, "largest element of one that is the end",
-                {.least = 0});
-    options.add("least_change", least_change, "of loss and parameters, below which it ends",
-                {.least = 0});
+    options.add("evaluations", evaluations,
+                "maximum number of evaluations of loss and gradient per step", {.least = 1});
+    options.add("history", history, "history size: number of pairs that are kept", {.least = 1});
+    options.add("line_search", line_search, "line search method", {"none", "strong_wolfe"});
+    options.add("least_gradient", least_gradient,
+                "tolerance: stop when no element of the gradient is larger", {.least = 0});
+    options.add("least_change", least_change,
+                "tolerance: stop when loss and parameters change by less", {.least = 0});
   }
 };
 
@@ -283,8 +285,9 @@ class Lbfgs final : public detail::VectorOptimizer {
 namespace optimizer {
 
 void register_lbfgs(Registry<OptimizerEntry>& registry) {
-  registry.add("lbfgs", OptimizerEntry::of<Lbfgs>(
-                            "L-BFGS with a line search (Liu and Nocedal, 1989), large batches"));
+  registry.add("lbfgs",
+               OptimizerEntry::of<Lbfgs>(
+                   "L-BFGS with a line search, for large batches (Liu and Nocedal, 1989)"));
 }
 
 }  // namespace optimizer

@@ -20,7 +20,7 @@ struct RadamOptions {
     detail::declare_rate_and_decay(options, *this);
     detail::declare_moments(options, *this);
     options.add("decoupled_weight_decay", decoupled_weight_decay,
-                "the decay shrinks the parameter, by learning_rate * weight_decay");
+                "decoupled weight decay: shrink the parameter by learning_rate * weight_decay");
   }
 };
 
@@ -67,7 +67,7 @@ struct Radam {
 namespace optimizer {
 
 void register_radam(Registry<OptimizerEntry>& registry) {
-  registry.add("radam", ElementOptimizer<Radam>::entry("rectified Adam (Liu et al., 2020)"));
+  registry.add("radam", ElementOptimizer<Radam>::entry("RAdam, rectified Adam (Liu et al., 2020)"));
 }
 
 }  // namespace optimizer

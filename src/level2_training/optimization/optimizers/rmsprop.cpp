@@ -18,10 +18,12 @@ struct RmspropOptions {
 
   void declare(OptionList& options) {
     detail::declare_rate_and_decay(options, *this);
-    options.add("alpha", alpha, "share of the averages that stays", {.least = 0, .most = 1});
-    options.add("epsilon", epsilon, "added to the root of the average", {.least = 0});
-    options.add("momentum", momentum, "share of the velocity that stays", {.least = 0});
-    options.add("centered", centered, "divides by the deviation from the mean gradient");
+    options.add("alpha", alpha, "decay rate of the running averages", {.least = 0, .most = 1});
+    options.add("epsilon", epsilon, "added to the square root of the average", {.least = 0});
+    options.add("momentum", momentum, "momentum factor: share of the velocity that is kept",
+                {.least = 0});
+    options.add("centered", centered,
+                "centered RMSProp: divide by the standard deviation of gradients");
   }
 };
 
@@ -135,9 +137,10 @@ std::shared_ptr<Optimizer> make(std::shared_ptr<GraphExecutor> executor, std::st
 namespace optimizer {
 
 void register_rmsprop(Registry<OptimizerEntry>& registry) {
-  registry.add("rmsprop",
-               OptimizerEntry::with<GroupedOptions<RmspropOptions>>(
-                   "RMSProp (Tieleman and Hinton, 2012), with centered=true Graves'", make));
+  registry.add(
+      "rmsprop",
+      OptimizerEntry::with<GroupedOptions<RmspropOptions>>(
+          "RMSProp (Tieleman and Hinton, 2012), with centered=true Graves's variant", make));
 }
 
 }  // namespace optimizer

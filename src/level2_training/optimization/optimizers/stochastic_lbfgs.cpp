@@ -15,11 +15,11 @@ struct StochasticLbfgsOptions {
   double difference = 0.01;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "step along the direction", {.least = 0});
-    options.add("history", history, "pairs that are remembered", {.least = 1});
-    options.add("every", every, "steps from pair to pair", {.least = 1});
-    options.add("difference", difference, "to both sides, at which curvature is measured",
-                {.above = 0});
+    options.add("learning_rate", learning_rate, "step size along the direction", {.least = 0});
+    options.add("history", history, "history size: number of pairs that are kept", {.least = 1});
+    options.add("every", every, "interval between pairs, in steps", {.least = 1});
+    options.add("difference", difference,
+                "half width of the finite difference that measures curvature", {.above = 0});
   }
 };
 
@@ -151,9 +151,9 @@ class StochasticLbfgs final : public detail::VectorOptimizer {
 namespace optimizer {
 
 void register_stochastic_lbfgs(Registry<OptimizerEntry>& registry) {
-  registry.add("stochastic_lbfgs",
-               OptimizerEntry::of<StochasticLbfgs>(
-                   "L-BFGS with reduced variance, every second epoch (Moritz et al., 2016)"));
+  registry.add("stochastic_lbfgs", OptimizerEntry::of<StochasticLbfgs>(
+                                       "stochastic L-BFGS with variance reduction, updating every "
+                                       "second epoch (Moritz et al., 2016)"));
 }
 
 }  // namespace optimizer

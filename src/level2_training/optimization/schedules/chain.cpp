@@ -9,8 +9,8 @@ struct ChainOptions {
   std::vector<EntryChoice> parts = {};
 
   void declare(OptionList& options) {
-    options.add("parts", parts, "at the same time, each on what the one before it gives",
-                "schedule");
+    options.add("parts", parts,
+                "schedules to combine; each multiplies the result of the one before", "schedule");
   }
 };
 
@@ -44,7 +44,7 @@ class Chain final : public Schedule {
 namespace schedule {
 
 void register_chain(Registry<ScheduleEntry>& registry) {
-  registry.add("chain", ScheduleEntry::of<Chain>("schedules at the same time, multiplied"));
+  registry.add("chain", ScheduleEntry::of<Chain>("product of several schedules"));
 }
 
 }  // namespace schedule

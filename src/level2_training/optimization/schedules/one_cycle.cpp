@@ -20,12 +20,13 @@ struct OneCycleOptions {
   bool symmetric = false;
 
   void declare(OptionList& options) {
-    options.add("length", length, "time of the whole cycle", {.least = 2});
-    options.add("rising", rising, "share of the time until the top", {.above = 0, .below = 1});
-    options.add("start", start, "share of the number at the beginning; it is itself the top");
-    options.add("end", end, "share of the number at the end");
-    options.add("shape", shape, "of each part", {"cosine", "linear"});
-    options.add("symmetric", symmetric, "falls to the start as long as it rose, then to the end");
+    options.add("length", length, "duration of the whole cycle", {.least = 2});
+    options.add("rising", rising, "share of the duration until the top", {.above = 0, .below = 1});
+    options.add("start", start, "start value as a share of the initial one, which is the top");
+    options.add("end", end, "final value as a share of the initial one");
+    options.add("shape", shape, "shape of each part", {"cosine", "linear"});
+    options.add("symmetric", symmetric,
+                "fall to the start value as long as the rise took, then to the end");
   }
 };
 
@@ -83,8 +84,8 @@ namespace schedule {
 
 void register_one_cycle(Registry<ScheduleEntry>& registry) {
   registry.add("one_cycle",
-               ScheduleEntry::of<OneCycle>("up to the initial number and far down (Smith and "
-                                           "Topin, 2017)"));
+               ScheduleEntry::of<OneCycle>("1cycle policy: rises to the initial value, then falls "
+                                           "far below (Smith and Topin, 2017)"));
 }
 
 }  // namespace schedule

@@ -11,9 +11,9 @@ struct WarmupOptions {
   EntryChoice then{"constant"};
 
   void declare(OptionList& options) {
-    options.add("length", length, "time of the rise", {.least = 1});
-    options.add("start", start, "share of the number at the beginning");
-    options.add("then", then, "what follows; its time begins there", "schedule");
+    options.add("length", length, "duration of the warmup", {.least = 1});
+    options.add("start", start, "start value as a share of the initial one");
+    options.add("then", then, "schedule after the warmup; its time begins there", "schedule");
   }
 };
 
@@ -59,7 +59,7 @@ namespace schedule {
 
 void register_warmup(Registry<ScheduleEntry>& registry) {
   registry.add("warmup", ScheduleEntry::of<Warmup>(
-                             "linear rise, then another schedule (Goyal et al., 2017)"));
+                             "linear warmup, then another schedule (Goyal et al., 2017)"));
 }
 
 }  // namespace schedule

@@ -17,10 +17,12 @@ struct ScheduleFreeOptions {
   double rate_power = 2;
 
   void declare(OptionList& options) {
-    options.add("warmup_steps", warmup_steps, "over which the learning rate grows", {.least = 0});
-    options.add("step_power", step_power, "of the step's number in its share of the average",
+    options.add("warmup_steps", warmup_steps, "number of warmup steps of the learning rate",
                 {.least = 0});
-    options.add("rate_power", rate_power, "of the largest rate in a step's share of the average",
+    options.add("step_power", step_power,
+                "exponent of the step number in a step's weight in the average", {.least = 0});
+    options.add("rate_power", rate_power,
+                "exponent of the largest learning rate in a step's weight in the average",
                 {.least = 0});
   }
 };

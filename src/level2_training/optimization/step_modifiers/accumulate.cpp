@@ -17,7 +17,7 @@ struct AccumulateOptions {
   std::int64_t pieces = 2;
 
   void declare(OptionList& options) {
-    options.add("pieces", pieces, "that each batch is run in", {.least = 1});
+    options.add("pieces", pieces, "number of micro-batches of each batch", {.least = 1});
   }
 };
 
@@ -144,7 +144,8 @@ namespace step_modifier {
 
 void register_accumulate(Registry<StepModifierEntry>& registry) {
   registry.add("accumulate",
-               StepModifierEntry::of<Accumulate>("a batch is run in pieces, for their memory"));
+               StepModifierEntry::of<Accumulate>(
+                   "gradient accumulation: runs a batch in micro-batches to save memory"));
 }
 
 }  // namespace step_modifier

@@ -8,7 +8,7 @@ struct ClipNormOptions {
   double most = 1;
 
   void declare(OptionList& options) {
-    options.add("most", most, "norm of all gradients together that none goes above", {.above = 0});
+    options.add("most", most, "maximum norm of all gradients together", {.above = 0});
   }
 };
 
@@ -40,7 +40,7 @@ namespace step_modifier {
 
 void register_clip_norm(Registry<StepModifierEntry>& registry) {
   registry.add("clip_norm", StepModifierEntry::of<ClipNorm>(
-                                "gradients' common norm is limited (Pascanu et al., 2013)"));
+                                "gradient clipping by global norm (Pascanu et al., 2013)"));
 }
 
 }  // namespace step_modifier

@@ -18,9 +18,10 @@ struct EvolutionOptions {
   std::uint64_t seed = 0;
 
   void declare(OptionList& options) {
-    options.add("deviation", deviation, "of the noise on each parameter", {.above = 0});
-    options.add("pairs", pairs, "of opposite noise a step", {.least = 1});
-    options.add("seed", seed, "of the noise");
+    options.add("deviation", deviation, "standard deviation of the noise on each parameter",
+                {.above = 0});
+    options.add("pairs", pairs, "pairs of opposite noise per step", {.least = 1});
+    options.add("seed", seed, "seed of the noise");
   }
 };
 
@@ -115,7 +116,7 @@ void register_evolution(Registry<StepModifierEntry>& registry) {
   registry.add(
       "evolution",
       StepModifierEntry::of<Evolution>(
-          "gradients by forward runs alone: evolution strategies (Salimans et al., 2017)"));
+          "evolution strategies: gradients from forward runs only (Salimans et al., 2017)"));
 }
 
 }  // namespace step_modifier

@@ -16,10 +16,11 @@ struct LossScaleOptions {
   double most = 16777216;
 
   void declare(OptionList& options) {
-    options.add("initial", initial, "factor on the loss, at first", {.above = 0});
-    options.add("every", every, "good steps after which it is doubled", {.least = 1});
-    options.add("least", least, "that it is halved to", {.above = 0});
-    options.add("most", most, "that it is doubled to", {.above = 0});
+    options.add("initial", initial, "initial scale", {.above = 0});
+    options.add("every", every, "number of steps without overflow after which the scale is doubled",
+                {.least = 1});
+    options.add("least", least, "minimum scale", {.above = 0});
+    options.add("most", most, "maximum scale", {.above = 0});
   }
 };
 
@@ -88,7 +89,7 @@ namespace step_modifier {
 void register_loss_scale(Registry<StepModifierEntry>& registry) {
   registry.add("loss_scale",
                StepModifierEntry::of<LossScale>(
-                   "the loss is multiplied for 16-bit gradients (Micikevicius et al., 2018)"));
+                   "dynamic loss scaling, for 16-bit gradients (Micikevicius et al., 2018)"));
 }
 
 }  // namespace step_modifier

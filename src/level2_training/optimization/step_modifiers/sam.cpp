@@ -13,7 +13,7 @@ struct SamOptions {
   double rho = 0.05;
 
   void declare(OptionList& options) {
-    options.add("rho", rho, "distance at which the gradient is taken", {.least = 0});
+    options.add("rho", rho, "radius: distance at which the gradient is evaluated", {.least = 0});
   }
 };
 
@@ -95,8 +95,8 @@ class Sam final : public StepModifier {
 namespace step_modifier {
 
 void register_sam(Registry<StepModifierEntry>& registry) {
-  registry.add("sam", StepModifierEntry::of<Sam>(
-                          "gradients uphill from the parameters (Foret et al., 2021)"));
+  registry.add("sam",
+               StepModifierEntry::of<Sam>("sharpness-aware minimization (Foret et al., 2021)"));
 }
 
 }  // namespace step_modifier

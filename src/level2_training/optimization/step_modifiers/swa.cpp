@@ -9,8 +9,8 @@ struct SwaOptions {
   std::int64_t every = 1;
 
   void declare(OptionList& options) {
-    options.add("begin", begin, "steps before the first value", {.least = 0});
-    options.add("every", every, "steps from value to value", {.least = 1});
+    options.add("begin", begin, "number of steps before averaging begins", {.least = 0});
+    options.add("every", every, "interval between averaged values, in steps", {.least = 1});
   }
 };
 
@@ -40,7 +40,7 @@ namespace step_modifier {
 
 void register_swa(Registry<StepModifierEntry>& registry) {
   registry.add("swa", StepModifierEntry::of<Swa>(
-                          "tests see the average of late steps (Izmailov et al., 2018)"));
+                          "stochastic weight averaging for test runs (Izmailov et al., 2018)"));
 }
 
 }  // namespace step_modifier

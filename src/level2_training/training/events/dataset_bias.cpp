@@ -34,7 +34,7 @@ void register_dataset_bias(Registry<MetricEntry>& registry) {
     }
   };
   registry.add("dataset_bias",
-               MetricEntry::with<Options>("share of each class among the samples drawn",
+               MetricEntry::with<Options>("share of each class among the drawn samples",
                                           [](const Options& options) {
                                             return std::make_shared<DatasetBias>(options.label);
                                           }));

@@ -80,9 +80,10 @@ class DatasetBiasPValue final : public TrainingMetric {
 namespace training_metric {
 
 void register_dataset_bias_p_value(Registry<MetricEntry>& registry) {
-  registry.add("dataset_bias_p_value",
-               MetricEntry::of<DatasetBiasPValue>(
-                   "chance of an epoch's classes under the sampler's law (chi-squared test)"));
+  registry.add(
+      "dataset_bias_p_value",
+      MetricEntry::of<DatasetBiasPValue>(
+          "p-value of an epoch's class frequencies under the sampler's law (chi-squared test)"));
 }
 
 }  // namespace training_metric

@@ -54,7 +54,7 @@ namespace training_metric {
 
 void register_gradient_norm(Registry<MetricEntry>& registry) {
   registry.add("gradient_norm",
-               MetricEntry::of<GradientNorm>("Euclidean norm of the loss's gradient, a step"));
+               MetricEntry::of<GradientNorm>("Euclidean norm of the loss's gradient, per step"));
 }
 
 }  // namespace training_metric

@@ -15,7 +15,7 @@ struct SamplesOptions {
   ClassificationNames names = {};
 
   void declare(OptionList& options) {
-    options.add("target", target, "accuracy of a test run", {.above = 0, .most = 1});
+    options.add("target", target, "test accuracy to reach", {.above = 0, .most = 1});
     names.declare(options);
   }
 };
@@ -79,7 +79,7 @@ namespace training_metric {
 void register_samples_to_accuracy(Registry<MetricEntry>& registry) {
   registry.add("samples_to_accuracy",
                MetricEntry::of<SamplesToAccuracy>(
-                   "training samples gone through until a test run reaches an accuracy"));
+                   "training samples processed until a test run reaches an accuracy"));
 }
 
 }  // namespace training_metric

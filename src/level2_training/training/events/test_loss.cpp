@@ -52,9 +52,11 @@ class Perplexity final : public TestLoss {
 namespace training_metric {
 
 void register_test_loss(Registry<MetricEntry>& registry) {
-  registry.add("test_loss", MetricEntry::of<TestLoss>("mean loss of the test samples, a test run"));
+  registry.add("test_loss",
+               MetricEntry::of<TestLoss>("mean loss over the test samples, per test run"));
   registry.add("perplexity",
-               MetricEntry::of<Perplexity>("exp of the mean loss of the test samples, a test run"));
+               MetricEntry::of<Perplexity>(
+                   "perplexity: exp of the mean loss over the test samples, per test run"));
 }
 
 }  // namespace training_metric

@@ -49,8 +49,10 @@ class Throughput final : public TrainingMetric {
 namespace training_metric {
 
 void register_throughput(Registry<MetricEntry>& registry) {
-  registry.add("throughput", MetricEntry::of<Throughput>(
-                                 "samples trained a second, waiting for data included, an epoch"));
+  registry.add(
+      "throughput",
+      MetricEntry::of<Throughput>(
+          "training throughput in samples per second, including waiting for data, per epoch"));
 }
 
 }  // namespace training_metric

@@ -58,7 +58,7 @@ namespace training_metric {
 
 void register_training_energy(Registry<MetricEntry>& registry) {
   registry.add("training_energy", MetricEntry::of<TrainingEnergy>(
-                                      "energy of the processor packages in an epoch (RAPL)"));
+                                      "energy of the processor packages per epoch (RAPL)"));
 }
 
 }  // namespace training_metric

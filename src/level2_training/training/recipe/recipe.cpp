@@ -33,14 +33,16 @@ constexpr std::array<const char*, 4> kFiles{"model.file", "dataset.data", "datas
 }  // namespace
 
 void TrainingOptions::declare(OptionList& options) {
-  options.add("epochs", epochs, "times that the training set is gone through", {.least = 0});
-  options.add("most_batches", most_batches, "of the whole run; 0: no limit", {.least = 0});
-  options.add("seed", seed, "of all random numbers");
-  options.add("test_batch_size", test_batch_size, "samples in a batch of a test run", {.least = 1});
-  options.add("test_every", test_every, "epochs between two test runs", {.least = 1});
-  options.add("precision", precision,
-              "what the network computes in, where operators have it; parameters stay float32",
-              {"float32", "float16", "bfloat16"});
+  options.add("epochs", epochs, "number of passes over the training set", {.least = 0});
+  options.add("most_batches", most_batches, "limit on batches for the whole run; 0: no limit",
+              {.least = 0});
+  options.add("seed", seed, "seed of all random numbers");
+  options.add("test_batch_size", test_batch_size, "samples per batch of a test run", {.least = 1});
+  options.add("test_every", test_every, "interval between test runs, in epochs", {.least = 1});
+  options.add(
+      "precision", precision,
+      "computation type of the network, as far as operators support it; parameters stay float32",
+      {"float32", "float16", "bfloat16"});
 }
 
 void Recipe::set(std::string_view assignment) {
