@@ -20,7 +20,7 @@ def expect(condition: bool, what: str) -> None:
 def output_shape(plan: Plan, index: int = 0) -> tuple[int, ...]:
     shape = plan.output_shape(index)
     if shape is None:
-        raise d5.Unsupported("a shape that only running tells")
+        raise d5.Unsupported("a shape that is known only at run time")
     return shape
 
 

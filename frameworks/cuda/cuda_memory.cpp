@@ -45,7 +45,7 @@ std::shared_ptr<void> CudaMemory::allocate(int index, std::size_t bytes) {
   driver.enter(index);
   Address address = 0;
   driver.check(driver.call().allocate(&address, bytes),
-               fmt::format("{} on cuda:{} are not to be had", memory_size(double(bytes)), index));
+               fmt::format("cannot allocate {} on cuda:{}", memory_size(double(bytes)), index));
   return {reinterpret_cast<void*>(std::uintptr_t(address)), [index](void* pointer) {
             // A driver that has ended with the process has released it.
             try {
@@ -63,7 +63,7 @@ std::shared_ptr<void> CudaMemory::allocate_pinned(std::size_t bytes) {
   void* address = nullptr;
   driver.check(
       driver.call().allocate_pinned(&address, bytes, kPortable),
-      fmt::format("{} of page-locked host memory are not to be had", memory_size(double(bytes))));
+      fmt::format("cannot allocate {} of page-locked host memory", memory_size(double(bytes))));
   return {address, [](void* pointer) { (void)Driver::get().call().release_pinned(pointer); }};
 }
 

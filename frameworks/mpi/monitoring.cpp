@@ -61,8 +61,8 @@ class SentBytes {
     const char* on = std::getenv(kSwitch);
     if (!on || std::string(on) == "0") {
       throw Unsupported(
-          fmt::format("MPI was not asked to count what it sends itself; ask for it before it "
-                      "starts (d5 ... --mpi-bytes, count_library_traffic(), {}=1)",
+          fmt::format("MPI's own traffic is not counted; enable counting before MPI starts (d5 ... "
+                      "--mpi-bytes, count_library_traffic(), {}=1)",
                       kSwitch));
     }
     int provided = 0;
@@ -80,7 +80,7 @@ class SentBytes {
 
   std::vector<std::int64_t> read() {
     if (MPI_T_pvar_read(session_, variable_, bytes_.data()) != MPI_SUCCESS) {
-      throw Unsupported(fmt::format("{} does not tell '{}'", library(), kBytes));
+      throw Unsupported(fmt::format("{} does not report '{}'", library(), kBytes));
     }
     return {bytes_.begin(), bytes_.end()};
   }
@@ -97,7 +97,7 @@ class SentBytes {
 void Monitoring::enable() {
   if (running()) {
     throw ValueError(
-        "count_library_traffic: MPI runs already; ask before world(), or set "
+        "count_library_traffic: MPI is running already; call it before world(), or set "
         "OMPI_MCA_pml_monitoring_enable=1");
   }
   setenv(kSwitch, "1", 1);  // 1: messages inside collectives and others together

@@ -257,9 +257,9 @@ class MpiCommunicator final : public Communicator {
 
   int int_count(std::int64_t count, const CommunicationCall& call) const {
     if (count <= kLargestPiece) return static_cast<int>(count);
-    throw Unsupported(fmt::format(
-        "rank {}: {}: {} of one rank are more than the {} that go in one call, so split it", rank_,
-        to_string(call), count, kLargestPiece));
+    throw Unsupported(
+        fmt::format("rank {}: {}: {} of one rank exceed the {} that fit in one call; split it",
+                    rank_, to_string(call), count, kLargestPiece));
   }
 
   void set_parts(MpiParts& parts, const RankCounts& counts, const Tensor& all,
@@ -307,9 +307,9 @@ void MpiRequest::check(int code, MPI_Status& status) {
     *call_.received = {status.MPI_SOURCE,
                        count / static_cast<std::int64_t>(size_of(call_.output.dtype()))};
   } else if (count != piece_bytes_[complete_]) {
-    throw CommunicationError(
-        fmt::format("rank {}: {}: {} bytes came from rank {}, and {} were expected", owner_.rank(),
-                    to_string(call_), count, status.MPI_SOURCE, piece_bytes_[complete_]));
+    throw CommunicationError(fmt::format("rank {}: {}: {} bytes came from rank {}, expected {}",
+                                         owner_.rank(), to_string(call_), count, status.MPI_SOURCE,
+                                         piece_bytes_[complete_]));
   }
 }
 

@@ -38,7 +38,7 @@ int world_rank() {
     } catch (const std::exception& error) {
       reason = error.what();
     } catch (...) {
-      reason = "an exception that is no std::exception";
+      reason = "an exception that is not a std::exception";
     }
   }
   end_job(reason);
@@ -66,11 +66,10 @@ bool running() {
 
 void expect_running(const std::string& who) {
   if (running()) return;
-  throw CommunicationError(
-      who +
-      ": MPI does not run: it was not started, it was finalised already, or what started is "
-      "another MPI library than d5's (" +
-      library() + ")");
+  throw CommunicationError(who +
+                           ": MPI is not running: it was not started, it was finalised, or the "
+                           "library that was started is not d5's (" +
+                           library() + ")");
 }
 
 void leave(int status) {
@@ -82,8 +81,9 @@ void leave(int status) {
     MPI_Test(&all_left, &done, MPI_STATUS_IGNORE);
     if (done) break;
     if (status != 0 && std::chrono::steady_clock::now() > deadline) {
-      end_job(fmt::format("exited with status {} while others were at work; the job ends", status),
-              status);
+      end_job(
+          fmt::format("exited with status {} while other ranks were running; the job ends", status),
+          status);
     }
     std::this_thread::sleep_for(200us);
   }
@@ -103,10 +103,10 @@ void start() {
     // Serialized: any thread may call, one at a time, which is what `Communicator` promises.
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     if (provided < MPI_THREAD_SERIALIZED) {
-      throw CommunicationError(fmt::format(
-          "rank {}: this MPI library allows calls from its main thread alone; use one that was "
-          "built with MPI_THREAD_SERIALIZED",
-          world_rank()));
+      throw CommunicationError(
+          fmt::format("rank {}: this MPI library allows calls from its main thread only; use one "
+                      "that was built with MPI_THREAD_SERIALIZED",
+                      world_rank()));
     }
     started_here = true;
   }

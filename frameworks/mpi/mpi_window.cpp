@@ -134,7 +134,7 @@ class MpiWindow final : public MemoryWindow {
       const auto longest = ranks().longest_wait();
       if (longest.count() > 0 && std::chrono::steady_clock::now() - begin > longest) {
         throw CommunicationError(
-            fmt::format("rank {}: the lock of rank {}'s part of a window: {} s are over; {}", rank_,
+            fmt::format("rank {}: cannot lock rank {}'s part of a window within {} s; {}", rank_,
                         target, std::chrono::duration<double>(longest).count(), holder(word)));
       }
       std::this_thread::sleep_for(pause);

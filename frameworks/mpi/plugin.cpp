@@ -35,7 +35,7 @@ class MpiTransport final : public Transport {
     MPI_Comm_test_inter(comm, &joins_two_groups);
     if (joins_two_groups) {
       throw Unsupported(
-          "an inter-communicator is no group of ranks; merge it (MPI_Intercomm_merge)");
+          "an inter-communicator is not a single group of ranks; merge it (MPI_Intercomm_merge)");
     }
     return make_communicator(comm);
   }

@@ -71,7 +71,7 @@ extern "C" __attribute__((visibility("default"))) const char* d5_write_mpi_profi
   } catch (const std::exception& error) {
     wrong = error.what();
   } catch (...) {
-    wrong = "what was thrown is no std::exception";
+    wrong = "the exception is not a std::exception";
   }
   return wrong.c_str();
 }

@@ -60,7 +60,8 @@ std::shared_ptr<WindowMemory> WindowMemory::make(Communicator& ranks, std::size_
   if (MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, memory->comm_,
                        &memory->data_, &memory->window_) != MPI_SUCCESS) {
     MPI_Comm_free(&memory->comm_);
-    throw MemoryError(fmt::format("rank {}: MPI has no window of {} bytes", ranks.rank(), bytes));
+    throw MemoryError(
+        fmt::format("rank {}: MPI cannot allocate a window of {} bytes", ranks.rank(), bytes));
   }
   MPI_Win_set_errhandler(memory->window_, MPI_ERRORS_RETURN);
   MPI_Win_lock_all(MPI_MODE_NOCHECK, memory->window_);

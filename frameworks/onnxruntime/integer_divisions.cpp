@@ -138,8 +138,8 @@ IntegerDivisions::IntegerDivisions(const onnx::Model& model) {
     } else if (std::holds_alternative<std::monostate>(divisor)) {
       if (scopes.is_real(node.inputs[1]) || scopes.is_real(node.inputs[0])) return;
       throw Unsupported(
-          fmt::format("{}: its divisor '{}' is computed on the way, and ONNX Runtime ends the "
-                      "process where an integer is divided by 0",
+          fmt::format("{}: its divisor '{}' is computed in the network, and ONNX Runtime crashes "
+                      "the process on an integer division by 0",
                       who, printable(node.inputs[1])));
     }
     divisions_.push_back({who, dividend, divisor});

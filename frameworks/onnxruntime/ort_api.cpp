@@ -46,7 +46,8 @@ const Base& base() {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw Unsupported(fmt::format("ONNX Runtime cannot be loaded: {}", dlerror()));
     const auto entry = reinterpret_cast<const Base* (*)()>(dlsym(library, "OrtGetApiBase"));
-    if (!entry) throw Unsupported(fmt::format("{} is no ONNX Runtime: no OrtGetApiBase", path));
+    if (!entry)
+      throw Unsupported(fmt::format("{} is not ONNX Runtime: it has no OrtGetApiBase", path));
     return entry();
   }();
   return *loaded;

@@ -48,7 +48,7 @@ Handle<OrtValue> shared_tensor(const Tensor& tensor) {
 
 Handle<OrtValue> sequence_of(const Sequence& sequence) {
   if (sequence.values.empty()) {
-    throw Unsupported("ONNX Runtime takes no empty sequence from outside");
+    throw Unsupported("ONNX Runtime takes no empty sequence as an input");
   }
   std::vector<Handle<OrtValue>> owned;
   std::vector<const OrtValue*> elements;
@@ -152,7 +152,7 @@ Value from_ort(Handle<OrtValue> value) {
   if (type == ValueType::tensor) return tensor_of(std::move(value));
   if (type == ValueType::sequence) return elements_of(value.get());
   if (type == ValueType::map) return map_of(value.get());
-  throw Unsupported("ONNX Runtime gave a value that is no tensor, sequence or map");
+  throw Unsupported("ONNX Runtime returned a value that is not a tensor, sequence or map");
 }
 
 }  // namespace d5::onnxruntime

@@ -124,7 +124,7 @@ void FlowEngine::run_to(double limit) {
   engine_.run();
   if (timer && !there) timer->remove();
   if (arrived_.empty() && !timer) {
-    throw Unsupported(fmt::format("SimGrid ended with {} messages on their way", flows_.size()));
+    throw Unsupported(fmt::format("SimGrid ended with {} messages in flight", flows_.size()));
   }
   if (arrived_.empty()) return;
   for (const auto id : arrived_) flows_.erase(id);

@@ -112,7 +112,8 @@ std::string last_words(int file) {
 FlowProcess::FlowProcess(const NetworkDescription& network, const Topology& topology, int hosts)
     : network_(network.name) {
   const auto no = [&](const char* what) {
-    throw IoError(fmt::format("simgrid: a process of its own: {}: {}", what, std::strerror(errno)));
+    throw IoError(
+        fmt::format("simgrid: cannot start its own process: {}: {}", what, std::strerror(errno)));
   };
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) no("no socket");

@@ -124,9 +124,10 @@ Topology dragonfly(const NetworkDescription& network, const Settings& settings) 
   result.nodes = static_cast<unsigned>(options.nodes);
   // A group is left by the router whose place in its chassis is the other group's number.
   if (result.groups.number > result.routers.number) {
-    fail(network, fmt::format("{} groups and {} routers a chassis; expected as many routers as "
-                              "groups, or more",
-                              result.groups.number, result.routers.number));
+    fail(network,
+         fmt::format(
+             "{} groups and {} routers per chassis; expected at least as many routers as groups",
+             result.groups.number, result.routers.number));
   }
   const std::array factors = {result.groups.number, result.chassis.number, result.routers.number,
                               result.nodes};

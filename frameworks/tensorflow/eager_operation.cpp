@@ -108,7 +108,7 @@ std::optional<EagerOperation::Value> EagerOperation::value_of(TF_Operation* oper
       break;
   }
   throw Unsupported(who + ": the attribute '" + name + "' of TensorFlow's " + type_ +
-                    " is of a kind that no eager operation is told");
+                    " is of a kind that eager operations cannot set");
 }
 
 void EagerOperation::expect_kernel(const std::string& who) const {

@@ -57,8 +57,8 @@ const char* load_library() {
   // Loaded by somebody else it was not bound deep: its calls end in another protobuf, and crash.
   if (dlopen("libtensorflow_cc.so.2", RTLD_NOW | RTLD_NOLOAD)) {
     throw Unsupported(
-        "TensorFlow's library is in this process already; load d5's framework before the package "
-        "tensorflow: import d5; d5.operators(\"tensorflow\"); import tensorflow");
+        "TensorFlow's library is already loaded in this process; load d5's framework before the "
+        "package tensorflow: import d5; d5.operators(\"tensorflow\"); import tensorflow");
   }
   // What the library asks of its environment, it asks while it is loaded.
   std::optional<Silence> silence;

@@ -184,8 +184,8 @@ class Momentum final : public ResourceOptimizer {
       : ResourceOptimizer(std::move(executor), std::move(loss), {"velocity"}), options_(options) {
     if (options.dampening != 0) {
       throw Unsupported(
-          "optimizer momentum of tensorflow: dampening is not among what it updates by; momentum "
-          "and torch/momentum have it");
+          "optimizer momentum of tensorflow: dampening is not supported; momentum and "
+          "torch/momentum have it");
     }
     hyper_parameters().bind(options_);
   }
@@ -216,8 +216,7 @@ class Adam final : public ResourceOptimizer {
         options_(options) {
     if (options.amsgrad) {
       throw Unsupported(
-          "optimizer adam of tensorflow: amsgrad is not among what it updates by; "
-          "adam and torch/adam have it");
+          "optimizer adam of tensorflow: amsgrad is not supported; adam and torch/adam have it");
     }
     hyper_parameters().bind(options_);
   }

@@ -13,7 +13,7 @@ namespace {
 Tensor shared(const std::string& call, const std::vector<at::Tensor>& tensors) {
   if (tensors.size() != 1) {
     throw Unsupported(call + ": torch gives " + std::to_string(tensors.size()) +
-                      " tensors, expected one a rank");
+                      " tensors, expected one per rank");
   }
   const at::Tensor& tensor = tensors.front();
   if (!tensor.device().is_cpu() || tensor.is_sparse() || !tensor.is_contiguous()) {

@@ -44,7 +44,7 @@ class FusedKernel final : public TorchKernel {
   static Support check(const PlanContext& context) {
     const auto* name = context.node().attribute<std::string>("activation");
     if (!name || (*name != "Relu" && *name != "Sigmoid" && *name != "Tanh")) {
-      return {"it fuses Relu, Sigmoid and Tanh alone"};
+      return {"it fuses only Relu, Sigmoid and Tanh"};
     }
     return computes_some(context);
   }

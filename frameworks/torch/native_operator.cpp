@@ -32,7 +32,7 @@ void call_function(const c10::OperatorHandle& function, const BoundArguments& ar
     } else if (value.isTensorList()) {
       for (const at::Tensor& result : value.toTensorVector()) put(result);
     } else {
-      throw Unsupported(who + ": its result is a " + value.tagKind() + ", and no tensor");
+      throw Unsupported(who + ": its result is a " + value.tagKind() + ", not a tensor");
     }
   }
   if (k < results.size()) {

@@ -126,7 +126,7 @@ class NetworkExecutor final : public GraphExecutor {
 
   void go_back_from(Recording& recorded, const std::string& loss) {
     const at::Tensor& value = recorded.outputs.at(loss).value;
-    if (value.numel() != 1) throw ShapeError("loss '" + printable(loss) + "' is no scalar");
+    if (value.numel() != 1) throw ShapeError("loss '" + printable(loss) + "' is not a scalar");
     at::Tensor slope;  // undefined: one
     if (loss_factor_ != 1) slope = at::full_like(value, loss_factor_);
     gradients_ = go_back(*compiled_, recorded, {{loss, slope}});
@@ -230,7 +230,7 @@ class NetworkExecutor::Flight final : public BatchInFlight {
 
 std::unique_ptr<BatchInFlight> NetworkExecutor::forward(const ValueMap& inputs,
                                                         const std::vector<std::string>& outputs) {
-  if (outputs.empty()) throw ValueError("forward: name the outputs that backward will begin at");
+  if (outputs.empty()) throw ValueError("forward: name the outputs at which backward will begin");
   for (const auto& name : outputs) expect_output(name);
   begin(inputs);
   const at::AutoGradMode recording(true);

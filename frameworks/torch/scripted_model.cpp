@@ -104,13 +104,13 @@ class ScriptedModel final : public CompiledModel {
       given.push_back(wrap(inputs.at(input.name).tensor()));
     const auto run = [&](const jit::Stack& values) { return run_once(compiled, model, values); };
     (void)run(given);  // plans every node
-    if (!compiled.shapes_are_known()) refuse(model, "has shapes that data decide");
+    if (!compiled.shapes_are_known()) refuse(model, "has data-dependent shapes");
     jit::Module recorded("network");
     const ReadNumbers numbers;
     const auto [state, results] = jit::tracer::trace(
         given, run, [](const at::Tensor&) { return std::string(); }, /*strict=*/true,
         /*force_outplace=*/false, &recorded);
-    if (numbers.any()) refuse(model, "reads numbers out of tensors to choose what it calls");
+    if (numbers.any()) refuse(model, "reads numbers from tensors to choose what it calls");
     say_as_modules(state->graph);
     auto* forward = recorded._ivalue()->compilation_unit()->create_function(
         c10::QualifiedName(*recorded.type()->name(), "forward"), state->graph);
@@ -178,7 +178,8 @@ std::unique_ptr<CompiledModel> script(const onnx::Model& model, const ModelTarge
                                       const OperatorRegistry& operators) {
   if (!target.loss.empty()) {
     throw Unsupported(
-        "torch:script runs frozen networks, which have no gradients; torch and torch:torch have");
+        "torch:script runs frozen networks, which have no gradients; torch and torch:torch have "
+        "gradients");
   }
   try {
     return std::make_unique<ScriptedModel>(model, operators);

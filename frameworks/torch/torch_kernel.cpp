@@ -161,7 +161,7 @@ void TorchKernel::run(OpContext& context) {
   call(arguments(context), results_, {});
   for (std::size_t i = 0; i < results_.size(); ++i) {
     if (planned_[i] && results_[i].sizes() != out(context, i).sizes()) {
-      throw ContractError(context.who() + ": torch computes another shape than infer says");
+      throw ContractError(context.who() + ": torch computes a shape that differs from infer's");
     }
   }
   memory.deliver(results_);

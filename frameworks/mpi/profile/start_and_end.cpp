@@ -22,7 +22,9 @@ __attribute__((destructor)) void tell_unseen() {
   PMPI_Initialized(&started);
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   if (!started || seen || (rank && std::string_view(rank) != "0")) return;
-  std::fprintf(stderr, "d5: this program started MPI past libd5_pmpi.so: Fortran is not seen\n");
+  std::fprintf(
+      stderr,
+      "d5: this program started MPI without libd5_pmpi.so: calls from Fortran are not seen\n");
 }
 
 }  // namespace

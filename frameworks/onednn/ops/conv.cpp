@@ -137,8 +137,8 @@ Support but_for_lone_channels(const PlanContext& context) {
   const bool is_lone = context.shape(ConvIn::X)[1] == 1 && context.shape(ConvIn::W)[0] > 1;
   if (!is_lone || !context.wants_grad(ConvIn::X)) return {};
   return {
-      "the gradient of a single input channel, in which it is several times as slow as the "
-      "reference; mix it, onednn+reference"};
+      "the gradient of a single input channel, which is several times slower than in the "
+      "reference; combine them, onednn+reference"};
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ float bound(const PlanContext& context, std::size_t i, std::string_view attribut
   if (const auto* value = context.node().attribute<float>(attribute)) return *value;
   if (!context.has_input(i)) return otherwise;
   const Tensor* constant = context.constant(i);
-  if (!constant) throw Unsupported(context.who() + ": oneDNN clips to bounds that are constant");
+  if (!constant) throw Unsupported(context.who() + ": oneDNN's clip requires constant bounds");
   float result = 0;
   dispatch(FloatTypes{}, constant->dtype(), context.who(),
            [&]<class T>() { result = float(constant->item<T>()); });
@@ -76,7 +76,7 @@ Function clip(const PlanContext& context) {
   // Before opset 11 a bound that is left out was the last finite number.
   const float most = context.node().opset < 11 ? Limits::max() : Limits::infinity();
   const float low = bound(context, 1, "min", -most), high = bound(context, 2, "max", most);
-  if (low > high) throw Unsupported(context.who() + ": oneDNN clips to no empty range");
+  if (low > high) throw Unsupported(context.who() + ": oneDNN cannot clip to an empty range");
   return {Algorithm::eltwise_clip_v2, low, high, Algorithm::eltwise_clip_v2_use_dst_for_bwd};
 }
 

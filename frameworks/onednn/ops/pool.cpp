@@ -24,7 +24,7 @@ Window window_of(const PlanContext& context) {
 template <class View>
 Support pools(const PlanContext& context) {
   const Window window = window_of<View>(context);
-  if (OneDnnWindow(window).misses) return {"a window that lies on padding alone"};
+  if (OneDnnWindow(window).misses) return {"a window that covers only padding"};
   // oneDNN goes through every tap, d5's reference through those on the input.
   const auto is_far_larger = [](const WindowAxis& axis) { return axis.kernel > 4 * axis.input; };
   if (std::ranges::any_of(window.axes, is_far_larger)) {

@@ -27,7 +27,7 @@ class Quantized : public OneDnnKernel {
   void add_zero_point(int name, std::size_t i) {
     if (!context().has_input(i)) return;
     if (context().input(i).elements() != 1) {
-      throw Unsupported(context().who() + ": oneDNN has one zero point a tensor");
+      throw Unsupported(context().who() + ": oneDNN has one zero point per tensor");
     }
     const Argument point = forward_.scratch(rows(Dims{1}, dnnl::memory::data_type::s32));
     forward_.reorder(input(i).as(rows(Dims{1}, data_type(context().dtype(i)))), point);
@@ -154,7 +154,7 @@ class QLinearMatMul final : public QuantizedMatMul {
     for (const std::size_t i :
          {std::size_t{In::a_scale}, std::size_t{In::b_scale}, std::size_t{In::y_scale}}) {
       if (context.input(i).elements() == 1 && context.dtype(i) == DType::float32) continue;
-      throw Unsupported(context.who() + ": oneDNN has one scale of float32 a matrix");
+      throw Unsupported(context.who() + ": oneDNN has one float32 scale per matrix");
     }
     add_scale(DNNL_ARG_SRC, In::a_scale);
     add_scale(DNNL_ARG_WEIGHTS, In::b_scale);
@@ -169,7 +169,7 @@ class QLinearMatMul final : public QuantizedMatMul {
 /// The second operand is signed; `w`: which input it is.
 template <std::size_t w>
 Support signed_weights(const PlanContext& context) {
-  if (context.dtype(w) != DType::int8) return {"weights that are not of int8"};
+  if (context.dtype(w) != DType::int8) return {"weights other than int8"};
   return numbers(context);
 }
 

@@ -235,8 +235,8 @@ Support check_recurrent(const PlanContext& context) {
   const std::string op = context.node().op_type;
   if (context.node().opset < 7) return {op + " before opset 7"};
   if (context.dtype(RecurrentIn::X) != DType::float32)
-    return {op + " in another type than float32"};
-  if (context.has_input(RecurrentIn::sequence_lens)) return {op + " with lengths of its sequences"};
+    return {op + " in a type other than float32"};
+  if (context.has_input(RecurrentIn::sequence_lens)) return {op + " with sequence lengths"};
   if (context.has_input(RecurrentIn::P)) return {op + " with peepholes"};
   if (context.node().attribute<float>("clip")) return {op + " with clipped gates"};
   const auto* coupled = context.node().attribute<std::int64_t>("input_forget");

@@ -59,11 +59,11 @@ Support check_resize(const PlanContext& context) {
   const Shape &x = context.shape(ResizeIn::X), &y = context.output(0).shape;
   if (context.node().opset < 11) return {"Resize before opset 11"};
   if (x.rank() < 3 || x.rank() > 5 || x[0] != y[0] || x[1] != y[1]) {
-    return {"another than 1 to 3 spatial dimensions resized"};
+    return {"a number of resized spatial dimensions other than 1 to 3"};
   }
   if (view.axes() || view.antialias() != 0 || view.keep_aspect_ratio_policy() != "stretch" ||
       !factors_are_of_sizes(context)) {
-    return {"axes, antialias, another policy than stretch, or factors that are not those of sizes"};
+    return {"axes, antialias, a policy other than stretch, or scales that do not match the sizes"};
   }
   const std::string places = view.coordinate_transformation_mode();
   const std::string nearest = view.nearest_mode();

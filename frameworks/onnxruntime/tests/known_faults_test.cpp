@@ -177,5 +177,5 @@ TEST_CASE("texts are gathered one by one, and slices of several refused") {
   };
   const std::int64_t columns = GENERATE(1, -1);
   CHECK(gathered(columns) == std::vector<std::string>{"b", "d"});
-  CHECK_THROWS_WITH(gathered(0), Catch::Contains("slices of several texts"));
+  CHECK_THROWS_WITH(gathered(0), Catch::Contains("slices of several strings"));
 }

@@ -159,12 +159,12 @@ Network quotient_within(DType dtype) {
 
 }  // namespace
 
-TEST_CASE("integers are not divided by what is computed on the way, which might be 0") {
+TEST_CASE("integers are not divided by what is computed in the network, which might be 0") {
   const std::string op = GENERATE("Div", "Mod");
   const auto executor = open_executor("onnxruntime:session", quotient(DType::int64, op));
   const Tensor ones = Tensor::vector<std::int64_t>({1, 1});
   CHECK_THROWS_WITH(executor->inference({{"a", ones}, {"b", ones}}),
-                    Catch::Contains("computed on the way"));
+                    Catch::Contains("computed in the network"));
   const auto within = open_executor("onnxruntime:session", quotient_within(DType::int64));
   CHECK_THROWS_AS(within->inference({{"a", ones}, {"which", Tensor::scalar(true)}}), Unsupported);
 }

@@ -137,8 +137,8 @@ Terms dropout(const PlanContext& context, Graph& graph, const Terms& inputs) {
           : context.has_input(nodes::Dropout::In::training_mode) && !(flag && !flag->item<bool>());
   if (may_train && !drops_nothing) {
     throw Unsupported(context.who() +
-                      ": in training it draws random numbers, which TensorFlow "
-                      "would not take from d5; give another framework for it");
+                      ": in training it draws random numbers, which TensorFlow does not take from "
+                      "d5; choose another framework for it");
   }
   const Term mask = graph.constant(Tensor::scalar(true));
   Terms outputs = {graph.elementwise("Identity", {inputs[0]})};
@@ -167,7 +167,7 @@ void register_activation(Translators& translators) {
   add_formula<nodes::Celu>(translators, [](const nodes::Celu& view, Formula& f, Term x) {
     const double a = view.alpha();
     if (a <= 0)
-      throw Unsupported(onnx::describe(view.node()) + ": TensorFlow's kernel wants alpha > 0");
+      throw Unsupported(onnx::describe(view.node()) + ": TensorFlow's kernel requires alpha > 0");
     const Term below = f.one("Expm1", f.two("Minimum", f.two("RealDiv", x, a), 0));
     return f.two("AddV2", f.one("Relu", x), f.two("Mul", below, a));
   });

@@ -74,7 +74,7 @@ Terms bit_shift(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const DType dtype = context.dtype(0);
   if (dtype != DType::uint8 && dtype != DType::uint16 && dtype != DType::uint32 &&
       dtype != DType::uint64) {
-    throw Unsupported(context.who() + ": TensorFlow's shifts of signed integers are others");
+    throw Unsupported(context.who() + ": TensorFlow shifts signed integers differently");
   }
   const Term y = graph.add(left ? "LeftShift" : "RightShift", {inputs[0], inputs[1]});
   const Term wide = graph.cast(inputs[1], DType::uint64);

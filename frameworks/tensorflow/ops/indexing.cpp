@@ -163,7 +163,7 @@ Terms one_hot(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Shape& y = context.output(0).shape;
   const std::int64_t axis = nodes::OneHot(context.node()).axis();
   if (!y.is_static()) {
-    throw Unsupported(context.who() + ": TensorFlow's kernel wants a depth that is constant");
+    throw Unsupported(context.who() + ": TensorFlow's kernel requires a constant depth");
   }
   const std::size_t front = normalize_axis(axis, y.rank(), context.who());
   const auto value = [&](std::int64_t i) {

@@ -241,7 +241,8 @@ Terms local_response(const PlanContext& context, Graph& graph, const Terms& inpu
     return {graph.channels_first(y)};
   }
   if (size > 2 * context.shape(0)[1]) {
-    throw Unsupported(context.who() + ": a size above twice the channels is not for TensorFlow");
+    throw Unsupported(context.who() +
+                      ": TensorFlow does not support a size above twice the channels");
   }
   const auto number = [&](double value) { return graph.number(value, x); };
   const Term around = mean_around(graph, graph.add("Square", {x}), size);

@@ -43,8 +43,7 @@ Terms max_pool(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const SpatialWindow window = window_of<nodes::MaxPool>(context);
   if (window.may_miss_the_input()) {
     throw Unsupported(context.who() +
-                      ": a window may lie in padding alone, of which TensorFlow's "
-                      "largest element is finite");
+                      ": a window may cover only padding, of which TensorFlow's maximum is finite");
   }
   const Term x = window.padded(graph, window.lifted(graph, inputs[0]), lowest(context.dtype(0)));
   return {window.lowered(graph, pool(graph, "MaxPool", "MaxPool3D", window, x))};

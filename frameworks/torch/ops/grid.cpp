@@ -58,7 +58,7 @@ Support samples(const PlanContext& context) {
   const std::string mode = nodes::GridSample(context.node()).mode();
   if (x.rank() > 5) return {"GridSample over more than three dimensions"};
   if (x.rank() == 5 && (mode == "cubic" || mode == "bicubic")) {
-    return {"GridSample by cubes over three dimensions"};
+    return {"cubic GridSample over three dimensions"};
   }
   if (!is_floating_point(context.dtype(0))) {
     return {"GridSample on " + std::string(name_of(context.dtype(0)))};

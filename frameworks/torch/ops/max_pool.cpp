@@ -53,7 +53,7 @@ class MaxPool final : public TorchKernel {
         saves_(direct_ && context.wants_backward()) {
     if (window_.aside && context.wants_output(MaxPoolView::Out::Indices)) {
       throw Unsupported(context.who() +
-                        ": torch names no place where a window covers padding alone");
+                        ": torch gives no index for a window that covers only padding");
     }
     if (saves_) context.save({DType::int64, context.output(0).shape});
   }

@@ -199,7 +199,7 @@ class Arg final : public TorchKernel {
 /// Torch divides by zero where integers have no mean.
 Support has_mean(const PlanContext& context) {
   if (!is_floating_point(context.dtype(0)) && context.input(0).elements() == 0) {
-    return {"the mean of no integers"};
+    return {"the mean of an empty integer tensor"};
   }
   return computes(context);
 }

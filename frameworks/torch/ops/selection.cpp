@@ -75,7 +75,7 @@ class Unique final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor& x = inputs[0];
     if (x.is_floating_point() && x.isnan().any().item<bool>()) {
-      throw Unsupported(onnx::describe(node()) + ": torch tells every NaN from all others");
+      throw Unsupported(onnx::describe(node()) + ": torch treats every NaN as distinct");
     }
     at::Tensor values = x.detach();  // torch has no gradient of what follows
     if (values.scalar_type() == at::kBool) values = values.to(at::kByte);  // it counts no booleans

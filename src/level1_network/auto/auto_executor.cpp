@@ -233,7 +233,7 @@ void AutoExecutor::tell(const ExecutorRace& race, const std::string& planned, co
   selection.ways = std::move(ways);
   for (auto refusal : race.refusals()) {
     if (refusal.framework == planned) {
-      refusal.reason += "; frameworks were asked one by one in its place";
+      refusal.reason += "; frameworks were tried one by one instead";
     }
     selection.refusals.push_back(std::move(refusal));
   }

@@ -13,7 +13,7 @@ namespace d5 {
 namespace {
 
 [[noreturn]] void throw_not_backward() {
-  throw Unsupported("the fused network is for inference alone: its parameters are others");
+  throw Unsupported("the fused network is for inference only: its parameters differ");
 }
 
 bool are_equal(const Tensor& a, const Tensor& b) {

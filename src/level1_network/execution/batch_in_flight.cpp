@@ -74,12 +74,11 @@ std::unique_ptr<BatchInFlight> PlanExecutor::forward(const ValueMap& inputs,
                                                      const std::vector<std::string>& outputs) {
   if (options_.device != Device{}) {
     throw Unsupported(
-        "given gradients of outputs are for executors on the host; this one computes "
-        "on " +
+        "gradients of outputs can be given only to executors on the host; this one computes on " +
         to_string(options_.device));
   }
   const WithinRun within(within_run_);
-  if (outputs.empty()) throw ValueError("forward: name the outputs that backward will begin at");
+  if (outputs.empty()) throw ValueError("forward: name the outputs at which backward will begin");
   (void)network_.parameters();  // laying them out counts as an edit
   const Runnable& runnable = up_to_date();
   const Start start{.seeds = {outputs.begin(), outputs.end()}};
@@ -94,17 +93,16 @@ std::unique_ptr<BatchInFlight> PlanExecutor::forward(const ValueMap& inputs,
 std::unique_ptr<BatchInFlight> GraphExecutor::forward(const ValueMap&,
                                                       const std::vector<std::string>&) {
   throw Unsupported(
-      fmt::format("{}'s own executor cannot run forward and backward apart; make_executor can, "
-                  "with its kernels",
+      fmt::format("{}'s own executor cannot run forward and backward separately; make_executor "
+                  "can, with its kernels",
                   framework()));
 }
 
 void GraphExecutor::set_loss_factor(double factor) {
   if (factor == 1) return;
-  throw Unsupported(
-      fmt::format("{}'s own executor has no factor on the loss ({} was asked for); make_executor "
-                  "has, with its kernels",
-                  framework(), factor));
+  throw Unsupported(fmt::format(
+      "{}'s own executor cannot scale the loss (by {}); make_executor can, with its kernels",
+      framework(), factor));
 }
 
 void GraphExecutor::end_run() {

@@ -10,8 +10,8 @@ namespace d5 {
 inline void expect_no_run(bool within) {
   if (!within) return;
   throw ValueError(
-      "an executor is asked for a run by its own hook or operator, within a run; wait until that "
-      "has ended, or make another executor of the network");
+      "an executor cannot start a run within its own run, from a hook or an operator; wait until "
+      "that has ended, or make another executor of the network");
 }
 
 /// For as long as an executor's run lasts. Throws: as `expect_no_run`.

@@ -163,9 +163,10 @@ const Tensor& Network::fetch(std::string_view name) const {
   if (const auto place = initializers.find(name); place != initializers.end()) return place->second;
   if (const auto place = state_->fed.find(name); place != state_->fed.end()) return place->second;
   if (state_->tensors.contains(name)) {
-    throw NotFound(fmt::format(
-        "'{}' of network '{}' has no value: it is no parameter or constant, and nobody fed it",
-        printable(name), printable(this->name())));
+    throw NotFound(
+        fmt::format("'{}' of network '{}' has no value: it is neither a parameter nor a constant, "
+                    "and was not fed",
+                    printable(name), printable(this->name())));
   }
   std::vector<std::string> known;
   for (const auto& [other, value] : initializers) known.push_back(other);

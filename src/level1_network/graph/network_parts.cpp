@@ -18,10 +18,10 @@ const onnx::Type& declared_type(const Network& network, const std::string& name)
     const auto place = std::ranges::find(*infos, name, &onnx::ValueInfo::name);
     if (place != infos->end()) return place->type;
   }
-  throw Unsupported(fmt::format(
-      "'{}' is no tensor, and network '{}' does not declare its type: what reads it cannot run "
-      "alone",
-      printable(name), printable(network.name())));
+  throw Unsupported(
+      fmt::format("'{}' is not a tensor, and network '{}' does not declare its type: nodes that "
+                  "read it cannot run alone",
+                  printable(name), printable(network.name())));
 }
 
 /// What a file must tell where ONNX's rules do not, as behind an operator of com.microsoft. Sizes

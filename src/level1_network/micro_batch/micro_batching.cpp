@@ -35,10 +35,9 @@ std::int64_t batch_of(const Network& network, std::int64_t wish) {
     if (info.type.kind != ValueKind::tensor || info.type.dims.empty()) continue;
     if (const auto* size = std::get_if<std::int64_t>(&info.type.dims.front())) return *size;
     if (wish > 0) return wish;
-    throw ValueError(
-        fmt::format("microbatch: input '{}' leaves its batch open; say which batch is to be split "
-                    "({})",
-                    printable(info.name), option_word("batch", "SIZE")));
+    throw ValueError(fmt::format(
+        "microbatch: input '{}' leaves its batch open; give the batch size to split ({})",
+        printable(info.name), option_word("batch", "SIZE")));
   }
   throw Unsupported("microbatch: no input of the network has a batch");
 }
@@ -208,10 +207,10 @@ BatchSegment MicroBatching::segment_of(const BatchSplit& split) const {
     return found.segment(region, std::size_t(first - region.nodes.begin()),
                          std::size_t(last - region.nodes.begin()) + 1);
   }
-  throw NotFound(fmt::format(
-      "microbatch: no stretch of the network goes from '{}' to '{}' in which every node runs on "
-      "some rows as on all",
-      printable(split.first), printable(split.last)));
+  throw NotFound(
+      fmt::format("microbatch: no segment of the network from '{}' to '{}' has only nodes that "
+                  "compute rows independently",
+                  printable(split.first), printable(split.last)));
 }
 
 void MicroBatching::apply(const std::vector<BatchSplit>& splits) {

@@ -18,7 +18,7 @@ using Choices = std::vector<std::size_t>;
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
 [[noreturn]] void throw_no_assignment() {
-  throw ValueError("an assignment: no choice of all variables has a finite cost");
+  throw ValueError("assignment: no choice of all variables has a finite cost");
 }
 
 /// Costs of what some variables choose together, the last varying fastest.

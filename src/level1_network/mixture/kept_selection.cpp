@@ -131,7 +131,7 @@ KeptSelection kept_selection(const SelectionPurpose& purpose) {
     if (json.text("format") != kFormat || json.text("network") != purpose.network ||
         json.text("purpose") != purpose.words) {
       result.selection.notes = {
-          fmt::format("'{}' is of something else; it is measured anew", file.string())};
+          fmt::format("'{}' is for something else; it is measured again", file.string())};
       return result;
     }
     result.assignment = {json.text("first"), {}};
@@ -144,7 +144,7 @@ KeptSelection kept_selection(const SelectionPurpose& purpose) {
   } catch (const Error& error) {
     result = {};
     result.selection.notes = {
-        fmt::format("{}; it is measured anew", printable_message(error.what()))};
+        fmt::format("{}; it is measured again", printable_message(error.what()))};
   }
   return result;
 }

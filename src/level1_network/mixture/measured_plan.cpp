@@ -74,7 +74,7 @@ std::unique_ptr<Plan> measured_plan(const CompileRequest& request, RunState& sta
                             kept.selection);
     } catch (const Unsupported& error) {
       kept.selection.notes = {
-          fmt::format("what was kept cannot be planned any more: {}", error.what())};
+          fmt::format("the cached choice cannot be planned any more: {}", error.what())};
     }
   }
   std::vector<ExecutionEvent*> observers;

@@ -42,8 +42,8 @@ struct Waiting {
     if (waiting.count[i] > 0) names.push_back(onnx::describe(nodes[i]));
   }
   throw ValueError(
-      fmt::format("the edit closes a cycle, through {}: a node would read what is made of its own "
-                  "output; let it read another tensor",
+      fmt::format("the edit closes a cycle, through {}: a node would depend on its own output; let "
+                  "it read another tensor",
                   fmt::join(names, ", ")));
 }
 

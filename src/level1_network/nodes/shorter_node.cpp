@@ -23,7 +23,7 @@ ShorterNode::ShorterNode(const onnx::Node& node, const ElementTypes& types, cons
     : node_(node), shorter_(shorter) {
   const auto schema = onnx::schema_of(node);
   if (!schema) {
-    obstacle_ = "ONNX does not say what types it takes";
+    obstacle_ = "ONNX does not define its types";
   } else if (!onnx::subgraphs(node).empty()) {
     obstacle_ = "it holds graphs";
   } else {
@@ -81,8 +81,7 @@ void ShorterNode::read(const onnx::Schema& schema, const ElementTypes& types,
     const auto* parameter = onnx::parameter(schema.outputs, k);
     if (!is_single(node_.outputs[k]) || !allowed(parameter)) continue;
     if (!words.contains(parameter->type) && !with_attributes()) {
-      obstacle_ =
-          fmt::format("it makes '{}' float32 of its own accord", printable(node_.outputs[k]));
+      obstacle_ = fmt::format("it always writes '{}' as float32", printable(node_.outputs[k]));
       return;
     }
     if (lost.contains(node_.outputs[k])) return outputs_.clear();  // a constant of its own

@@ -90,14 +90,14 @@ class Summing {
       for (std::size_t i = before; i < draft_.steps.size(); ++i) {
         const Draft::Step& step = draft_.steps[i];
         if (step.dynamic) {
-          leave_out("only running tells its shapes");
+          leave_out("its shapes are known only at run time");
           continue;
         }
         const Cost cost = step.op->cost(InferContext(*step.node, step.input_descs, step.constants));
         part.cost.flop += cost.flop;
         part.cost.bytes_read += cost.bytes_read;
         part.cost.bytes_written += cost.bytes_written;
-        if (!step.graphs.empty()) leave_out("how often its graphs run, only running tells");
+        if (!step.graphs.empty()) leave_out("how often its graphs run is known only at run time");
       }
     } catch (const Unsupported& error) {
       leave_out(error.what());

@@ -23,8 +23,7 @@ T rounded(double number) {
 /// numbers ends the path: its gradient stays zero.
 Tensor room_for(const Value& value, const Plan::BackwardStep& step, RunState& state) {
   if (!value.is_tensor()) {
-    throw Unsupported(step.context.who() +
-                      ": gradients are those of tensors, but on their way lies " +
+    throw Unsupported(step.context.who() + ": only tensors have gradients, but on the path lies " +
                       to_string(value.desc()));
   }
   Tensor result = state.allocate(value.tensor().desc(), "a gradient of " + step.context.who());
@@ -46,7 +45,7 @@ void run_step(Plan::BackwardStep& step, RunState& state) {
 void expect_scalar(const std::string& name, const TensorDesc& desc) {
   if (desc.elements() == 1) return;
   throw ShapeError("loss '" + printable(name) + "' is " + to_string(desc) +
-                   ", but gradients are those of a scalar; reduce it to one element");
+                   ", but a loss must be a scalar; reduce it to one element");
 }
 
 void Plan::run_forward(std::uint64_t value_changes) {

@@ -57,12 +57,12 @@ bool RunState::makes_room(std::size_t bytes) const {
 
 void RunState::throw_no_room(std::size_t bytes, std::string_view what) const {
   const bool limited = most_bytes() < memory_budget();
-  throw MemoryError(fmt::format(
-      "{} takes {} bytes, with {} planned and {} held by this run already, above the memory {} of "
-      "{} bytes; give smaller inputs, where values grow in a loop fewer iterations, or raise the "
-      "{}",
-      what, bytes, planned, *allocated, limited ? "limit" : "budget", most_bytes(),
-      limited ? "limit" : "budget (set_memory_budget)"));
+  throw MemoryError(
+      fmt::format("{} allocates {} bytes, in addition to {} planned and {} held by this run, above "
+                  "the memory {} of {} bytes; give smaller inputs (fewer iterations if values grow "
+                  "in a loop), or raise the {}",
+                  what, bytes, planned, *allocated, limited ? "limit" : "budget", most_bytes(),
+                  limited ? "limit" : "budget (set_memory_budget)"));
 }
 
 std::shared_ptr<void> RunState::counted(std::size_t bytes) const {

@@ -48,10 +48,10 @@ const ModelEntry& entry_of(const std::string& name) {
   node.op_type = name;
   node.opset = onnx::newest_opset("");
   if (!models().find(name) && onnx::schema_of(node)) {
-    throw NotFound(fmt::format(
-        "network '{}' is unknown; the operator stands for a network of one node where a case is "
-        "in quotes, with its shapes: \"Gemm 2x3 3x4\"",
-        name));
+    throw NotFound(
+        fmt::format("network '{}' is unknown; for a network of one operator, give a case with its "
+                    "shapes in quotes: \"Gemm 2x3 3x4\"",
+                    name));
   }
   return models().at(name);
 }

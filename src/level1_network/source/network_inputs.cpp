@@ -198,8 +198,7 @@ std::string advice_on(const NetworkInputs& inputs) {
   }
   const bool several = inputs.made.size() > 1;
   return fmt::format(
-      "the values of input{} {}{} are of d5's making: give some that the network can "
-      "take, {}",
+      "the values of input{} {}{} were made by d5: give some that the network accepts, {}",
       several ? "s" : "", fmt::join(names, ", "), inputs.made.size() > kFew ? ", ..." : "",
       fmt::join(ways, " "));
 }

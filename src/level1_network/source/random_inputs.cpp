@@ -70,8 +70,8 @@ void expect_taken(const Network& network, const OpenSizes& sizes) {
       });
   if (sizes.batch != 1 && known.empty() && any_rank.empty() && !has_batch) {
     throw ValueError(
-        fmt::format("a batch of {} cannot be set: the model leaves no dimension open; its own "
-                    "sizes stand in 'd5 net show'",
+        fmt::format("a batch of {} cannot be set: the model leaves no dimension open; 'd5 net "
+                    "show' prints its sizes",
                     sizes.batch));
   }
 }

@@ -146,12 +146,12 @@ class SizeRefusal {
     }
   }
   [[noreturn]] void raise_without_way() const {
-    throw ShapeError(fmt::format(
-        "{}; none of the sizes from {} to {} that d5 tried for {} goes through the network '{}': "
-        "give sizes that do, {}, or an input, {}",
-        trial_.refusal(), SizeSearch::kLeast, SizeSearch::kMost, fmt::join(all_, ", "),
-        printable(network_.name()), option_word("dim", printable(all_.front()) + "=SIZE"),
-        own_input()));
+    throw ShapeError(
+        fmt::format("{}; none of the sizes from {} to {} that d5 tried for {} fits the network "
+                    "'{}': give sizes that do, {}, or an input, {}",
+                    trial_.refusal(), SizeSearch::kLeast, SizeSearch::kMost, fmt::join(all_, ", "),
+                    printable(network_.name()),
+                    option_word("dim", printable(all_.front()) + "=SIZE"), own_input()));
   }
 
   static std::string need(const std::string& name, const NearSizes& near) {

@@ -93,7 +93,7 @@ std::string only_input(const Network& network, const std::string& path) {
   if (names.size() == 1) return names.front();
   std::vector<std::string> known;
   for (const auto& name : names) known.push_back(printable(name));
-  throw ValueError(fmt::format("{} '{}': of which input? the network has {} ({}); give NAME={}",
+  throw ValueError(fmt::format("{} '{}': for which input? the network has {} ({}); give NAME={}",
                                option_word("input"), printable(path), names.size(),
                                fmt::join(known, ", "), printable(path)));
 }

@@ -64,7 +64,7 @@ class FoldBatchNorm final : public Transform {
     if (node.opset < 9 && norm.spatial() == 0) return "spatial is 0";
     const std::string& x = node.inputs.front();
     if (!conv || conv->op_type != Conv::kName || conv->domain != Conv::kDomain) {
-      return fmt::format("'{}' is written by no Conv", printable(x));
+      return fmt::format("'{}' is not written by a Conv", printable(x));
     }
     if (links.leaves(x)) return fmt::format("'{}' is an output too", printable(x));
     for (const auto* reader : links.readers(x)) {
@@ -84,7 +84,8 @@ class FoldBatchNorm final : public Transform {
       if (name.empty()) continue;  // no bias
       const Tensor* value = known_value(network, name);
       if (!value) return fmt::format("'{}' is computed, or updated by runs", printable(name));
-      if (!may_be_trained(value->dtype())) return fmt::format("'{}' is no float", printable(name));
+      if (!may_be_trained(value->dtype()))
+        return fmt::format("'{}' is not floating-point", printable(name));
     }
     const Tensor& weights = network.fetch(conv.inputs[Conv::In::W]);
     for (const auto& name : names) {

@@ -125,9 +125,9 @@ class Conversion {
         const auto place = lost_.find(name);
         if (place == lost_.end() || !keeps_size(node, name)) continue;
         const bool is_number = place->second.starts_with("holds ");
-        lost_[output] = is_number
-                            ? fmt::format("comes of '{}', which {}", printable(name), place->second)
-                            : place->second;
+        lost_[output] =
+            is_number ? fmt::format("comes from '{}', which {}", printable(name), place->second)
+                      : place->second;
         break;
       }
     }

@@ -65,7 +65,7 @@ class Microbatch final : public Transform {
     for (int i = 1; i <= kAttempts; ++i) {
       network.rewrite(whole);
       splits = batching.choose(i < kAttempts ? std::size_t(target) : 0);
-      if (splits.empty()) return {"", {"no stretch of it can be split so that it needs less"}};
+      if (splits.empty()) return {"", {"no segment can be split so that it needs less memory"}};
       batching.apply(splits);
       bytes = batching.planned_bytes();
       if (bytes && *bytes <= limit_) break;
@@ -74,10 +74,9 @@ class Microbatch final : public Transform {
     TransformReport report{fmt::format("split {}: the plan needs {}, before {}", to_words(splits),
                                        words(bytes), words(before))};
     if (!bytes || *bytes > limit_) {
-      report.left.push_back(
-          fmt::format("the plan is above the limit of {}: what lives between the "
-                      "stretches needs the rest",
-                      with_prefix(double(limit_), "B")));
+      report.left.push_back(fmt::format(
+          "the plan is above the limit of {}: values that live between the segments need the rest",
+          with_prefix(double(limit_), "B")));
     }
     return report;
   }

@@ -47,7 +47,7 @@ class RemoveDropout final : public Transform {
     if (!node.has_input(View::In::training_mode)) return "";
     const std::string& name = node.inputs[View::In::training_mode];
     const Tensor* training = fixed_value(network, name);
-    if (!training) return fmt::format("'{}', its training_mode, is no constant", printable(name));
+    if (!training) return fmt::format("'{}', its training_mode, is not constant", printable(name));
     return training->on_host().item<bool>() ? "training_mode is true: it drops in inference too"
                                             : "";
   }

@@ -106,8 +106,7 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
   for (auto& result : results) note_inputs(result, options.sizes, subject->network(), fed);
   if (options.numeric == 0) return results;
   if (loss.empty())
-    throw Unsupported(option_word("numeric") +
-                      " is of gradients, and there is no loss to have any");
+    throw Unsupported(option_word("numeric") + " compares gradients, but there is no loss");
   auto numeric = test_numeric_gradients(*subject, inputs, loss,
                                         {.elements = options.numeric, .seed = seed}, interrupt);
   std::ranges::move(numeric, std::back_inserter(results));
@@ -167,7 +166,7 @@ std::vector<Measurement> reduced(const std::string& model, const std::string& wo
   }
   if (record.status == Status::passed && has_gradients && options.slower == 0) {
     record.reason =
-        "outputs agree; with " + option_word("backward") + " gradients are looked at, too";
+        "outputs agree; with " + option_word("backward") + " gradients are compared, too";
   }
   return {record};
 }

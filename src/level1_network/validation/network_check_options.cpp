@@ -15,14 +15,14 @@ namespace {
 void expect_reducible(const NetworkCheckOptions& options) {
   const std::string reduce = option_word("reduce");
   if (options.by_node || options.numeric > 0) {
-    throw ValueError(fmt::format("{} goes by whole networks; leave out {} and {}", reduce,
+    throw ValueError(fmt::format("{} compares whole networks; leave out {} and {}", reduce,
                                  option_word("by_node"), option_word("numeric")));
   }
   if (options.tolerance) {
     throw ValueError(reduce + " looks for what rounding does not explain; leave out the tolerance");
   }
   if (options.backward && options.slower > 0) {
-    throw ValueError(fmt::format("{} is of forward; leave out {}", option_word("slower"),
+    throw ValueError(fmt::format("{} applies to forward only; leave out {}", option_word("slower"),
                                  option_word("backward")));
   }
   if (executor_words(options.frameworks).size() != 1) {
@@ -65,7 +65,7 @@ void NetworkCheckOptions::declare(OptionList& options) {
 
 void expect_checkable(const std::string& model, const NetworkCheckOptions& options) {
   if (options.backward && options.by_node) {
-    throw ValueError(fmt::format("{} compares what nodes answer forward; leave out {}",
+    throw ValueError(fmt::format("{} compares nodes forward only; leave out {}",
                                  option_word("by_node"), option_word("backward")));
   }
   if (!options.reduce.empty()) expect_reducible(options);

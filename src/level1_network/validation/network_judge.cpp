@@ -287,8 +287,7 @@ std::string NetworkJudge::stale_answers(GraphExecutor& subject, const ValueMap& 
   } catch (const Error&) {  // it need not run on what it was not fed
     return "";
   }
-  return "its outputs stay the same to the bit when its inputs are others: it gives out what it "
-         "kept";
+  return "its outputs do not change although its inputs do: it is returning cached results";
 }
 
 }  // namespace d5

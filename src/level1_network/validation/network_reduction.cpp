@@ -263,7 +263,8 @@ ReducedNetwork reduce_network(const Network& network, const MakeExecutor& subjec
                               const MakeExecutor& reference, const ValueMap& inputs,
                               const ReductionOptions& options) {
   if (options.slower > 0 && options.passes == ReductionOptions::Passes::both) {
-    throw ValueError("a reduction looks at times, which are of forward, or at gradients: not both");
+    throw ValueError(
+        "a reduction compares either times, which are forward only, or gradients, not both");
   }
   return Reduction(network, subject, reference, inputs, options).run();
 }

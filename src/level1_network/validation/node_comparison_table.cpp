@@ -80,8 +80,8 @@ std::string heading(std::span<const Measurement> records, const std::vector<Row>
   const auto whole = std::ranges::find(records, "whole_error", &Measurement::metric);
   if (whole != records.end()) {
     text += fmt::format(
-        "the whole differs, its {} nodes do not: the fault lies in what is made of several\n  {}\n"
-        "  'd5 net check MODEL --framework {} --reduce FOLDER' finds which\n",
+        "the whole network differs, its {} nodes do not: several of them cause the difference "
+        "together\n  {}\n  'd5 net check MODEL --framework {} --reduce FOLDER' finds which\n",
         rows.size(), printable_message(whole->reason), whole->framework);
   } else if (const Measurement* first = first_to_differ(records)) {
     text += words_on(*first, rows);

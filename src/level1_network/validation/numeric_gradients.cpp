@@ -183,7 +183,7 @@ std::vector<Measurement> test_numeric_gradients(GraphExecutor& executor, const V
   base.conditions["judge"] = finding("finite differences in float64");
   return guarded(base, [&]() -> std::vector<Measurement> {
     if (draws_random_numbers(network.graph())) {
-      return {skipped(base, "the network draws random numbers: its loss is another in every run")};
+      return {skipped(base, "the network draws random numbers: its loss differs from run to run")};
     }
     std::optional<FiniteDifferences> differences;
     try {

@@ -124,7 +124,7 @@ std::string readme_of(const ReducedNetwork& reduced, const ReductionSubject& sub
       printable_message(reduced.difference.words), left, reduced.nodes_before,
       left == 1 ? "is" : "are",
       reduced.is_smallest ? ""
-                          : " (it was cut short; there may be fewer, and the same command goes on)",
+                          : " (it ended early; there may be fewer, and the same command continues)",
       operators, how_to_see(reduced, subject, has_program));
   if (!reduced.expected_gradients.empty()) {
     text +=

@@ -161,7 +161,7 @@ void RoundingJudge::run_in_float64(const Interrupt& interrupt) {
   GraphExecutor& reference = open_();
   const Network& network = reference.network();
   if (draws_random_numbers(network.graph())) {
-    found_.no_float64 = "the network draws random numbers, which are others in float64";
+    found_.no_float64 = "the network draws random numbers, which differ in float64";
     return;
   }
   std::vector<Answer> answers;

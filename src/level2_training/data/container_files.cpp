@@ -137,15 +137,16 @@ std::vector<std::string> detail::shards_of(const std::string& path) {
                       printable(path), count, shard->count));
     }
     if (shard->number != files.size()) {
-      throw FormatError(fmt::format("'{}' is to have {} shards, but '{}' is missing",
+      throw FormatError(fmt::format("'{}' should have {} shards, but '{}' is missing",
                                     printable(path), count,
                                     printable(shard_name(path, files.size(), count))));
     }
     files.push_back((whole.parent_path() / name).string());
   }
   if (files.size() != count) {
-    throw FormatError(fmt::format("'{}' is to have {} shards, but '{}' is missing", printable(path),
-                                  count, printable(shard_name(path, files.size(), count))));
+    throw FormatError(fmt::format("'{}' should have {} shards, but '{}' is missing",
+                                  printable(path), count,
+                                  printable(shard_name(path, files.size(), count))));
   }
   return files;
 }

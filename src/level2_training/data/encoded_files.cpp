@@ -35,7 +35,7 @@ void read_into(const std::string& path, std::string& bytes) {
   } const closer{file};
   struct stat status{};
   if (::fstat(file, &status) != 0) fail(std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) fail("is no file");
+  if (!S_ISREG(status.st_mode)) fail("is not a file");
   if (std::size_t(status.st_size) > memory_budget()) fail("is larger than the memory budget");
   bytes.resize(std::size_t(status.st_size));
   std::size_t done = 0;

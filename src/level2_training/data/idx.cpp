@@ -87,7 +87,7 @@ IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
                      other_rank ? fmt::format("it holds {} dimensions of bytes, were images and "
                                               "labels swapped?",
                                               magic & 0xff)
-                                : "it is no IDX file of bytes"));
+                                : "it is not an IDX file of bytes"));
   }
 
   IdxBytes result;
@@ -110,8 +110,9 @@ IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
                      reader.most_left()));
   }
   if (reader.compressed() && !is_plausible(total, reader.packed_left())) {
-    fail(fmt::format("{}, that is {}, packed in {}: no data packs like that; fetch it again",
-                     promised, total, reader.packed_left()));
+    fail(fmt::format(
+        "{}, that is {}, compressed to {}: no data compresses like that; fetch it again", promised,
+        total, reader.packed_left()));
   }
   if (check) check(result.dims);
   if (total > memory_budget()) {

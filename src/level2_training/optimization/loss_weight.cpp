@@ -18,7 +18,7 @@ const Value& field_of(const ValueMap& fields, const std::string& name, const std
   const auto place = fields.find(name);
   if (place != fields.end()) return place->second;
   throw NotFound(fmt::format(
-      "loss '{}': what counts in it is told by '{}', which the batch does not hold; feed it",
+      "loss '{}': what counts in it is given by '{}', which the batch does not hold; feed it",
       printable(loss), printable(name)));
 }
 
@@ -181,8 +181,8 @@ double LossWeight::share(double part, double whole) {
   if (of.reading.is == detail::LossReading::Is::sum) return 1;
   if (part != whole && !of.reading.joins) {
     throw Unsupported(fmt::format(
-        "loss '{}': {}, so that no weights make the whole batch's gradient of those of its parts; "
-        "train each batch in one piece and on one rank, or make the loss one mean",
+        "loss '{}': {}, so the gradients of a batch's parts cannot be combined by weights; train "
+        "each batch in one piece and on one rank, or make the loss one mean",
         printable(of.loss), of.reading.why));
   }
   return part == 0 ? 0 : part / whole;

@@ -56,10 +56,10 @@ std::shared_ptr<Optimizer> open_optimizer(const std::string& name,
   if (modifiers.empty()) return optimizer;
   const auto three_step = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
   if (!three_step) {
-    throw Unsupported(fmt::format(
-        "optimizer {} is no optimizer in three steps, so that nothing can take part in its steps; "
-        "leave its schedules and modifiers out, or choose another",
-        name));
+    throw Unsupported(
+        fmt::format("optimizer {} is not a three-step optimizer, so nothing can take part in its "
+                    "steps; leave its schedules and modifiers out, or choose another",
+                    name));
   }
   for (auto& modifier : modifiers) three_step->add(std::move(modifier));
   return optimizer;

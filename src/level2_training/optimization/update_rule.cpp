@@ -34,8 +34,8 @@ std::unique_ptr<UpdateRule> make_update_rule(const std::string& optimizer,
     if (!groups.empty()) return std::move(groups.front().rule);
   }
   throw Unsupported(fmt::format(
-      "optimizer {}: its rule cannot stand alone, for it needs more than one parameter, its "
-      "gradient and what it remembers of it; one made of ElementOptimizer or TensorOptimizer can",
+      "optimizer {}: its rule cannot stand alone, because it needs more than one parameter, its "
+      "gradient and its state; one made of ElementOptimizer or TensorOptimizer can",
       optimizer));
 }
 

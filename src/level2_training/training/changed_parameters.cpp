@@ -60,12 +60,11 @@ void expect_parameters(const Network& network) {
   for (const auto& words : constant_words(network)) {
     kept += fmt::format("; constant: {}", words);
   }
-  throw ValueError(fmt::format(
-      "network '{}' has no parameters, so that training would change nothing{}; 'd5 net show' "
-      "tells "
-      "what it holds; weights are floating-point initializers, or Constant nodes in the place of a "
-      "weight",
-      printable(network.name()), kept));
+  throw ValueError(
+      fmt::format("network '{}' has no parameters, so that training would change nothing{}; 'd5 "
+                  "net show' lists what it holds; weights are floating-point initializers, or "
+                  "Constant nodes in the place of a weight",
+                  printable(network.name()), kept));
 }
 
 bool ChangedParameters::any(Network& network) const {

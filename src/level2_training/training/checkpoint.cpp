@@ -59,7 +59,7 @@ class Reader {
     constexpr std::size_t kPrefix = detail::SafetensorsParts::kPrefix;
     const std::size_t key = header.find(kSumKey);
     if (key == std::string_view::npos || header.size() - key - kSumKey.size() < kNoSum.size()) {
-      fail("its header has no checksum; it is no checkpoint of d5");
+      fail("its header has no checksum; it is not a checkpoint of d5");
     }
     const std::size_t sum = key + kSumKey.size();
     const std::string given(header.substr(sum, kNoSum.size()));

@@ -40,10 +40,10 @@ Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOpt
         options_.checkpoints_kept));
   }
   if (const Network& network = optimizer_.executor().network(); pulls_data(network)) {
-    throw Unsupported(fmt::format(
-        "trainer: network '{}' pulls its own data, but a trainer feeds what its sampler gives; "
-        "train it by optimizer.step({{}}), or make the fields inputs again",
-        printable(network.name())));
+    throw Unsupported(
+        fmt::format("trainer: network '{}' reads its own data, but a trainer feeds its sampler's "
+                    "batches; train it by optimizer.step({{}}), or make the fields inputs again",
+                    printable(network.name())));
   }
 }
 

@@ -215,8 +215,8 @@ void Trainer::resume(const std::string& path) {
   // What an optimizer forgets, or never gave away, would be missing without a word.
   if (const auto lost = first_difference(saved_state, optimizer_.state()); !lost.empty()) {
     fail(
-        fmt::format("the optimizer did not take over '{}' of its state; resume with the optimizer "
-                    "and the modifiers that it was begun with, or mend its state() and restore()",
+        fmt::format("the optimizer did not accept '{}' of its state; resume with the optimizer and "
+                    "the modifiers that it was begun with, or fix its state() and restore()",
                     printable(lost)));
   }
   for (const auto& [name, value] : below(checkpoint.tensors, kHyper)) {

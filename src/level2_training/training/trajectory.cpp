@@ -182,7 +182,7 @@ std::unique_ptr<detail::GradientTape> tape_between(Optimizer& reference, Optimiz
   auto* given = dynamic_cast<ThreeStepOptimizer*>(&subject);
   if (!recorded || !given) {
     throw Unsupported(
-        "an open loop gives an optimizer other gradients than its own, which takes one that is a "
+        "an open loop gives an optimizer other gradients than its own, which requires a "
         "ThreeStepOptimizer");
   }
   return std::make_unique<detail::GradientTape>(*recorded, *given);
@@ -237,8 +237,8 @@ Plot divergence_plot(const std::string& title, const Divergence& closed, const D
             .title = title,
             .note = open.parameters.empty()
                         ? ""
-                        : "Bold: each with gradients of its own. Faint: both with the "
-                          "reference's, where rounding alone remains.",
+                        : "Bold: each with its own gradients. Faint: both with the reference's "
+                          "gradients, where only rounding differs.",
             .x = {.label = "step", .scale = PlotAxis::Scale::whole},
             .y = {.label = "difference of a parameter, by its norm",
                   .scale = PlotAxis::Scale::logarithmic}};

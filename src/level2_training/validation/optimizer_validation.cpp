@@ -75,7 +75,7 @@ OptimizerJudgement trajectory(const EntryChoice& optimizer, const OptimizerCheck
     Measurement result = optimizer_record("trajectory_difference", Quantity::error);
     result.status = Status::skipped;
     result.reason =
-        fmt::format("it ran, but nothing judges it; give one that should do the same ({})",
+        fmt::format("it ran, but was not compared; give an optimizer that should do the same ({})",
                     option_word("against", "NAME"));
     return {.records = {result}};
   }

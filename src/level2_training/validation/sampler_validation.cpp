@@ -93,8 +93,8 @@ Breach breach(const SamplerLaw& law, const Batches& batches, std::int64_t sample
       often + std::max<std::int64_t>(0, seldom - may_be_missing) + std::abs(draws - law.draws);
   if (result.wrong == 0) return result;
   result.reason = fmt::format(
-      "{} draws, {} promised; {} samples are drawn more often than {}, {} more seldom than {}, "
-      "of which {} may be missing",
+      "{} draws, {} promised; {} samples are drawn more often than {}, {} less often than {}, of "
+      "which {} may be missing",
       draws, law.draws, often, law.most, seldom, law.least, may_be_missing);
   return result;
 }
@@ -172,8 +172,7 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
   if (!law.chances.empty() && surprise(law.chances, drawn) > kMostSurprise) {
     coverage.status = Status::failed;
     coverage.reason = fmt::format(
-        "samples are not drawn by their chances: {:.1f} standard "
-        "deviations off, {} at most",
+        "samples do not follow their probabilities: {:.1f} standard deviations off, {} at most",
         surprise(law.chances, drawn), kMostSurprise);
   }
   std::vector<Measurement> results{coverage, repeatability};

@@ -65,9 +65,9 @@ std::vector<PlotPoint> loss_over_time(const std::vector<Measurement>& records) {
 Plot accuracy_plot(const std::vector<ComparedTraining>& trainings) {
   Plot plot{.name = "accuracy-over-epochs",
             .title = "Test accuracy",
-            .note = "A line a run.",
+            .note = "One line per run.",
             .x = {.label = "test run", .scale = PlotAxis::Scale::whole},
-            .y = {.label = "share of test samples that are classified right"}};
+            .y = {.label = "share of correctly classified test samples"}};
   draw_runs(plot, trainings, [](const std::vector<Measurement>& records) {
     std::vector<PlotPoint> points;
     if (const auto* accuracies = samples_of(records, "test_accuracy")) {
@@ -81,7 +81,7 @@ Plot accuracy_plot(const std::vector<ComparedTraining>& trainings) {
 Plot loss_plot(const std::vector<ComparedTraining>& trainings) {
   Plot plot{.name = "loss-over-time",
             .title = "Training loss",
-            .note = "A line a run; means over stretches of batches.",
+            .note = "One line per run; means over consecutive batches.",
             .x = {.label = "time of steps and of waiting for data", .unit = "s"},
             .y = {.label = "loss"}};
   draw_runs(plot, trainings, loss_over_time);

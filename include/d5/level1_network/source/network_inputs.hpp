@@ -84,8 +84,8 @@ struct NetworkInputs {
 [[nodiscard]] OpenSizes network_sizes(const std::string& model, const Network& network,
                                       const OpenSizes& sizes = {}, const GivenInputs& given = {});
 
-/// Advice for a run that failed on made inputs: "the values of 'ids' are of d5's making; give your
-/// own, --input ids=FILE.npy"; empty if nothing was made.
+/// Advice for a run that failed on made inputs: "the values of input 'ids' were made by d5: give
+/// some that the network accepts, --input ids=FILE.npy"; empty if nothing was made.
 [[nodiscard]] std::string advice_on(const NetworkInputs& inputs);
 /// Calls `run`, and adds that advice to an error of values or shapes. Throws: what `run` throws.
 void with_advice(const NetworkInputs& inputs, const std::function<void()>& run);

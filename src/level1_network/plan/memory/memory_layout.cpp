@@ -64,8 +64,8 @@ void share_blocks(Draft& draft) {
 std::string ways_out(const Draft& draft) {
   std::string ways = "give a smaller batch";
   if (draft.goes_back() && draft.request.recompute.empty()) {
-    ways += ", let backward compute again what it needs (ExecutorOptions::recompute, " +
-            option_word("recompute") + ")";
+    ways +=
+        ", recompute in backward (ExecutorOptions::recompute, " + option_word("recompute") + ")";
   }
   if (transforms().find("microbatch")) {
     ways += ", split the batch (" + option_word("transform", "microbatch") + ")";
@@ -81,7 +81,7 @@ void expect_room(const Draft& draft, Device device, std::size_t bytes, const Mem
   if (bytes <= most) return;
   throw MemoryError(fmt::format(
       "the plan of network '{}' needs {} ({} bytes) on {}, above the memory {} of {} ({} bytes); "
-      "no plan of these steps can do with less than {} ({} bytes), which step '{}' alone needs; {}",
+      "every plan of these steps needs at least {} ({} bytes), for step '{}' alone; {}",
       printable(draft.request.path.empty() ? draft.request.graph->name : draft.request.path),
       memory_size(double(bytes)), bytes, to_string(device), limited ? "limit" : "budget",
       memory_size(double(most)), most, memory_size(double(bound.bytes)), bound.bytes,

@@ -55,7 +55,7 @@ void choose_recomputation(Draft& draft) {
   if (names.size() == 1 && names.front() == "auto") {
     if (draft.state.memory_limit == 0) {
       throw ValueError(
-          fmt::format("recompute: 'auto' computes again as much as a memory limit asks for; set "
+          fmt::format("recompute: 'auto' recomputes as much as a memory limit needs; set "
                       "memory_limit ({}), or name nodes or layers",
                       option_word("memory")));
     }

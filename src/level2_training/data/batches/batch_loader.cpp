@@ -29,7 +29,7 @@ BatchLoader::BatchLoader(BatchSource source, int threads)
     }
   } catch (const std::system_error& error) {
     throw Unsupported(fmt::format(
-        "read ahead: {} threads were asked for, and the system makes {}: {}; ask for fewer",
+        "read ahead: {} threads were asked for, but the system starts only {}: {}; ask for fewer",
         threads, threads_.size(), error.what()));
   }
 }

@@ -29,8 +29,8 @@ std::vector<std::byte> element_of(DType dtype, double value, const std::string& 
   std::vector<std::byte> bytes(size_of(dtype));
   dispatch(PaddedTypes{}, dtype, who, [&]<class T>() {
     if (!holds<T>(value)) {
-      throw ValueError(
-          fmt::format("{}: pad is {}, which no {} is; choose another", who, value, name_of(dtype)));
+      throw ValueError(fmt::format("{}: pad is {}, which {} cannot represent; choose another", who,
+                                   value, name_of(dtype)));
     }
     const T element(static_cast<Arithmetic<T>>(value));
     std::memcpy(bytes.data(), &element, sizeof element);

@@ -56,7 +56,7 @@ EncodedFile parse_line(std::string_view line, const std::string& place, std::int
                    .name = std::string(line.substr(0, line.find_last_not_of(" \t", gap) + 1))};
   const auto [rest, error] = std::from_chars(word.begin(), word.end(), file.label);
   if (error != std::errc() || rest != word.end() || file.label < 0) {
-    fail(fmt::format("label '{}' is no number from 0", printable(word)));
+    fail(fmt::format("label '{}' is not a number of at least 0", printable(word)));
   }
   if (classes > 0 && file.label >= classes) {
     fail(fmt::format("label {}, but labels are 0 to {} (classes={})", file.label, classes - 1,

@@ -81,8 +81,8 @@ ImageRecords::ImageRecords(std::string name, const std::vector<std::string>& fil
 std::int64_t ImageRecords::label(std::int64_t written, std::int64_t index) const {
   if (written >= labels_.first_label) return written - labels_.first_label + labels_.label_offset;
   throw FormatError(fmt::format(
-      "dataset {}: sample {} ({}) has the label {}, but they are said to count from "
-      "{}; give first_label={}",
+      "dataset {}: sample {} ({}) has the label {}, but first_label says that they count from {}; "
+      "give first_label={}",
       name_, index, printable(sample_name(index)), written, labels_.first_label, written));
 }
 

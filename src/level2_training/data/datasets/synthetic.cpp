@@ -119,14 +119,15 @@ class FieldWords {
     double value = 0;
     const auto [rest, error] = std::from_chars(word.begin(), word.end(), value);
     if (error != std::errc() || rest != word.end()) {
-      fail(fmt::format("'{}' is no number", printable(word)));
+      fail(fmt::format("'{}' is not a number", printable(word)));
     }
     return value;
   }
 
   [[nodiscard]] Shape shape(std::string_view word) const {
     const auto shape = detail::shape_in(word);
-    if (!shape) fail(fmt::format("'{}' is no shape, expected sizes as 3x32x32", printable(word)));
+    if (!shape)
+      fail(fmt::format("'{}' is not a shape, expected sizes as 3x32x32", printable(word)));
     if (std::ranges::any_of(*shape, [](std::int64_t dim) { return dim < 1; })) {
       fail("a dimension is at least 1");
     }

@@ -67,7 +67,7 @@ std::int64_t number_in(std::string_view text, const std::string& place) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= 1) return value;
   throw FormatError(
-      fmt::format("{}: '{}' is no class, which count from 1", place, printable(text)));
+      fmt::format("{}: '{}' is not a class number, which counts from 1", place, printable(text)));
 }
 
 /// Labels, from 0, by the classes' names: lines "1 ApplyEyeMakeup".

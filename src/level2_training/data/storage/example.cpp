@@ -63,14 +63,14 @@ class MessageReader {
   [[nodiscard]] bool at_end() const { return at_ == message_.size(); }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw FormatError(fmt::format("byte {} of a message of {}: {}; it is no tf.train.Example", at_,
-                                  message_.size(), what));
+    throw FormatError(fmt::format("byte {} of a message of {}: {}; it is not a tf.train.Example",
+                                  at_, message_.size(), what));
   }
 
  private:
   void take(std::uint64_t count) {
     if (count > message_.size() - at_) {
-      fail(fmt::format("field {} is said to have {} bytes, but {} follow", number, count,
+      fail(fmt::format("field {} is declared to have {} bytes, but {} follow", number, count,
                        message_.size() - at_));
     }
     bytes = message_.substr(at_, std::size_t(count));
@@ -100,7 +100,7 @@ void for_each_value(std::string_view list, WireType alone, const One& one, const
 
 void check_floats(std::string_view packed) {
   if (packed.size() % sizeof(float) != 0) {
-    MessageReader(packed).fail("packed floats are no multiple of 4 bytes");
+    MessageReader(packed).fail("packed floats are not a multiple of 4 bytes");
   }
 }
 
@@ -109,7 +109,7 @@ Feature feature_of(std::string_view name, std::string_view message) {
   MessageReader reader(message);
   while (reader.next()) {
     if (reader.number > 3) continue;
-    if (reader.type != kLength) reader.fail("a feature is no list");
+    if (reader.type != kLength) reader.fail("a feature is not a list");
     feature.kind = Feature::Kind(reader.number);
     feature.list = reader.bytes;
   }
@@ -182,11 +182,11 @@ void for_each_feature(std::string_view example, const std::function<void(const F
   MessageReader whole(example);
   while (whole.next()) {
     if (whole.number != 1) continue;
-    if (whole.type != kLength) whole.fail("its features are no message");
+    if (whole.type != kLength) whole.fail("its features are not a message");
     MessageReader features(whole.bytes);
     while (features.next()) {
       if (features.number != 1) continue;
-      if (features.type != kLength) features.fail("a feature is no message");
+      if (features.type != kLength) features.fail("a feature is not a message");
       std::string_view name, value;
       MessageReader entry(features.bytes);
       while (entry.next()) {

@@ -58,14 +58,15 @@ SampleIndex RecordFile::index(const Interrupt& interrupt) const {
     if (!begins_with_length(rest)) {
       fail(
           fmt::format("its length has the masked CRC-32C {:08x}, but {:08x} is written; it is "
-                      "damaged, or no TFRecord file",
+                      "damaged, or not a TFRecord file",
                       masked_crc32c(rest.substr(0, kLengthBytes)),
                       from_little_endian<std::uint32_t>(rest.data() + kLengthBytes)));
     }
     const auto length = from_little_endian<std::uint64_t>(rest.data());
     const std::size_t left = rest.size() - kBefore;
     if (left < kBehind || length > left - kBehind) {
-      fail(fmt::format("is said to have {} bytes, but {} follow; it is truncated", length, left));
+      fail(fmt::format("is declared to have {} bytes, but {} follow; it is truncated", length,
+                       left));
     }
     index.begins.push_back(std::int64_t(at) + kBefore);
     index.lengths.push_back(std::int64_t(length));
@@ -78,8 +79,7 @@ std::string RecordFile::flaw(std::int64_t begin, std::int64_t length) const {
   const auto size = std::int64_t(bytes().size());
   if (begin < kBefore || size - begin - length < kBehind ||
       from_little_endian<std::int64_t>(bytes().data() + begin - kBefore) != length) {
-    return "no record is there; the index is of another file: take it away, or open with "
-           "index=memory";
+    return "no record is there; the index is of another file: remove it, or open with index=memory";
   }
   const std::string_view data = bytes().substr(std::size_t(begin), std::size_t(length));
   const auto expected = from_little_endian<std::uint32_t>(data.data() + length);

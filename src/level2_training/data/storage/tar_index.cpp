@@ -52,7 +52,7 @@ class TarIndexer {
       const bool is_open = desc.dtype == DType::string || !desc.shape.is_static();
       if (is_open || desc.shape.rank() == 0 || index_.samples() == 0) continue;
       if (desc.bytes() <= file_.bytes().size()) continue;
-      fail(0, fmt::format("field '{}' is said to be {}, more than the archive holds",
+      fail(0, fmt::format("field '{}' is declared as {}, more than the archive holds",
                           printable(name), to_string(desc)));
     }
     return std::move(index_);

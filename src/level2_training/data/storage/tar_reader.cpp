@@ -59,8 +59,8 @@ std::string_view TarReader::data_of(std::size_t size) const {
   const std::size_t left = bytes_.size() - at_ - kBlock;
   if (size > left) {
     fail(
-        fmt::format("a member is said to have {} bytes, but {} follow; the archive is truncated, "
-                    "or damaged",
+        fmt::format("a member is declared to have {} bytes, but {} follow; the archive is "
+                    "truncated, or damaged",
                     size, left));
   }
   return bytes_.substr(at_ + kBlock, size);
@@ -98,8 +98,8 @@ bool TarReader::next(Member& member) {
   for (;;) {
     if (bytes_.size() - at_ < kBlock) {
       fail(
-          fmt::format("ends without its block of zeros, {} bytes are left; it is truncated, or no "
-                      "tar archive",
+          fmt::format("ends without its block of zeros, {} bytes are left; it is truncated, or not "
+                      "a tar archive",
                       bytes_.size() - at_));
     }
     const std::string_view block = bytes_.substr(at_, kBlock);
@@ -110,10 +110,9 @@ bool TarReader::next(Member& member) {
       sum += i >= 148 && i < 156 ? std::size_t(' ') : std::uint8_t(block[i]);
     }
     if (const std::size_t given = number(header.sum, "checksum"); given != sum) {
-      fail(
-          fmt::format("a header has the checksum {}, but {} is written; it is damaged, or no tar "
-                      "archive",
-                      sum, given));
+      fail(fmt::format(
+          "a header has the checksum {}, but {} is written; it is damaged, or not a tar archive",
+          sum, given));
     }
     std::size_t size = number(header.size, "size");
     const bool is_file = header.type == '0' || header.type == '\0' || header.type == '7';

@@ -46,9 +46,9 @@ class PictureStream {
     // "file:" keeps a name with a colon from being an address.
     const int status = avformat_open_input(&file, ("file:" + path).c_str(), nullptr, &options);
     const Owned<AVDictionary> unused(options);
-    check(status, "is no video");
+    check(status, "is not a video");
     file_.reset(file);
-    check(avformat_find_stream_info(file, nullptr), "is no video");
+    check(avformat_find_stream_info(file, nullptr), "is not a video");
     stream_ = av_find_best_stream(file, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
     check(stream_, "has no pictures");
   }

@@ -58,8 +58,8 @@ void add_target(Network& network, const std::string& name, const LossEnds& ends)
   if (std::ranges::find(inputs, ends.target) != inputs.end()) return;
   if (network.unused_name(ends.target) != ends.target) {
     throw ValueError(fmt::format(
-        "loss {} of network '{}': its tensor '{}' is no input; give the target another name", name,
-        printable(network.name()), printable(ends.target)));
+        "loss {} of network '{}': its tensor '{}' is not an input; give the target another name",
+        name, printable(network.name()), printable(ends.target)));
   }
   network.add_input(ends.target, ends.target_type, target_dims(network, ends));
 }

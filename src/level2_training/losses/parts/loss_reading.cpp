@@ -121,7 +121,7 @@ class Reader {
     }
     if (result.is != Is::sum || !has_fixed) return result;
     LossReading mixed = other(fmt::format(
-        "{} adds a term that is no sum over the batch to one that is", onnx::describe(node)));
+        "{} adds a term that is not a sum over the batch to one that is", onnx::describe(node)));
     mixed.joins = false;
     return mixed;
   }
@@ -138,10 +138,12 @@ class Reader {
     const std::string by = without_floor(node.inputs[1]);
     LossReading result = read(node.inputs[0]);
     if (result.is != Is::sum) {
-      return other(fmt::format("{} divides what is no sum over the batch", onnx::describe(node)));
+      return other(
+          fmt::format("{} divides a value that is not a sum over the batch", onnx::describe(node)));
     }
     if (of_learnt_.contains(by)) {
-      return other(fmt::format("{} divides by what training changes", onnx::describe(node)));
+      return other(
+          fmt::format("{} divides by a value that training changes", onnx::describe(node)));
     }
     return {.is = Is::mean, .by = By::number, .tensor = by};
   }
@@ -180,7 +182,7 @@ class Reader {
     const bool learnt = of_learnt_.contains(result.tensor) ||
                         (of_learnt_.contains(result.weights) && network_.producer(result.weights));
     if (!learnt) return result;
-    return other(fmt::format("{}: its targets or weights are what training changes, or drawn",
+    return other(fmt::format("{}: its targets or weights are changed by training, or drawn",
                              onnx::describe(node)));
   }
 

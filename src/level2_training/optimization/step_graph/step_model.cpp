@@ -46,7 +46,7 @@ std::vector<RuleGroup> groups_of(Optimizer& optimizer) {
   auto groups = slotted ? slotted->rule_groups() : std::vector<RuleGroup>();
   if (groups.empty()) {
     refuse(
-        "the optimizer is no rule of one parameter, its gradient and what it remembers of it, or a "
+        "the optimizer is not a rule of one parameter, its gradient and its state, or it is a "
         "framework's own",
         "take one made of ElementOptimizer or TensorOptimizer, as sgd, adam and lamb are");
   }
@@ -83,7 +83,7 @@ std::string name_of_rule(const UpdateRule& rule, const Settings& settings) {
     }
   }
   refuse("no entry of optimizers() makes the optimizer's rule",
-         "add it there, under the name that the graph shall call it by");
+         "add it there, under its name in the graph");
 }
 
 class StepBuilder {

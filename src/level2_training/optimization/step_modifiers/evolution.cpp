@@ -36,7 +36,7 @@ class EstimatedGradients final : public GradientDecorator {
 
   const ValueMap& run(const Batch& batch, const GradientRun& how) override {
     if (how.write == GradientRun::Write::add) {
-      throw Unsupported("evolution estimates gradients anew, it cannot add to them");
+      throw Unsupported("evolution estimates gradients itself, it cannot add to them");
     }
     Network& network = executor().network();
     if (batch.size > 0 || batch.global_size == 0) {

@@ -91,7 +91,7 @@ void read_part(const std::string& file, const YamlNode& part, bool fixed,
       if (name != "metrics") continue;
       if (!child.is_map()) {
         fail(file, child.line,
-             fmt::format("'metrics.{}' is no map, expected the metric's settings: {{...}}",
+             fmt::format("'metrics.{}' is not a map, expected the metric's settings: {{...}}",
                          printable(key)));
       }
       // A metric without settings is a value of its own, so that it is known.
@@ -165,7 +165,7 @@ std::vector<double> read_reference(const std::string& file, const std::string& m
   }
   if (!node.is_list() || runs.size() < 2) {
     fail(file, node.line,
-         fmt::format("reference: '{}' is no list of numbers, two or more", printable(metric)));
+         fmt::format("reference: '{}' is not a list of two or more numbers", printable(metric)));
   }
   return runs;
 }
@@ -183,7 +183,7 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
                  {"name", "summary", "fixed", "mutable", "acceptable", "ranges", "reference"});
     if (key == "name" || key == "summary") {
       if (node.kind != YamlNode::Kind::scalar) {
-        fail(file, node.line, fmt::format("'{}' is no text", key));
+        fail(file, node.line, fmt::format("'{}' is not a text", key));
       }
       (key == "name" ? recipe.name_ : recipe.summary_) = node.text;
       continue;
@@ -221,7 +221,7 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
     const auto place = recipe.values_.find(range.key);
     if (place != recipe.values_.end() && !place->second.fixed) continue;
     fail(file, root.line,
-         fmt::format("ranges: '{}' is no value of the mutable part", printable(range.key)));
+         fmt::format("ranges: '{}' is not a value of the mutable part", printable(range.key)));
   }
   (void)recipe.training();
   return recipe;

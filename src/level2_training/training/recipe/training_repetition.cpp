@@ -219,7 +219,7 @@ std::vector<RepeatedRuns> repeat_trainings(const std::vector<RepeatedTraining>& 
       hopeless |= std::ranges::count_if(all[i].records, has_failed) > kMostFailures;
     }
     if (!hopeless || trainings.size() > 1) continue;  // a comparison is made of all
-    if (options.say) options.say("a second run did not converge: no more are made");
+    if (options.say) options.say("a second run did not converge: the repetition ends");
     break;
   }
   return all;
