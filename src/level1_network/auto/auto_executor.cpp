@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kFused = "fused";
 /// A framework alone, and where it lacks a node the reference.
 constexpr const char* kBehind = "+reference";
-/// Where all others answer wrongly.
+/// Last resort if all others give wrong outputs.
 constexpr const char* kLast = "reference alone";
 
 std::vector<std::string> rival_words() {
@@ -38,7 +38,7 @@ std::vector<std::string> rival_words() {
   return words;
 }
 
-/// Of frameworks alone.
+/// Words that name frameworks only, without their own executors.
 std::vector<std::string> words_alone() {
   std::vector<std::string> words;
   for (const auto& name : operator_words({"all"})) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs a network, and what is known of what it runs.
+// Queries about the executor behind a network: which one runs it, and what it plans.
 #include <fmt/format.h>
 
 #include <algorithm>

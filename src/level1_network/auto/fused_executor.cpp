@@ -20,13 +20,13 @@ bool are_equal(const Tensor& a, const Tensor& b) {
   return a.raw() == b.raw() || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-/// Those of another network of the same structure.
+/// Copies the values of another network with the same structure.
 void take_values(Network& network, const Network& other) {
   for (const auto& [name, value] : other.graph().initializers) {
     if (value.dtype() != DType::string && are_equal(network.fetch(name), value)) continue;
     network.feed(name, value);
   }
-  network.values_changed();  // those that are shared
+  network.values_changed();  // shared values
 }
 
 }  // namespace

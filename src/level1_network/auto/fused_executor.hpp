@@ -31,11 +31,11 @@ class FusedExecutor final : public GraphExecutor {
   EventList& events() override { return events_; }
   std::string framework() const override;
 
-  /// Of the other network; null before the first run.
+  /// Plan of the fused network; null before the first run.
   [[nodiscard]] const PlanExecutor* planned() const { return plan_.get(); }
 
  private:
-  /// What the other network was made of.
+  /// State of the original network from which the fused one was made.
   struct Origin {
     NetworkMode mode;
     std::uint64_t revision, value_changes;
@@ -49,7 +49,7 @@ class FusedExecutor final : public GraphExecutor {
   NetworkMode mode_ = NetworkMode::as_written;
   Origin origin_ = {};
   std::unique_ptr<PlanExecutor> plan_;
-  ValueMap state_;  ///< for a plan to begin with
+  ValueMap state_;  ///< initial state of a plan
 };
 
 }  // namespace d5

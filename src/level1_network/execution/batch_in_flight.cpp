@@ -64,9 +64,9 @@ class PlanExecutor::Flight final : public BatchInFlight {
   PlanExecutor& executor_;
   std::unique_ptr<Plan> plan_;
   bool whole_;        ///< its forward run
-  ValueMap outputs_;  ///< of one that is not
+  ValueMap outputs_;  ///< outputs, if they are not in the plan
   std::uint64_t revision_;
-  std::uint32_t run_;  ///< whose random numbers graphs that run again draw
+  std::uint32_t run_;  ///< number of the run whose random numbers repeated graphs draw
   bool done_ = false, has_gradients_ = false;
 };
 

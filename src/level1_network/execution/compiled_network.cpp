@@ -112,7 +112,7 @@ void CompiledNetwork::run(const ValueMap& inputs, Network& network) {
   if (updates_.empty()) return;
   for (auto& [constant, value] : updates_) constant.copy_from(value->tensor());
   network.values_changed();
-  values_ = network.value_changes();  // it reads those anew
+  values_ = network.value_changes();  // it reads the current values
 }
 
 const Tensor* CompiledNetwork::gradient(std::string_view name) const {

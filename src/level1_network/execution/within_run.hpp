@@ -5,8 +5,8 @@
 
 namespace d5 {
 
-/// Throws: ValueError where an executor is within a run: a hook or an operator of it asks for what
-/// would take its memory away.
+/// Throws: ValueError if an executor is within a run, when a hook or an operator makes a call that
+/// would free the run's memory.
 inline void expect_no_run(bool within) {
   if (!within) return;
   throw ValueError(

@@ -13,7 +13,7 @@ namespace {
 
 using Words = std::set<std::string_view>;
 
-/// What is done to numbers of pixels, tokens and buckets before they are integers again.
+/// Operators applied to counts of pixels, tokens and buckets before they become integers again.
 const Words& arithmetic() {
   static const Words words = {
       "Abs",   "Add",    "Cast",    "Ceil",      "Clip",      "Concat",    "CumSum",
@@ -25,7 +25,7 @@ const Words& arithmetic() {
   return words;
 }
 
-/// Whose parameters may be the factors of positions.
+/// Products; their parameters may be factors of positions.
 const Words& products() {
   static const Words words = {"Einsum", "MatMul", "Mul"};
   return words;

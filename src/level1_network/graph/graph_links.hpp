@@ -11,8 +11,8 @@
 
 namespace d5 {
 
-/// Who writes and who reads each tensor of a network, as it is when this is made: an edit ends its
-/// truth, and the nodes that it names.
+/// Writer and readers of each tensor of a network. A snapshot: an edit invalidates it, and the
+/// nodes that it points to.
 class GraphLinks {
  public:
   explicit GraphLinks(const Network& network);
@@ -39,11 +39,11 @@ class GraphLinks {
 /// The same, parameters too.
 [[nodiscard]] const Tensor* known_value(const Network& network, std::string_view tensor);
 
-/// Takes out those of `names` that are parameters or constants which nothing reads. How many.
+/// Removes those of `names` that are parameters or constants without readers. Returns their number.
 std::size_t remove_unread_values(Network& network, const std::set<std::string>& names);
 
-/// Takes out the nodes that write tensors of `instead`: who reads such a tensor reads the one that
-/// it stands for. Where one is an output of the network, an Identity writes it.
+/// Removes the nodes that write the keys of `instead`: readers of such a tensor read the value it
+/// is mapped to. If the tensor is an output of the network, an Identity writes it.
 void bypass(Network& network, const std::map<std::string, std::string, std::less<>>& instead);
 
 }  // namespace d5

@@ -79,7 +79,7 @@ void ModelWalk::compute(const onnx::Node& node) {
       values.emplace_back();
       continue;
     }
-    // Of what is not constant the shape alone is read.
+    // Tensors that are not constant are read only for their shape.
     const Value* value = constant(node.inputs[i]);
     values.push_back(value ? *value : Value(Tensor::empty(desc(node.inputs[i]))));
   }

@@ -17,7 +17,7 @@
 namespace d5 {
 namespace {
 
-/// Of networks built by code: the newest that the other frameworks' current releases read as well.
+/// IR version of networks built in code: the newest that current releases of other frameworks read.
 constexpr int kIrVersion = 10;
 
 }  // namespace
@@ -60,7 +60,7 @@ Network Network::copy() const {
   *result.state_ = *state_;
   for (auto& [name, value] : result.state_->model.graph.initializers) value = value.copy();
   result.state_->parameters.clear();
-  result.state_->edited();  // lays them out anew, in arenas of its own
+  result.state_->edited();  // lays parameters out again, in separate arenas
   return result;
 }
 

@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-/// What `Network::save` writes into a file's metadata, for ONNX has no word for it.
+/// Information that `Network::save` writes to a file's metadata because ONNX has no field for it.
 struct NetworkNotes {
   std::map<std::string, std::string> updates;  ///< constants that outputs overwrite: the outputs
   /// "parameter" or "constant" for initializers that `trainable_initializers` takes for the other.

@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// Of networks built by code: the newest that the other frameworks' current releases read as well.
+/// Opset of networks built in code: the newest that current releases of other frameworks read.
 constexpr int kOpset = 22;
 
 }  // namespace

@@ -15,18 +15,18 @@
 
 namespace d5 {
 
-/// What handles of one network share.
+/// State shared by all handles of one network.
 struct Network::State {
   onnx::Model model;
-  onnx::Remainder remainder;                   ///< of the file that it was loaded from
+  onnx::Remainder remainder;                   ///< rest of the file that it was loaded from
   std::set<std::string, std::less<>> tensors;  ///< every name that a node may read
   std::set<std::string, std::less<>> trainable;
   ParameterNotes notes;
   std::map<std::string, std::string> updates;
-  std::map<std::string, Tensor, std::less<>> fed;  ///< of inputs and of what nodes write
+  std::map<std::string, Tensor, std::less<>> fed;  ///< fed inputs and node outputs
   std::vector<Parameter> parameters;
   Arena values, gradients;
-  Device device = {};  ///< of the parameters
+  Device device = {};  ///< device of the parameters
   bool laid_out = false;
   std::uint64_t revision = 0, value_changes = 0;
 
@@ -47,8 +47,8 @@ struct Network::State {
   /// Gives a node what it lacks of name and opset, and defines what it writes.
   /// Throws: ValueError for a name that is taken.
   void admit(onnx::Node& node);
-  /// Takes out the nodes that write one of `names`, and values of these names. Where the last node
-  /// stood. Throws: NotFound; ValueError for an input of the network.
+  /// Removes the nodes that write one of `names`, and values of these names. Returns the former
+  /// index of the last removed node. Throws: NotFound; ValueError for an input of the network.
   std::size_t take_out(const std::set<std::string, std::less<>>& names);
   /// Whatever reads one of `names` reads what they stand for; outputs of the network stay.
   void rename_reads(const NewNames& names);

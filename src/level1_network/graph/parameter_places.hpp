@@ -7,16 +7,16 @@
 
 namespace d5 {
 
-/// What a tensor that never changes is to the node that reads it.
+/// Role of a constant tensor in the node that reads it.
 enum class ParameterPlace {
   none,
   term,   ///< a bias or scale where it is one at all: of Add, Mul, Sum, Concat
-  scale,  ///< of a normalization, which is 1 where a module has none
-  shift,  ///< of a normalization, which is 0 where a module has none
+  scale,  ///< scale of a normalization; 1 if the module has none
+  shift,  ///< shift of a normalization; 0 if the module has none
   weight  ///< surely a parameter: a matrix, a kernel, a layer's bias
 };
 
-/// That of input `i`, by the operator's meaning. A custom operator's inputs are weights.
+/// Role of input `i`, by the operator's meaning. Inputs of custom operators are weights.
 [[nodiscard]] ParameterPlace parameter_place(const onnx::Node& node, std::size_t i,
                                              const Tensor& value);
 

@@ -30,8 +30,8 @@ struct Reader {
   bool is_first = false;  ///< the other operand is an input of the network
 };
 
-/// From each constant of a graph to the nodes that it takes part in, behind those that read
-/// constants alone: Identity, Cast, Transpose, Reshape, a weight's own norm.
+/// Maps each constant of a graph to the nodes that use it, seen through nodes that read only
+/// constants: Identity, Cast, Transpose, Reshape, a weight's own norm.
 class ConstantReaders {
  public:
   explicit ConstantReaders(const onnx::Graph& graph, const Tensors& constants) {
@@ -50,7 +50,7 @@ class ConstantReaders {
   }
 
  private:
-  /// What a tensor is made of that never changes, and may be trained.
+  /// Trainable constants from which a tensor is computed.
   using Roots = std::map<std::string, Names, std::less<>>;
 
   void walk(const onnx::Graph& graph, Roots roots) {
@@ -102,7 +102,7 @@ class ConstantReaders {
     return node.op_type == "DequantizeLinear" || node.op_type == "QuantizeLinear";
   }
 
-  Names inputs_;  ///< of the network, and those in another scale
+  Names inputs_;  ///< inputs of the network, and rescaled ones
   std::map<std::string, std::vector<Reader>, std::less<>> readers_;
 };
 
@@ -261,7 +261,7 @@ class RoleAssignment {
   const onnx::TensorOrigins& origins_;
   ParameterRoles roles_;
   Names held_;            ///< came out of graphs that nodes hold
-  Names initializers_;    ///< that Constants were
+  Names initializers_;    ///< initializers that came from Constants
   Tensors of_inputs_;     ///< scale or move an input of the network: parameters if nothing else is
   bool has_own_ = false;  ///< weights among the initializers
 };
@@ -291,7 +291,8 @@ ParameterRoles assign_roles(onnx::Graph& graph, const std::string& producer,
     wanted.push_back(roles.notes.lifted.contains(name) || roles.notes.constants.contains(name));
   }
   if (std::ranges::find(wanted, false) == wanted.end()) return roles;
-  // A constant that is no parameter stays in its graph: a node that captures nothing runs alone.
+  // A constant that is not a parameter stays in its graph, so that nodes without captures can run
+  // alone.
   graph = before;
   held = hoist_weights(graph, &wanted);
   return RoleAssignment(graph, producer, origins, held).run();

@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-/// How many parameters Constant nodes held, or graphs that nodes hold.
+/// Number of parameters that came from Constant nodes or nested graphs.
 [[nodiscard]] std::size_t count_lifted(const Network& network);
 
 /// Tensors in the place of parameters that are none, a line a reason: "val_22, val_25: a number of

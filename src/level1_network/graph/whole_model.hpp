@@ -20,13 +20,13 @@ struct WholeModel {
   std::vector<std::pair<std::string, std::size_t>> updates;  ///< constants, and the output of each
 };
 
-/// Of the network's parameters those are variables that `trained` names, the others constants.
+/// Parameters named by `trained` become variables, other parameters constants.
 [[nodiscard]] WholeModel whole_model(const Network& network, NetworkMode mode,
                                      const std::vector<std::pair<std::string, ValueDesc>>& fed,
                                      const std::vector<std::string>& trained);
 
-/// The sizes and element type of `type`, where it is a tensor of which all are told; none
-/// otherwise.
+/// Sizes and element type of `type` if it is a tensor with all of them declared; otherwise of kind
+/// none.
 [[nodiscard]] ValueDesc static_desc(const onnx::Type& type);
 
 }  // namespace d5

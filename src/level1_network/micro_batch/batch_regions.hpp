@@ -15,7 +15,7 @@ namespace d5 {
 struct BatchSegment {
   std::vector<std::size_t> nodes = {};
   std::vector<std::string> entering = {};  ///< batches that they read and do not write
-  std::vector<std::string> leaving = {};   ///< what they write and others read
+  std::vector<std::string> leaving = {};   ///< tensors that they write and others read
 };
 
 /// As many batch-parallel nodes as there are one after another, and where they may be parted.
@@ -36,7 +36,7 @@ class BatchRegions {
   /// The nodes from position `begin` to before `end`.
   [[nodiscard]] BatchSegment segment(const BatchRegion& region, std::size_t begin,
                                      std::size_t end) const;
-  /// Those of the network's inputs that are batches.
+  /// Inputs of the network that are batches.
   [[nodiscard]] const std::vector<std::string>& inputs() const { return inputs_; }
 
  private:

@@ -36,7 +36,7 @@ class SizeProgram {
   }
 
  private:
-  using Variables = std::map<std::int64_t, std::size_t>;  // by size
+  using Variables = std::map<std::int64_t, std::size_t>;  // keyed by size
 
   void add(const SegmentWays& segment, std::size_t most_bytes) {
     Variables split, whole;
@@ -73,7 +73,7 @@ class SizeProgram {
   static constexpr double kScale = 1e3;  // milliseconds: well above the solver's tolerances
   std::int64_t batch_;
   IntegerProgram program_;
-  std::map<std::size_t, IntegerProgram::Row> one_segment_;  // by the cut before it
+  std::map<std::size_t, IntegerProgram::Row> one_segment_;  // keyed by the cut before it
   std::vector<std::pair<const SegmentWays*, Variables>> micro_batches_;
 };
 

@@ -158,7 +158,7 @@ std::vector<BatchSplit> MicroBatching::choose(std::size_t most_bytes) {
         way.begin = cuts_before + begin;
         way.end = cuts_before + end;
         for (const auto& [size, memory] : memories) {
-          // Stretches on the whole batch follow one another as they are.
+          // Segments on the whole batch follow each other unsplit.
           if (size == batch_ && end > begin + 1) continue;
           way.bytes[size] = memory.bytes(segments.back(), whole);
         }

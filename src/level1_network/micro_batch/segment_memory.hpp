@@ -10,12 +10,11 @@
 
 namespace d5 {
 
-/// What a plan of the network for one micro-batch says of the memory that a segment needs while it
-/// runs on one after another.
+/// Memory that a segment needs while it runs on successive micro-batches, estimated from a plan of
+/// the network for one micro-batch.
 ///
-/// What lives within the segment's steps alone is there for a micro-batch at a time. All else that
-/// is alive meanwhile, its inputs, its outputs and what backward reads later, is there for the
-/// batch.
+/// Values that live only within the segment's steps count for one micro-batch. All others that live
+/// meanwhile (its inputs, its outputs, values that backward reads later) count for the batch.
 class SegmentMemory {
  public:
   /// `memory`: of the network for `size` rows of the `batch`.

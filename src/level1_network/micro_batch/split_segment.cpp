@@ -33,7 +33,7 @@ class SegmentSplit {
     }
     std::int64_t begin = 0;
     for (std::size_t piece = 0; piece < sizes_.size(); ++piece) {
-      // What is fed is there anyway: one piece of it at a time is enough.
+      // Inputs of the network are in memory anyway, so one piece at a time suffices.
       for (const auto& name : segment_.entering) {
         if (is_fed(name)) cut(name, piece, begin, begin + sizes_[piece]);
       }
@@ -47,7 +47,7 @@ class SegmentSplit {
   [[nodiscard]] std::string in_piece(const std::string& tensor, std::size_t piece) const {
     return network_.unused_name(fmt::format("{}.micro{}", tensor, piece));
   }
-  /// Of what enters: another segment may have it in pieces of its own.
+  /// Name of a piece of an entering tensor; another segment may have pieces of it, too.
   [[nodiscard]] std::string part(const std::string& tensor, std::size_t piece) const {
     return network_.unused_name(fmt::format("{}.part{}", tensor, piece));
   }

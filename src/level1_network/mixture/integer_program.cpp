@@ -13,9 +13,9 @@
 namespace d5 {
 namespace {
 
-/// CBC's functions, by their names in its header. It is loaded when it is first asked, with its
-/// symbols kept local: it brings the system's BLAS, which would take the place of the one that a
-/// framework has of its own, as torch.
+/// CBC's functions, named as in its header. The library is loaded on first use with local symbols:
+/// it brings the system's BLAS, which must not replace the one that a framework, such as torch,
+/// brings.
 class Solver {
  public:
   static const Solver& loaded() {

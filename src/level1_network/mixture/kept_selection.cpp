@@ -187,7 +187,7 @@ std::size_t forget_selections(const Network& network) {
         continue;
       }
     } catch (const FormatError&) {
-      continue;  // reading it says so to who asks for it
+      continue;  // reading it reports the error to its caller
     }
     if (!fs::remove(entry.path(), error) && error) {
       throw IoError(fmt::format("'{}': {}", printable(entry.path().string()), error.message()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels of a race compute something else than the others.
+// Finds kernels of a race whose results differ from the others'.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -103,7 +103,7 @@ std::vector<std::string> MixtureModel::cheapest() const {
   for (std::size_t n = 0; n < choices_.size(); ++n) {
     auto& costs = problem.costs.emplace_back();
     for (const auto& framework : choices_[n]) costs.push_back(race_.seconds(n, framework));
-    if (costs.empty()) costs.push_back(0);  // whoever comes first
+    if (costs.empty()) costs.push_back(0);  // the first framework
   }
   const auto name = [&](std::size_t n, std::size_t choice) -> const std::string& {
     static const std::string nobody;

@@ -42,7 +42,7 @@ class UntouchedGradients {
   std::vector<std::pair<Tensor, Tensor>> kept_;
 };
 
-/// Of samples that were taken in turn.
+/// Compares samples that were taken in turn.
 Comparison compared(std::span<const double> a, std::span<const double> b) {
   const std::size_t pairs = std::min(a.size(), b.size());
   return compare(a.last(pairs), b.last(pairs));
@@ -76,7 +76,7 @@ class Search {
   }
 
  private:
-  /// With the errors that compiling has.
+  /// Throws the errors of compiling if none does.
   ChosenPlan first_that_compiles() {
     ChosenPlan result;
     result.plan = compile(bench_.request, bench_.state);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LSTM language model of Zaremba et al., "Recurrent Neural Network Regularization" (2014), by
-// default the medium one, whose weights start uniform in +-0.05: it tells each word's successor.
-// Dropout stands where no time passes. Each sequence begins with a state of zeros.
+// The LSTM language model of Zaremba et al., "Recurrent Neural Network Regularization" (2014),
+// which predicts each next word. Default: the medium model, with initial weights uniform in +-0.05.
+// Dropout is applied only to non-recurrent connections. The initial state of each sequence is zero.
 #include <fmt/format.h>
 
 #include "level1_network/models/layers/sequence_layers.hpp"

@@ -34,7 +34,7 @@ void zero_padding(ModelBuilder& net, const std::string& name, std::int64_t in, s
            {net.current(), constant(".pads", {0, 0, 0, 0, 0, out - in, 0, 0})});
 }
 
-/// What a block adds to its result.
+/// The shortcut that a block adds to its result.
 std::string skip_of(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out,
                     std::int64_t stride, Shortcut shortcut) {
   const std::string input = net.current();
@@ -73,7 +73,7 @@ void bottleneck(ModelBuilder& net, const std::string& name, std::int64_t in, std
 
 struct Depth {
   int layers;
-  std::vector<int> blocks;  ///< of each stage
+  std::vector<int> blocks;  ///< number per stage
   decltype(&basic_block) block = basic_block;
   std::int64_t expansion = 1;  ///< channels that leave a block, over its width
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encoder of Vaswani et al., "Attention Is All You Need" (2017), by default the base model with
-// its vocabulary, which it shares with the layer that tells each place's token. Projections start
-// as Glorot and Bengio's, embeddings normal of variance 1 / width, as in the authors' code.
+// The encoder of Vaswani et al., "Attention Is All You Need" (2017), by default the base model. Its
+// embedding is shared with the layer that predicts the token at each position. Projections are
+// initialised as by Glorot and Bengio, embeddings normal with variance 1 / width, as in the
+// authors' code.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-/// Which nodes wait for which, by their places.
+/// Dependencies between nodes, by index.
 struct Waiting {
   explicit Waiting(const std::vector<onnx::Node>& nodes)
       : readers(nodes.size()), count(nodes.size()) {
@@ -32,7 +32,7 @@ struct Waiting {
     }
   }
   std::vector<std::vector<std::size_t>> readers;
-  std::vector<std::size_t> count;  ///< of reads that are not there yet
+  std::vector<std::size_t> count;  ///< missing inputs of each node
 };
 
 [[noreturn]] void throw_cycle(const std::vector<onnx::Node>& nodes, const Waiting& waiting) {

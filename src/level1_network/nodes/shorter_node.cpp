@@ -59,7 +59,7 @@ void ShorterNode::read(const onnx::Schema& schema, const ElementTypes& types,
   // A cast from one float to another, or to integers, is there for its precision.
   if (node_.op_type == "Cast" && is_floating_point(detail::type_at(types, node_.inputs.front())))
     return;
-  std::set<std::string> words;  // of ONNX for types that become shorter
+  std::set<std::string> words;  // type variables of ONNX that become shorter
   for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
     const std::string& name = node_.inputs[i];
     if (name.empty()) continue;

@@ -10,18 +10,18 @@
 
 namespace d5 {
 
-/// Of tensors, by name; what is not known is not there.
+/// Element types by tensor name; unknown ones are missing.
 using ElementTypes = std::map<std::string, DType, std::less<>>;
 
 /// Tensors whose numbers a shorter type does not hold, each with what it is not: "holds 1e-12,
 /// which is 0 in float16".
 using LostNumbers = std::map<std::string, std::string, std::less<>>;
 
-/// What of a node that is float32 can be of a shorter floating-point type, as ONNX's schema of it
-/// says. The node outlives it.
+/// Decides which float32 inputs and outputs of a node can have a shorter floating-point type, by
+/// ONNX's schema. The node must outlive it.
 class ShorterNode {
  public:
-  /// What reads `lost` tensors stays.
+  /// Nodes that read `lost` tensors stay in float32.
   ShorterNode(const onnx::Node& node, const ElementTypes& types, const LostNumbers& lost,
               DType shorter);
 
@@ -34,7 +34,7 @@ class ShorterNode {
   [[nodiscard]] bool changes() const { return !inputs_.empty() || !outputs_.empty(); }
   [[nodiscard]] bool reads(std::size_t input) const { return inputs_.contains(input); }
   [[nodiscard]] bool writes(std::size_t output) const { return outputs_.contains(output); }
-  /// With the shorter type in its attributes.
+  /// The node with the shorter type in its attributes.
   [[nodiscard]] onnx::Node node() const;
 
  private:

@@ -14,7 +14,7 @@ namespace d5 {
 namespace {
 
 constexpr double kLine = 15, kLetter = 6.6, kPadding = 8;
-constexpr std::size_t kMostLetters = 48;  ///< of a line
+constexpr std::size_t kMostLetters = 48;  ///< limit per line
 
 using Size = LayeredLayout::Size;
 

@@ -11,7 +11,7 @@ namespace d5 {
 namespace {
 
 constexpr double kBetweenBoxes = 24, kBetweenLayers = 30, kMargin = 16;
-constexpr double kPointWidth = 4;  ///< of an edge that passes a layer
+constexpr double kPointWidth = 4;  ///< width of an edge that passes a layer
 constexpr std::size_t kMostPoints = 200'000;
 constexpr int kSweeps = 12;  ///< enough for the graphs of networks, which are long and thin
 

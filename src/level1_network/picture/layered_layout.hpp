@@ -29,8 +29,8 @@ class LayeredLayout {
 
   [[nodiscard]] Size size() const { return size_; }
   [[nodiscard]] Point centre(std::size_t box) const;
-  /// From the lower side of its first box to the upper side of its last, through the layers: two
-  /// points for each, where the line enters and where it leaves.
+  /// Route of an edge through the layers, from the lower side of its first box to the upper side of
+  /// its last. Each layer has two points: where the line enters and where it leaves.
   [[nodiscard]] const std::vector<Point>& way(std::size_t edge) const { return ways_[edge]; }
 
  private:

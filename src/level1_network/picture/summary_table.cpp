@@ -22,7 +22,7 @@ std::string title_of(SummaryBy by) {
   return {};
 }
 
-/// As the model declares it; where ONNX's rules do not tell, as it is for these sizes.
+/// Declared type; if ONNX's rules cannot infer it, the type for these sizes.
 std::string type_of(const NetworkSummary& summary, const std::vector<std::string>& outputs) {
   for (const auto& output : outputs) {
     const auto place = summary.tensors.find(output);

@@ -28,7 +28,7 @@ std::optional<std::vector<Value>> computed(const onnx::Node& node, const Known& 
   }
   try {
     return fold(node, *operator_for(node), inputs, state.frameworks_for(node).all(), state);
-  } catch (const Error&) {  // nobody knows what the node means: running it says so
+  } catch (const Error&) {  // an unknown operator: running it reports the error
     return std::nullopt;
   }
 }

@@ -8,8 +8,8 @@
 
 namespace d5 {
 
-/// A node whose shapes only running tells: infers, plans and allocates again in every run, with the
-/// values at hand.
+/// A node with dynamic shapes: infers, plans and allocates again in every run, with the actual
+/// values.
 class DynamicKernel final : public Kernel {
  public:
   explicit DynamicKernel(NodeRun run) : run_(std::move(run)) {}

@@ -8,13 +8,14 @@
 
 namespace d5 {
 
-/// Who is asked for a node's kernel, and in which order.
+/// Frameworks to try for a node's kernel, in order.
 struct FrameworkChoice {
   std::vector<const OperatorRegistry*> preferred = {};   ///< the first that can
-  std::vector<const OperatorRegistry*> candidates = {};  ///< where none can: the fastest of these
+  std::vector<const OperatorRegistry*> candidates = {};  ///< used if none of the others can: the
+                                                         ///< fastest of these
 
   [[nodiscard]] std::vector<const OperatorRegistry*> all() const;
-  [[nodiscard]] std::string names() const;  ///< of all: "torch,reference"
+  [[nodiscard]] std::string names() const;  ///< all names: "torch,reference"
 };
 
 /// "auto" makes candidates of all frameworks that can be loaded here.

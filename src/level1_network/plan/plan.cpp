@@ -19,8 +19,8 @@ T rounded(double number) {
     return T(static_cast<float>(number));
 }
 
-/// Room for the gradient of a value that only running knows. One that turned out to hold no real
-/// numbers ends the path: its gradient stays zero.
+/// Allocates the gradient of a value with a dynamic shape. A value that is not floating-point ends
+/// the path: its gradient stays zero.
 Tensor room_for(const Value& value, const Plan::BackwardStep& step, RunState& state) {
   if (!value.is_tensor()) {
     throw Unsupported(step.context.who() + ": only tensors have gradients, but on the path lies " +

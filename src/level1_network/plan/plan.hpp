@@ -48,11 +48,12 @@ struct Plan {
     Kernel* kernel;
     GradContext context;
     std::span<GradientSum* const> sums;  ///< gradients of tensors with several readers
-    /// Gradients whose shape only the forward run told, and the values that they belong to.
+    /// Gradients with dynamic shapes, known after forward, with the values that they belong to.
     std::span<const std::pair<Tensor*, const Value*>> to_allocate;
     /// Gradients of captured values, to which the runs of the node's graphs add.
     std::span<Tensor* const> accumulated;
-    std::size_t final_parameters;  ///< of the arena's first, how many are final after this step
+    std::size_t final_parameters;  ///< number of the arena's first parameters that are final after
+                                   ///< this step
   };
   /// An output of a step whose memory was planned.
   struct Planned {
@@ -66,27 +67,27 @@ struct Plan {
   NetworkMode network_mode = NetworkMode::as_written;
   std::set<std::string> given_seeds;  ///< without a loss: what `seeds` is to be given
   std::vector<Fed> inputs;            ///< sorted by name
-  /// Of a nested graph, where each of `inputs` is found: among its inputs, then what it captures.
+  /// For a nested graph: index of each of `inputs` among its inputs, followed by its captures.
   std::vector<std::size_t> bound;
-  std::vector<const Value*> ordered_outputs;  ///< of a nested graph, in `values`
-  std::shared_ptr<void> reserved;             ///< of a nested graph, its memory
+  std::vector<const Value*> ordered_outputs;  ///< for a nested graph; in `values`
+  std::shared_ptr<void> reserved;             ///< for a nested graph; its memory
   std::vector<ForwardStep> kept;  ///< reorders of parameters and constants, in their own memory
   std::uint64_t kept_of = ~std::uint64_t{0};  ///< `Network::value_changes` when they ran last
   std::vector<ForwardStep> forward;
-  std::vector<ForwardStep> again;  ///< what backward computes again, in the order of its steps
+  std::vector<ForwardStep> again;  ///< steps that backward recomputes, in their order
   std::vector<BackwardStep> backward;
-  std::vector<StepInfo> infos;  ///< of the forward steps, then of backward's as they run
+  std::vector<StepInfo> infos;  ///< of the forward steps, then of backward's in execution order
   std::vector<StepInfo> kept_infos;
   std::vector<Update> updates;
   ValueMap outputs;
-  std::vector<Output> changing_outputs;  ///< those whose memory is another in every run
+  std::vector<Output> changing_outputs;  ///< outputs whose memory differs from run to run
   std::map<std::string, const Value*> output_sources;  ///< all, in `values`
 
   Value* loss_value = nullptr;
   Tensor* loss_gradient = nullptr;
-  double loss_factor = 1;              ///< that was written there last
-  std::vector<Tensor> zero_gradients;  ///< of what the loss does not depend on
-  /// The same, where only the forward run tells the shape.
+  double loss_factor = 1;              ///< factor that was written there last
+  std::vector<Tensor> zero_gradients;  ///< of tensors that the loss does not depend on
+  /// The same for shapes that are known only after forward.
   std::vector<std::pair<Tensor*, const Value*>> dynamic_zeros;
   std::size_t final_at_start = 0;
   /// Gradients that backward begins with; written before it, and then added to.
@@ -95,17 +96,17 @@ struct Plan {
     Tensor* tensor;
     bool reached;  ///< otherwise it is zero in every run
   };
-  /// Those of parameters, and those asked for.
+  /// Gradients of parameters, and requested ones.
   std::map<std::string, NamedGradient, std::less<>> named_gradients;
 
   std::vector<Planned> planned;
   PlannedMemory memory;
   std::shared_ptr<const FrameworkSelection> selection;  ///< null: nothing was measured
 
-  // What the steps point to.
+  // Storage that the steps point to.
   std::map<Device, Arena> arenas;
-  std::deque<onnx::Node> nodes;             ///< of transfers, and those that stand for sequences
-  std::deque<std::string> framework_names;  ///< of steps that have several
+  std::deque<onnx::Node> nodes;             ///< of transfers and replaced sequences
+  std::deque<std::string> framework_names;  ///< of steps with several frameworks
   HostReads host_reads;
   std::deque<Value> values, again_values;
   std::deque<Tensor> gradients;
@@ -121,7 +122,7 @@ struct Plan {
   std::deque<std::vector<GradientSum*>> sum_lists;
   std::deque<std::vector<std::pair<Tensor*, const Value*>>> allocation_lists;
 
-  /// Observers of a run; `ended` becomes true when one of them wants no further step.
+  /// Observers of a run; `ended` becomes true when one of them ends the run.
   struct Observers {
     std::span<ExecutionEvent* const> all;
     const bool& ended;

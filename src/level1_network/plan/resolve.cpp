@@ -57,7 +57,7 @@ std::string path_of(const onnx::Node& node, const std::string& graph) {
   return graph.empty() ? name : graph + '/' + name;
 }
 
-/// A step that knows what its node reads.
+/// Makes a step with the inputs of its node resolved.
 Draft::Step read_inputs(Draft& draft, const onnx::Node& node) {
   Draft::Step step;
   step.node = &node;
@@ -130,7 +130,7 @@ bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) 
   return true;
 }
 
-/// What `graph`, held by the step's node, gives; throws what compiling it would.
+/// Outputs of `graph`, which the step's node holds; throws what compiling it would.
 std::vector<ValueDesc> outputs_of(Draft& draft, const Draft::Step& step,
                                   const std::string& attribute, const GraphPointer& graph) {
   CompileRequest request{
@@ -151,7 +151,8 @@ std::vector<ValueDesc> outputs_of(Draft& draft, const Draft::Step& step,
   return result;
 }
 
-/// What an If gives whichever branch it takes; empty where they differ or only running tells.
+/// Outputs of an If that are the same in both branches; empty if they differ or are known only at
+/// run time.
 std::vector<ValueDesc> common_outputs(Draft& draft, const Draft::Step& step) {
   const onnx::Node& node = *step.node;
   if (draft.goes_back() || !is_if(node)) return {};
@@ -160,7 +161,7 @@ std::vector<ValueDesc> common_outputs(Draft& draft, const Draft::Step& step) {
     std::vector<ValueDesc> outputs;
     try {
       outputs = outputs_of(draft, step, attribute, graph);
-    } catch (const Error&) {  // which it throws again where it is run
+    } catch (const Error&) {  // thrown again when it is run
       return {};
     }
     if (outputs.size() < node.outputs.size()) return {};
@@ -183,17 +184,17 @@ void infer(Draft& draft, Draft::Step& step, const Operator& op) {
     step.output_descs = op.infer(InferContext(node, step.input_descs, step.constants));
     if (auto known = common_outputs(draft, step); !known.empty()) step.output_descs = known;
   } else if (asks_for_shape(node)) {
-    step.output_descs = {unknown_shape(DType::int64)};  // which carries no gradient
+    step.output_descs = {unknown_shape(DType::int64)};  // carries no gradient
   }
   step.output_descs.resize(node.outputs.size());
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
     if (!node.has_output(k)) step.output_descs[k] = {};
     step.dynamic = step.dynamic || (node.has_output(k) && !step.output_descs[k].is_static());
   }
-  // What a node with graphs computes is told by these, and its kernel runs whatever they give.
+  // The graphs of a node define what it computes, and its kernel runs whatever they contain.
   step.planned_once = knows_inputs && step.dynamic && !step.graphs.empty();
   if (!step.dynamic) return;
-  // What such a step writes is planned in each run: its readers rely on no shape of today.
+  // Outputs of such a step are planned in each run: readers must not rely on current shapes.
   for (ValueDesc& output : step.output_descs) {
     if (output.is_static()) output = unknown_shape(output.tensor.dtype);
   }
@@ -286,7 +287,7 @@ void resolve_node(Draft& draft, const onnx::Node& node) {
 
 namespace {
 
-/// For who reads a sequence as a whole.
+/// Resolves a sequence for a reader of the whole.
 void resolve_sequence(Draft& draft, const StaticSequences& sequences, const std::string& name) {
   if (auto node = sequences.construct(name)) {
     resolve_node(draft, draft.plan->nodes.emplace_back(std::move(*node)));

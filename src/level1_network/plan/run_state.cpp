@@ -108,7 +108,7 @@ Tensor RunState::copy(const Tensor& tensor, std::string_view who) const {
 std::string describe(const onnx::Node& node, std::string_view path) {
   std::string text =
       printable(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type);
-  text += " '";  // without fmt: a trace tells every step of every run
+  text += " '";  // without fmt, as a trace names every step of every run
   text += printable(path);
   text += '\'';
   return text;
@@ -139,7 +139,7 @@ SubgraphRunner& NodeServices::subgraph(std::string_view attribute) {
 }
 
 RandomStream NodeServices::random() {
-  // Nested graphs run the same node several times in one run: the count keeps their streams apart.
+  // Nested graphs run the same node several times in one run: the count separates their streams.
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
   return RandomStream(state_.seed ^ (kOdd * state_.nested_runs), stream_, state_.run);
 }

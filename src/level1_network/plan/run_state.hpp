@@ -22,7 +22,7 @@ class NestedGraph;
 /// "Conv 'If_0/then_branch/Conv_3'": as `onnx::describe`, of a node in a graph that a node holds.
 [[nodiscard]] std::string describe(const onnx::Node& node, std::string_view path);
 
-/// What all plans of one executor share, nested graphs too.
+/// State shared by all plans of one executor, including nested graphs.
 struct RunState {
   FrameworkChoice frameworks;
   struct PlacedNodes {
@@ -41,7 +41,7 @@ struct RunState {
   std::shared_ptr<std::size_t> allocated = std::make_shared<std::size_t>(0);
   /// All that there are; those that do not run give up their plans where memory runs short.
   std::set<NestedGraph*> nested;
-  std::span<ExecutionEvent* const> observers = {};  ///< of the present run
+  std::span<ExecutionEvent* const> observers = {};  ///< observers of the current run
 
   /// Null for a node that no rule places.
   [[nodiscard]] const PlacedNodes* placed_by(const onnx::Node& node) const;
@@ -49,12 +49,12 @@ struct RunState {
   /// The one stream on which this executor's work on `device` queues up.
   [[nodiscard]] Stream& stream(Device device);
   std::map<Device, std::shared_ptr<Stream>> streams;
-  /// Memory that counts against the budget and the limit as long as it lives, together with what is
-  /// planned. Throws: MemoryError in the name of `who`.
+  /// Allocates memory that counts against the budget and the limit while it lives, together with
+  /// the plans. Throws: MemoryError in the name of `who`.
   [[nodiscard]] Tensor allocate(const TensorDesc& desc, std::string_view who) const;
   /// The same elements; of strings their characters count, too.
   [[nodiscard]] Tensor copy(const Tensor& tensor, std::string_view who) const;
-  /// The same for memory that somebody else takes: it counts as long as the result lives.
+  /// The same for memory allocated elsewhere: it counts while the result lives.
   [[nodiscard]] std::shared_ptr<void> reserve(std::size_t bytes, std::string_view what) const;
 
  private:
@@ -71,8 +71,8 @@ class NodeServices final : public RunServices {
   /// `path`: of the node (`StepInfo::path`).
   NodeServices(RunState& state, const onnx::Node& node, std::string path);
   ~NodeServices() override;
-  /// For the graphs that the node runs, by the names that its kernel asks for: where the names that
-  /// they capture are, in the plan around them.
+  /// Captures of the graphs that the node runs, by the names that its kernel uses: where the
+  /// captured names are in the plan around them.
   using Graphs = std::map<std::string, std::shared_ptr<const onnx::Graph>>;
   /// `value`: null where nothing has the name.
   struct Captured {

@@ -82,7 +82,7 @@ StaticSequences::Unrolled StaticSequences::sequence_insert(const onnx::Node& nod
 
 StaticSequences::Unrolled StaticSequences::sequence_erase(const onnx::Node& node) {
   const Names* known = elements_of(node.inputs[0]);
-  if (!known || known->size() < 2) return {};  // an empty one has no element that tells its type
+  if (!known || known->size() < 2) return {};  // an empty sequence has no element to give its type
   Names elements = *known;
   const std::size_t last = elements.size() - 1;
   const auto place = node.has_input(1) ? position(node, 1, elements.size(), last) : last;
@@ -150,7 +150,7 @@ StaticSequences::Unrolled StaticSequences::split_to_sequence(const onnx::Node& n
   return result;
 }
 
-/// Names that nobody has: "name/0", ...
+/// Unused names: "name/0", ...
 StaticSequences::Names StaticSequences::parts_of(const std::string& name, std::size_t count) {
   Names parts;
   for (std::size_t i = 0; i < count; ++i) {

@@ -7,7 +7,7 @@
 
 namespace d5 {
 
-/// Of the nodes that stand for transfers in a plan.
+/// Domain of transfer nodes in a plan.
 inline constexpr const char* kTransferDomain = "d5";
 
 /// When the last copy that was queued from the host's memory has read it: until then that memory
@@ -20,14 +20,14 @@ struct HostReads {
   }
 };
 
-/// What a transfer means: the same values elsewhere.
+/// A transfer: the same values on another device or in another layout.
 class Transfer final : public MovingOperator {
  public:
   /// `to`: where, and how arranged.
   explicit Transfer(TensorDesc to) : to_(std::move(to)) {}
   std::vector<ValueDesc> infer(const InferContext&) const override { return {to_}; }
   Places gradients() const override { return {0}; }
-  /// Its kernels are made by `add_transfers`, which knows both ends. Throws: Unsupported.
+  /// Throws: Unsupported; `add_transfers`, which knows both ends, makes the kernels.
   std::unique_ptr<Kernel> plan(PlanContext& context) const override;
 
  private:

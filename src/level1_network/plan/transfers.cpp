@@ -24,7 +24,7 @@ TensorDesc row_major(TensorDesc desc) {
   return desc;
 }
 
-/// Builds the list of steps anew, with transfers before those who need them.
+/// Rebuilds the list of steps, with transfers before the steps that need them.
 class Transfers {
  public:
   explicit Transfers(Draft& draft) : draft_(draft) {}
@@ -120,7 +120,7 @@ class Transfers {
     Slot* from;
     TensorDesc to;
     Slot* slot;
-    std::size_t step;  ///< in the draft; none for a constant
+    std::size_t step;  ///< index in the draft; none for a constant
   };
   static constexpr std::size_t kNoStep = std::size_t(-1);
 

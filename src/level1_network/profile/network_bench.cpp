@@ -45,8 +45,7 @@ std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
   return results;
 }
 
-/// What a record says of how the network was changed, where its nodes run, and what its executor
-/// was held to.
+/// Adds conditions to a record: transforms, placement, and the executor's limits.
 void note_conditions(Measurement& record, const NetworkBenchOptions& options) {
   if (!options.transforms.empty())
     record.conditions["transform"] = identity(to_words(options.transforms));
@@ -110,7 +109,8 @@ std::vector<Measurement> bench_side_by_side(
   for (auto& result : results) {
     result.artefacts = artefacts;
     note_conditions(result, options);
-    result.command = line.text();  // of all: what was measured interleaved is so again
+    result.command = line.text();  // one command for all, so that the measurement is interleaved
+                                   // again
   }
   return results;
 }
@@ -133,7 +133,7 @@ std::vector<Measurement> plan_in_each(
 
 namespace {
 
-/// Of who runs `model` for `sizes`, the network that `transforms` make of it.
+/// Judge of executors of `model` for `sizes`, after `transforms`.
 std::shared_ptr<NetworkJudge> judge_of(const std::string& model, const OpenSizes& sizes,
                                        const ExecutorOptions& execution,
                                        const TransformChain& transforms, double most_seconds,

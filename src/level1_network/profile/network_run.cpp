@@ -55,7 +55,7 @@ bool says_nothing(const ValueMap& outputs) {
   });
 }
 
-/// What is known of a run before it.
+/// The parts of a run's record that are known before it.
 Measurement run_record(const std::string& model, const std::string& word,
                        const NetworkRunOptions& options) {
   Measurement record{.subject = model_name(model),

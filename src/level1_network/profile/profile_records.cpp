@@ -51,7 +51,7 @@ void add_samples(const std::vector<double>& samples, std::vector<double>& total)
   std::ranges::transform(total, samples, total.begin(), std::plus<>());
 }
 
-/// What all `steps` took together, sample by sample.
+/// Total time of `steps`, sample by sample.
 std::vector<double> seconds_of(const std::vector<const Step*>& steps) {
   std::vector<double> total;
   for (const Step* step : steps) add_samples(step->seconds, total);
@@ -141,7 +141,7 @@ class GroupRecords {
     result.statistic = statistic;
     result.samples = std::move(samples);
     if (quantity != Quantity::bytes) return result;
-    result.status = Status::passed;  // counted, whatever is said of the time
+    result.status = Status::passed;  // a count, valid even if the time is doubtful
     result.reason.clear();
     return result;
   }

@@ -110,7 +110,7 @@ std::string text_of(const Measurement& profiled, const Measurement* time,
   const auto operators = rows_of(records, "operator");
   const auto nodes = rows_of(records, "node"), layers = rows_of(records, "layer");
   text += '\n' + table_of(operators, "operator", format);
-  // A network whose names have no parts has no layers to tell.
+  // A network whose names have no parts has no layers.
   if (layers.size() < nodes.size()) text += '\n' + table_of(layers, "layer", format);
   return text + '\n' + table_of(nodes, "node", format);
 }

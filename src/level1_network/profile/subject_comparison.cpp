@@ -11,7 +11,7 @@
 namespace d5 {
 namespace {
 
-/// What is no operator may be a network's name, misspelt.
+/// A word that is not an operator may be a misspelt network.
 OperatorCase only_case(const std::string& word, std::uint64_t seed) {
   try {
     const auto cases = read_case_words({word}, seed);

@@ -42,7 +42,7 @@ std::vector<std::string> lines_of(const std::vector<CaseLine>& cases) {
   return lines;
 }
 
-/// Throws: NotFound, which knows an operator whose shapes went astray.
+/// Throws: NotFound, with a hint if the word is an operator without shapes.
 const ModelEntry& entry_of(const std::string& name) {
   onnx::Node node;
   node.op_type = name;
@@ -56,7 +56,7 @@ const ModelEntry& entry_of(const std::string& name) {
   return models().at(name);
 }
 
-/// Of a folder that is no test folder itself.
+/// Models in a folder that is not a test folder.
 std::vector<std::string> models_in(const std::string& folder) {
   std::vector<std::string> models;
   for (const auto& entry : fs::directory_iterator(folder)) {

@@ -31,7 +31,7 @@ bool is_of_any_rank(const onnx::ValueInfo& info) {
          info.type.dtype != DType::undefined;
 }
 
-/// What `sizes` has for the axes of an input, as far as they go on; none: nothing is known of it.
+/// Sizes in `sizes` for the first axes of an input; empty if there are none.
 Shape shape_by_axes(const std::string& input, const OpenSizes& sizes) {
   Shape shape;
   for (;;) {

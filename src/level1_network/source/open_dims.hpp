@@ -13,9 +13,9 @@
 
 namespace d5 {
 
-/// A size that a network leaves open, wherever its inputs have it.
+/// An open dimension of a network, in all inputs that have it.
 struct OpenDim {
-  std::string name;  ///< as `OpenSizes::by_name` has it; without a name of its own INPUT:AXIS
+  std::string name;  ///< as in `OpenSizes::by_name`; INPUT:AXIS if it has no name
   std::vector<std::pair<std::string, std::size_t>> places = {};  ///< inputs and axes
   bool is_first = false;  ///< axis 0 of an input, and so perhaps a batch
 };
@@ -28,7 +28,7 @@ struct OpenDim {
 /// "x:2"
 [[nodiscard]] std::string axis_name(const std::string& input, std::size_t axis);
 
-/// What the inputs are for these sizes, as `input_descs`, whose checks were made.
+/// Types and shapes of the inputs for these sizes, as `input_descs`, but without its checks.
 [[nodiscard]] std::map<std::string, ValueDesc> sized_descs(const Network& network,
                                                            const OpenSizes& sizes);
 

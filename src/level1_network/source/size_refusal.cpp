@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-/// What sizes of one dimension go through, seen from one that was asked for, or found.
+/// Sizes of one dimension that fit, near a requested or found one.
 struct NearSizes {
   std::int64_t nearest = 0;  ///< 0: none
   std::string words = {};    ///< "must be a multiple of 32", "must be 7 or more", ...
@@ -63,7 +63,7 @@ class NearSearch {
     sizes_.by_name[name_] = size;
     return trial_.fits(sizes_);
   }
-  /// As far as some of them tell.
+  /// Whether a sample of the sizes from `least` on all fit.
   bool all_from(std::int64_t least) {
     for (std::int64_t further = 5; further <= kFarthest; further += 19) {
       if (!fits(least + further)) return false;
@@ -110,7 +110,7 @@ class SizeRefusal {
   }
 
  private:
-  /// Where this one alone is wrong.
+  /// Reports a single dimension that is wrong.
   void raise_for(const std::string& name, std::int64_t size) const {
     trial_.renew();
     OpenSizes others = asked_;
@@ -130,7 +130,7 @@ class SizeRefusal {
     const std::string why = trial_.refusal_with(others);
     throw told(why.empty() ? trial_.refusal() : why, {need(name, near)}, {way(name, near.nearest)});
   }
-  /// Where several are, but multiples of one number would do.
+  /// Reports several wrong dimensions for which multiples of one number would fit.
   void raise_for_all() const {
     trial_.renew();
     for (std::int64_t power = 2; power <= 128 && asked_.by_name.size() > 1; power *= 2) {

@@ -15,7 +15,7 @@ namespace d5 {
 /// `sizes`, and each as little as can be.
 class SizeSearch {
  public:
-  static constexpr std::int64_t kLeast = 1, kMost = 32768;  ///< that are tried
+  static constexpr std::int64_t kLeast = 1, kMost = 32768;  ///< range of tried sizes
 
   SizeSearch(const SizeTrial& trial, const Network& network, OpenSizes sizes,
              std::vector<std::string> free);

@@ -15,12 +15,12 @@ class SizeTrial {
  public:
   SizeTrial(const Network& network, const OpenSizes& sizes);
 
-  /// Of the first sizes; empty where they go through.
+  /// Reason why the first sizes do not fit; empty if they fit.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   [[nodiscard]] std::string refusal_with(const OpenSizes& sizes) const;
   /// Also whether the inputs are not too large for d5 to make.
   [[nodiscard]] bool fits(const OpenSizes& sizes) const;
-  /// A search takes no longer than about a second: once so many nodes were asked, nothing fits.
+  /// Renews the budget of a search, about one second: after that many nodes nothing fits.
   void renew() const;
 
  private:

@@ -26,8 +26,8 @@ bool is_known(const std::string& path) {
   return is_archive(path) || is_npy(path) || path.ends_with(".pb");
 }
 
-/// NAME=PATH, of which both may hold '=': cut at the last behind which `is_path` holds, or at the
-/// last of all. A word without '=' is a path.
+/// Splits NAME=PATH, in which both may contain '=': at the last '=' after which `is_path` holds, or
+/// at the last one. A word without '=' is a path.
 template <class IsPath>
 ValueFile named_path(const std::string& word, const IsPath& is_path) {
   const auto last = word.rfind('=');
@@ -39,7 +39,7 @@ ValueFile named_path(const std::string& word, const IsPath& is_path) {
   return {word.substr(0, last), word.substr(last + 1)};
 }
 
-/// A file that is there is one, whatever its name.
+/// An existing file is a path, whatever its name.
 ValueFile file_of_word(const std::string& word) {
   const auto is_there = [](const std::string& path) {
     std::error_code ignored;

@@ -40,7 +40,7 @@ std::int64_t whole_attribute(const onnx::Node& node, const char* name, std::int6
   return value ? *value : otherwise;
 }
 
-/// What one reading asks of the values.
+/// Constraints on values from one reader.
 class Demand {
  public:
   Demand(const Inference& found, const Reading& reading, bool is_scalar)
@@ -127,7 +127,7 @@ class Demand {
         desc != found_.descs.end() && desc->second.is_tensor() && desc->second.is_static();
     return is_known ? &desc->second.tensor.shape : nullptr;
   }
-  /// 0 where nobody knows.
+  /// 0 if unknown.
   [[nodiscard]] std::int64_t size_of(std::size_t input, std::int64_t axis) const {
     const Shape* shape = shape_of(input);
     const auto rank = shape ? std::int64_t(shape->rank()) : 0;
@@ -170,7 +170,7 @@ class Demand {
     if (most < 1) return {};
     return ValueRange{1, most};
   }
-  /// Of several, as tokens that may be padding, few are; nor need the one of a sequence of one.
+  /// Scalars only: of several elements, such as tokens and padding, few are equal to the constant.
   [[nodiscard]] std::optional<ValueRange> equal_to(std::size_t other) const {
     const auto value = is_scalar_ ? first_of(other) : std::nullopt;
     return value ? std::optional(ValueRange{*value, *value}) : std::nullopt;
@@ -225,7 +225,7 @@ class RangeSearch {
     const auto place = readers_.find(tensor);
     if (place == readers_.end() || !seen_.insert(tensor).second) return;
     for (const Reading& reading : place->second) {
-      // Reals are data, unless somebody makes whole numbers of them.
+      // Floating-point values are data, unless a reader converts them to integers.
       const bool counts = is_whole_ || is_cast(tensor) || reading.node->op_type == "Resize";
       const auto asked =
           counts ? Demand(found_, reading, is_scalar_).range() : std::optional<ValueRange>();
@@ -239,7 +239,7 @@ class RangeSearch {
     return desc != found_.descs.end() && desc->second.is_tensor() &&
            !is_floating_point(desc->second.tensor.dtype);
   }
-  /// What cannot be had of two is had of the first.
+  /// If two constraints are incompatible, the first holds.
   void narrow(const ValueRange& asked) {
     if (!range_) range_ = asked;
     const ValueRange both{std::max(range_->least, asked.least), std::min(range_->most, asked.most)};

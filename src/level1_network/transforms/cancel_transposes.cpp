@@ -73,7 +73,7 @@ class LateTransposes {
     return true;
   }
 
-  /// In which all that an elementwise node reads is; empty: it cannot go before a Transpose.
+  /// Common order of all inputs of an elementwise node; empty if it cannot move before a Transpose.
   [[nodiscard]] Order common_order(const onnx::Node& node) const {
     if (!is_elementwise(node)) return {};
     Order order;
@@ -132,14 +132,15 @@ class LateTransposes {
     return result;
   }
 
-  /// What is read from outside has to be there under its name.
+  /// Values that are read from outside must exist under their names.
   void leave(const std::string& tensor) {
     if (!links_.leaves(tensor)) return;
     const auto& [base, order] = late_.at(tensor);
     add_transpose(base, order, tensor);
     made_.insert(tensor);
   }
-  /// For a reader that wants the value itself: a Transpose, or the base where that is the same.
+  /// Makes the value itself for a reader that needs it: a Transpose, or the base if that is the
+  /// same.
   void make(const std::string& tensor) {
     const auto late = late_.find(tensor);
     if (late == late_.end() || made_.contains(tensor)) return;

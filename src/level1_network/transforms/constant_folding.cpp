@@ -20,8 +20,8 @@ struct ConstantFoldingOptions {
   }
 };
 
-/// What compiling does for each plan, done once, so that a file or another framework has it too. A
-/// node that writes an output of the network stays: outputs are made by nodes.
+/// Does once what compiling does for each plan, so that a file or another framework benefits too. A
+/// node that writes an output of the network stays, as nodes must write outputs.
 class ConstantFolding final : public Transform {
  public:
   using Options = ConstantFoldingOptions;
@@ -44,7 +44,7 @@ class ConstantFolding final : public Transform {
       inputs.insert(node.inputs.begin(), node.inputs.end());
       for (std::size_t k = 0; k < values.size(); ++k) {
         if (!node.has_output(k)) continue;
-        inputs.insert(node.outputs[k]);  // of a node that is folded as well
+        inputs.insert(node.outputs[k]);  // input of another folded node
         change.constants[node.outputs[k]] = values[k].tensor();
       }
       return true;

@@ -19,10 +19,10 @@ using Conv = onnx::nodes::Conv;
 using Norm = onnx::nodes::BatchNormalization;
 
 /// y = scale (conv(x, w) + b - mean) / sqrt(variance + epsilon) + shift is conv(x, f w) + f (b -
-/// mean) + shift, with f = scale / sqrt(variance + epsilon), one a channel. Computed in float64,
+/// mean) + shift, with f = scale / sqrt(variance + epsilon), one per channel. Computed in float64,
 /// rounded once.
 ///
-/// The parameters are others afterwards: hence `Keeps::outputs`. They are parameters if the
+/// Parameters change, which is why it has `Keeps::outputs`. The new ones are parameters if the
 /// convolution's were.
 class FoldBatchNorm final : public Transform {
  public:
@@ -31,7 +31,7 @@ class FoldBatchNorm final : public Transform {
   TransformReport apply(Network& network) const override {
     TransformReport report;
     Splice change;
-    std::set<std::string> values;  // that may have been read for the last time
+    std::set<std::string> values;  // values that may have lost their last reader
     const GraphLinks links(network);
     for (const auto& node : network.graph().nodes) {
       if (node.op_type != Norm::kName || node.domain != Norm::kDomain) continue;
@@ -75,7 +75,7 @@ class FoldBatchNorm final : public Transform {
     return unfit_value(network, *conv, node);
   }
 
-  /// What is wrong with the values that would be folded.
+  /// Reason why values cannot be folded.
   static std::string unfit_value(const Network& network, const onnx::Node& conv,
                                  const onnx::Node& node) {
     std::vector<std::string> names(conv.inputs.begin() + 1, conv.inputs.end());
@@ -109,7 +109,7 @@ class FoldBatchNorm final : public Transform {
     Tensor bias = conv.has_input(Conv::In::B) ? of(conv, Conv::In::B)
                                               : Tensor::zeros(DType::float64, {channels});
     const Tensor scale = of(node, Norm::In::scale), shift = of(node, Norm::In::B);
-    const Tensor mean = of(node, 3), variance = of(node, 4);  // which opsets name differently
+    const Tensor mean = of(node, 3), variance = of(node, 4);  // opsets name them differently
     const double epsilon = Norm(node).epsilon();
     const std::int64_t each = channels > 0 ? weights.elements() / channels : 0;
     for (std::int64_t c = 0; c < channels; ++c) {

@@ -22,13 +22,13 @@ bool is_product(const onnx::Node& node) {
   return (is_conv(node) || (node.domain.empty() && node.op_type == "Gemm")) && node.opset >= 11;
 }
 bool is_sum(const onnx::Node& node) { return node.domain.empty() && node.op_type == "Add"; }
-/// One whose slope its output tells: the others' gradient needs what is no longer there.
+/// Activations whose slope can be computed from the output: the gradient has no input after fusion.
 bool is_activation(const onnx::Node& node) {
   constexpr const char* kNames[] = {"Relu", "Sigmoid", "Tanh"};
   return node.domain.empty() && std::ranges::find(kNames, node.op_type) != std::end(kNames);
 }
 
-/// What becomes one node.
+/// Nodes that become one.
 struct Chain {
   const onnx::Node *product, *sum, *activation;  ///< sum: null where nothing is added
   std::string added = {};                        ///< the sum's other operand
@@ -90,7 +90,8 @@ class Chains {
     }
   }
 
-  /// With the operand of the sum that a convolution writes for it alone; none: no product.
+  /// Turns the chain's product into a sum, one operand of which a Conv writes for it alone;
+  /// `product` is null if there is no such Conv.
   [[nodiscard]] Chain through_sum(Chain chain) const {
     chain.sum = std::exchange(chain.product, nullptr);
     const std::vector<std::string>& operands = chain.sum->inputs;
@@ -106,8 +107,8 @@ class Chains {
   [[nodiscard]] bool has_one_reader(const std::string& tensor) const {
     return !links_.leaves(tensor) && links_.readers(tensor).size() == 1;
   }
-  /// Of the same type and shape, whatever the sizes that inputs leave open; each is tried with two
-  /// numbers, for a fixed size may be one of them.
+  /// Whether type and shape are equal for all open sizes; each size is tried with two numbers,
+  /// because a fixed size may equal one of them.
   [[nodiscard]] bool are_alike(const std::string& a, const std::string& b) const {
     return std::ranges::all_of(values_, [&](const ValueDescs& known) {
       const auto first = known.find(a), second = known.find(b);

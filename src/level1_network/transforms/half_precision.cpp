@@ -19,7 +19,7 @@
 namespace d5::transform {
 namespace {
 
-/// Element types of all tensors, as far as ONNX's rules tell them.
+/// Element types of all tensors, as far as ONNX's rules infer them.
 ElementTypes types_of(const Network& network) {
   onnx::Model model = network.model();
   detail::declare_custom_outputs(model.graph);
@@ -107,7 +107,7 @@ class Conversion {
     });
   }
 
-  /// Those that the shorter type does not hold, and what is of their size.
+  /// Finds tensors that the shorter type cannot hold, and outputs of the same size made from them.
   void find_lost() {
     for (const auto& [name, value] : numbers_) {
       if (!is_single(name)) continue;
@@ -160,7 +160,7 @@ class Conversion {
         half_ == DType::float16 ? "choose type=bfloat16, which has float32's range; " : ""));
   }
 
-  /// Those that only shorter nodes read. How many.
+  /// Converts values that only shorter nodes read. Returns their number.
   std::size_t shorten_values() {
     std::set<std::string> kept;
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
@@ -232,7 +232,7 @@ class Conversion {
   }
   std::string as_single(const std::string& tensor) {
     const auto place = shorter_.find(tensor);
-    // Where the float32 is there as well, it has its old name.
+    // If the float32 value exists as well, it keeps the old name.
     if (place == shorter_.end() || place->second != tensor) return tensor;
     const auto [single, fresh] = single_.try_emplace(tensor, name_in(tensor, DType::float32));
     if (fresh) cast(tensor, single->second, DType::float32);

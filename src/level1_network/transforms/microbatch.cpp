@@ -23,13 +23,13 @@ struct MicrobatchOptions {
   }
 };
 
-/// Stretches of nodes that treat each sample by itself run on some samples at a time. What lives
-/// within a stretch needs memory for a micro-batch alone; a framework's workspace, too.
+/// Runs segments of nodes that treat samples independently on a few samples at a time. Values
+/// within a segment then need memory for one micro-batch only, and so does a framework's workspace.
 ///
-/// Where the plan is above the limit, an integer linear program chooses stretches and sizes
-/// (`choose_sizes`), from times measured here and the memory that plans for the sizes tell. Its
-/// estimate leaves out how well blocks fit into an arena: the plan decides, and where it needs
-/// more, the program is solved again for less.
+/// If the plan exceeds the limit, an integer linear program chooses segments and sizes
+/// (`choose_sizes`), from times measured here and memory from plans for these sizes. The estimate
+/// ignores how well blocks fit into an arena: if the plan needs more, the program is solved again
+/// for less.
 ///
 /// Source: Oyama, Ben-Nun, Hoefler and Matsuoka, "Accelerating Deep Learning Frameworks with
 /// Micro-batches" (2018); Ben-Nun et al., "A Modular Benchmarking Infrastructure for

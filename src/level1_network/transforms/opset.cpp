@@ -17,7 +17,7 @@ struct OpsetOptions {
   }
 };
 
-/// What is trained and what runs update stays so, with its value.
+/// Parameters and updated constants stay so, with their values.
 class Opset final : public Transform {
  public:
   using Options = OpsetOptions;

@@ -12,7 +12,8 @@ namespace {
 
 using View = onnx::nodes::Dropout;
 
-/// Before opset 12 a run with gradients drops whatever the node says; hence `Keeps::outputs`.
+/// Before opset 12 a run with gradients drops whatever the node says, which is why it has
+/// `Keeps::outputs`.
 class RemoveDropout final : public Transform {
  public:
   Keeps keeps() const override { return Keeps::outputs; }

@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// A copy that gives out what runs would overwrite constants with, and overwrites nothing: the same
-/// in each run.
+/// A copy in which updates of constants become outputs, and nothing is overwritten: every run is
+/// the same.
 [[nodiscard]] Network without_updates(const Network& network);
 
 /// "Resize 'up': output y[1]: got 0.5, expected 1": the first node, in the order in which they run,

@@ -10,11 +10,11 @@
 
 namespace d5::detail {
 
-/// Element types of a network's tensors, as far as ONNX's rules tell them.
+/// Element types of a network's tensors, as far as ONNX's rules infer them.
 [[nodiscard]] std::map<std::string, DType, std::less<>> tensor_dtypes(const Network& network);
 
-/// What a transform that rounds does to single numbers: 8 roundings to the shortest type that it
-/// brings, relative to a tensor's largest number.
+/// Error of a transform that rounds: 8 roundings to the shortest type that it introduces, relative
+/// to a tensor's largest number.
 class ShorterRounding {
  public:
   ShorterRounding(const Network& before, const Network& after);

@@ -26,7 +26,7 @@ constexpr double kMostFlop = 1e10, kMostRoundedFlop = 2e8, kPartOfSeveralDraws =
 
 double most_flop(Keeps keeps) { return keeps == Keeps::rounded ? kMostRoundedFlop : kMostFlop; }
 
-constexpr double kMostWeightBytes = 1e9;  ///< of weights, which a trial has three times
+constexpr double kMostWeightBytes = 1e9;  ///< limit on weights, which a trial holds three times
 constexpr std::uint64_t kTrialDraws = 3;
 
 OpenSizes sizes_of(const Settings& wishes) {
@@ -92,7 +92,7 @@ class Trial {
     }
   }
 
-  /// Answers of a network of its own, on its own values. What does not run there has a reason.
+  /// Outputs of one network on its own values; a reason if it does not run.
   struct Side {
     std::shared_ptr<GraphExecutor> executor = {};
     std::vector<Answer> answers = {};

@@ -9,8 +9,8 @@ namespace d5 {
 /// have the root of n times the error, which runs of the reference do not show; this is of 4096.
 constexpr double kDoubtfulBounds = 64;
 
-/// How many bounds of the `RoundingJudge` a failed answer is off; infinity where it has no bound,
-/// or is no number.
+/// Error of a failed answer in multiples of the `RoundingJudge`'s bound; infinity if it has no
+/// bound, or is NaN.
 [[nodiscard]] double bounds_off(const Measurement& record);
 
 }  // namespace d5

@@ -31,7 +31,7 @@ std::vector<onnx::Node> drawing_nodes(const onnx::Graph& graph) {
   return result;
 }
 
-/// A network of which nodes draw, and what they read and wrote in a run.
+/// A network with random nodes, and their inputs and outputs in a run.
 class DrawingNetwork {
  public:
   DrawingNetwork(const Network& network, const ValueMap& inputs)

@@ -39,8 +39,8 @@ ForwardTolerance tolerance_for(const onnx::TestFolder& folder, const Value& expe
   return tolerance;
 }
 
-/// For an output that was drawn: expected is one draw of NumPy's generator. `test_draws` asks for
-/// more.
+/// Checks only the type and shape of a random output: the expected one is a draw of NumPy's
+/// generator. `test_draws` checks the distribution.
 Measurement check_type(const Measurement& base, const std::string& what, const Value& got,
                        const Value& expected) {
   Measurement record = base;

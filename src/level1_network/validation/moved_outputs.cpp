@@ -74,7 +74,7 @@ std::optional<ValueMap> others(const ValueMap& inputs, Variation variation,
   return differ ? std::optional(std::move(result)) : std::nullopt;
 }
 
-/// Which elements of one output moved in any of the runs.
+/// Marks the elements of one output that changed in any of the runs.
 class Movement {
  public:
   explicit Movement(const Value& usual)
@@ -121,7 +121,7 @@ class Movement {
   [[nodiscard]] std::int64_t elements() const { return usual_.elements(); }
   [[nodiscard]] std::int64_t moved() const { return std::ranges::count(moved_, true); }
 
-  /// From or to what is no number is no movement.
+  /// A change from or to NaN or infinity does not count.
   bool look_at_numbers(const Tensor& others) {
     const std::span<const double> a = numbers_.span<double>(), b = others.span<double>();
     bool moves = false;

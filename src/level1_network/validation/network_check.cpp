@@ -33,7 +33,7 @@ Settings check_wishes(const std::string& word, const NetworkCheckOptions& option
   return wishes;
 }
 
-/// One that judges itself has passed nothing. What says nothing on these inputs is kept.
+/// A framework compared with itself has passed nothing; records that are not evidence stay.
 void skip_self_judgement(std::vector<Measurement>& results) {
   const auto has_passed = [](const Measurement& m) { return m.status == Status::passed; };
   const bool agrees = std::ranges::all_of(results, [&](const Measurement& m) {
@@ -60,7 +60,7 @@ void advise(Measurement& result, const NetworkInputs& fed) {
   result.reason += "; " + advice_on(fed);
 }
 
-/// What is fed, drawn otherwise where the reference's answers on it say nothing.
+/// The inputs, drawn in another way if the reference's outputs on them are not evidence.
 NetworkInputs telling_inputs(GraphExecutor& reference, const NetworkInputs& fed,
                              const NetworkCheckOptions& options) {
   const InterruptibleRuns within(reference, options.interrupt);
@@ -76,7 +76,7 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
   const Interrupt& interrupt = options.interrupt;
   const std::uint64_t seed = options.execution.seed;
   const Keeps keeps = kept_by(options.transforms);
-  // What a transform rounds, it rounds for the reference too: what is left is the framework's.
+  // A transform that rounds is applied to the reference, too: the rest is the framework's error.
   const bool same_network = options.transforms.empty() || keeps == Keeps::rounded;
   // Networks of their own: both executors write gradients.
   Network transformed = open_model(model, wishes, options.transforms, interrupt);
@@ -125,7 +125,7 @@ NetworkSides sides_of(const std::string& model, const std::string& word,
       fed = telling_inputs(*reference, fed, options);
     } catch (const Interrupted&) {
       throw;
-    } catch (const Error&) {  // who compares says why
+    } catch (const Error&) {  // the comparison reports it
     }
   }
   ValueMap inputs = std::move(fed.values);
@@ -150,7 +150,7 @@ std::vector<Measurement> node_by_node(const std::string& model, const std::strin
 /// The part of the network that differs, left in a folder.
 std::vector<Measurement> reduced(const std::string& model, const std::string& word,
                                  const NetworkCheckOptions& options) {
-  (void)version_of(word);  // that it is not there is no difference
+  (void)version_of(word);  // a missing framework is not a difference
   const NetworkSides sides = sides_of(model, word, options);
   auto record = reduce_to_folder(sides, word, options);
   const bool has_gradients = !options.backward && !loss_of(sides.network).empty();

@@ -88,7 +88,7 @@ bool all_the_same(const std::vector<Answer>& a, const std::vector<Answer>& b) {
   return any;
 }
 
-/// Of the libraries that the reference is made of: built again they may answer otherwise.
+/// Build of the reference's libraries: another build may give other outputs.
 std::string build_of_reference() {
   std::string words;
   for (const void* function : {reinterpret_cast<const void*>(&expand_case),
@@ -178,7 +178,7 @@ Verdict NetworkJudge::judge(const std::vector<Answer>& answers, GraphExecutor& s
   if (!judge_) return unknown(obstacle_);
   if (word == word_ && word_ != kReference) return unknown("it judges the others");
   Verdict verdict = verdict_from(judge_->judge(d5::error_record(), answers), who());
-  reference_.reset();  // its memory belongs to who is timed
+  reference_.reset();  // free its memory for the timed executor
   return verdict;
 }
 

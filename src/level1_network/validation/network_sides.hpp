@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-/// One network, what it is fed, and who makes executors of parts of it.
+/// One network with its inputs, and factories of executors for its parts.
 struct NetworkSides {
   Network network;
   ValueMap inputs;

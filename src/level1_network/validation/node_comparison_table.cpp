@@ -60,7 +60,7 @@ const Measurement* first_without_answer(const std::vector<Row>& rows) {
   return nullptr;
 }
 
-/// Of the first node to differ.
+/// Describes the first node to differ.
 std::string words_on(const Measurement& first, const std::vector<Row>& rows) {
   const Measurement& own = *std::ranges::find(rows, &first, &Row::accumulated)->own;
   const std::string alone = own.status == Status::failed ? "it differs as well: it is this node"
@@ -95,7 +95,7 @@ std::string heading(std::span<const Measurement> records, const std::vector<Row>
   return text;
 }
 
-/// Of one network in one framework.
+/// Text for one network in one framework.
 std::string text_of(std::span<const Measurement> records, Format format) {
   using enum TextTable::Align;
   const auto rows = rows_of(records);

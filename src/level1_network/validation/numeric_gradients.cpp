@@ -21,12 +21,13 @@ namespace d5 {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-/// Of a gradient's largest number. A central difference is right to about the square of its step,
-/// 4e-11, for a function whose third derivative is of the size of its first; networks bend more.
+/// Relative to a gradient's largest number. The error of a central difference is about the square
+/// of its step, 4e-11, for a function whose third derivative is of the size of its first; networks
+/// bend more.
 constexpr double kRelative = 1e-6;
-/// What is left of a loss's digits, summed over many layers: 100 roundings.
+/// Digits lost in a loss that is summed over many layers: 100 roundings.
 constexpr double kRoundings = 100;
-/// How much finer a step tells a kink from a slope that bends.
+/// Factor of the finer step that distinguishes a kink from curvature.
 constexpr double kFiner = 16;
 
 /// A number that should be there, and how far off it may be: between the slopes to either side of a
@@ -59,7 +60,7 @@ class FiniteDifferences {
     return gradients_[parameter];
   }
 
-  /// By element `i` of the parameter.
+  /// Slope along element `i` of the parameter.
   [[nodiscard]] Slope slope(const Parameter& parameter, std::int64_t i, double scale) {
     const double step =
         std::cbrt(kEpsilon) * std::max(1.0, std::fabs(parameter.value.data<double>()[i]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reduction leaves: a test folder that somebody can attach to a report.
+// Writes the result of a reduction: a test folder to attach to a report.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How a framework's own Python answers: lines that make `got`, a list, of `model`, a path, and
-/// `fed`, arrays by their names.
+/// Code for a framework's own Python: lines that compute `got`, a list, from `model`, a path, and
+/// `fed`, arrays by name.
 struct OwnPython {
   std::string_view framework, import, answer;
 };
@@ -66,7 +66,7 @@ for (name, expected), answer in zip(read("output").items(), got):
       own.framework, own.import, own.answer);
 }
 
-/// How a row of known faults is added.
+/// Instructions for adding a row of known faults.
 constexpr std::string_view kRecipe = R"(
 To have d5 refuse it, so that nobody gets a wrong answer unawares:
 
@@ -189,7 +189,7 @@ void put_in_place(const fs::path& half, const fs::path& whole) {
     fs::remove_all(whole);
     return fs::rename(half, whole);
   }
-  fs::remove_all(half);  // what was there
+  fs::remove_all(half);  // the old folder
 }
 
 }  // namespace

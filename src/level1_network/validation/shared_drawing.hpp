@@ -8,8 +8,8 @@
 
 namespace d5 {
 
-/// How what is made is drawn for executors that are timed side by side: the first of them that can
-/// run says it, so that all are fed the same.
+/// Way of drawing inputs, shared by executors that are timed side by side: the first that can run
+/// chooses it, so that all get the same.
 class SharedDrawing {
  public:
   /// `usual`, or drawn otherwise where the outputs of `executor` say nothing on it. Throws: what

@@ -28,9 +28,9 @@ struct OneSize {
   std::size_t axis;
   std::int64_t size;
 };
-/// Those above 1.
+/// Dimensions above 1.
 [[nodiscard]] std::vector<OneSize> dimensions_in(const Network& network, const ValueMap& inputs);
-/// That dimension alone, cut down to its first `to`.
+/// Cuts that dimension to its first `to`.
 [[nodiscard]] ShrunkNetwork with_dimension(const Network& network, const ValueMap& inputs,
                                            const OneSize& one, std::int64_t to);
 

@@ -9,7 +9,7 @@
 
 namespace d5 {
 
-/// How many inputs one output of a layer sums, and how many outputs one input reaches.
+/// Fan-in and fan-out of a layer: inputs summed per output, and outputs reached per input.
 struct Fans {
   std::int64_t in = 1, out = 1;
 };

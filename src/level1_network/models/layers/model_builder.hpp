@@ -11,7 +11,7 @@
 
 namespace d5 {
 
-/// How the weights of a network's layers start.
+/// Initialization of the layers' weights.
 struct Initialization {
   InitialWeights conv = he_fan_out, conv_bias = constant(0);
   InitialWeights linear = lecun_uniform, linear_bias = lecun_uniform;
@@ -56,7 +56,7 @@ class ModelBuilder {
   /// The channels of several tensors, one tensor's behind the other's.
   void concat(const std::string& name, std::vector<std::string> tensors);
 
-  /// What has no word of its own above. Its output is called "<name>.out" where no name is given.
+  /// Adds any other node. Without a name for its output, that is called "<name>.out".
   void node(const std::string& op_type, const std::string& name, std::vector<std::string> inputs,
             std::map<std::string, onnx::Attribute, std::less<>> attributes = {},
             std::string output = "");

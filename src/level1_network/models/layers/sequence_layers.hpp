@@ -11,7 +11,7 @@ void embed(ModelBuilder& net, const std::string& name, std::int64_t vocabulary, 
            const InitialWeights& draw);
 /// A linear layer without bias; its weights are {in, out}.
 void project(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out);
-/// With bias.
+/// Fully connected layer with bias.
 void linear(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out,
             const std::string& output = "");
 

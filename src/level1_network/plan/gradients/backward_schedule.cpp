@@ -21,7 +21,7 @@ class Schedule {
         if (slot) writers_[slot] = i;
       }
     }
-    // What lasts until the end is there anyway.
+    // Values that live until the end are available anyway.
     for (const auto* lasting : {&draft.answers, &draft.updates}) {
       for (const auto& [name, slot] : *lasting) writers_.erase(slot);
     }
@@ -97,7 +97,8 @@ class Schedule {
 
   Draft& draft_;
   std::size_t time_;
-  std::map<const Slot*, std::size_t> writers_;  ///< of what is not kept: places in `steps`
+  std::map<const Slot*, std::size_t> writers_;  ///< step index that writes each value that is not
+                                                ///< kept
   std::set<std::size_t> wanted_;
   std::map<std::size_t, Step*> again_;
   std::map<const Slot*, Slot*> present_;

@@ -9,8 +9,8 @@ namespace {
 using Slot = Draft::Slot;
 using Place = Draft::GradientPlace;
 
-/// Gradients whose memory is not the arena's: parameters', those that are asked for by name, those
-/// that backward begins with. One whose shape only running tells is undefined until then.
+/// Defines gradients outside the arena: parameters', those requested by name, and those that
+/// backward begins with. A gradient with a dynamic shape is undefined until it is known.
 void define_lasting(Draft& draft) {
   auto& gradients = draft.plan->gradients;
   for (const Parameter& parameter : *draft.request.parameters) {

@@ -17,7 +17,7 @@ void add_on_host(Tensor& into, const Tensor& term);
 class GradientSum {
  public:
   using Frameworks = std::span<const OperatorRegistry* const>;
-  /// `frameworks` are asked for a kernel on `device`, where both tensors are.
+  /// `frameworks` are candidates for a kernel on `device`, where both tensors are.
   GradientSum(Tensor& into, const Tensor& term, Device device, Frameworks frameworks);
   GradientSum(const GradientSum&) = delete;
   void run(Stream& stream);

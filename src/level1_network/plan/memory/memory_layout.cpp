@@ -34,7 +34,7 @@ void forget_lifetimes(Draft& draft) {
   draft.plan->gradients.clear();
 }
 
-/// The step's output takes over the memory of its input where the kernel allows it and nobody else
+/// Lets the step's output reuse the memory of its input if the kernel allows it and no other step
 /// needs the input any more.
 void share_block(Draft& draft, const Draft::Step& step, std::size_t now) {
   const int output = step.traits.in_place_output;

@@ -19,7 +19,7 @@ std::size_t sum(std::size_t a, std::size_t b) {
   return __builtin_add_overflow(a, b, &result) ? MemoryBlock::kForever : result;
 }
 
-/// By what `key` says of a block, the smallest first.
+/// Sorts blocks by `key`, the smallest first.
 template <class Key>
 Order sorted_by(Blocks blocks, const Key& key) {
   std::vector<std::pair<decltype(key(blocks[0])), std::size_t>> keyed;
@@ -73,7 +73,7 @@ std::size_t MemoryBlock::room() const {
 }
 
 MemoryBound memory_bound(Blocks blocks) {
-  // What is alive grows only where a block begins.
+  // The sum of live blocks grows only where a block begins.
   std::vector<const MemoryBlock*> begins, ends;
   for (const MemoryBlock& block : blocks) {
     if (block.bytes > 0) begins.push_back(&block);
@@ -96,7 +96,7 @@ MemoryBound memory_bound(Blocks blocks) {
 std::span<const PlanningMethod> planning_methods() { return kMethods; }
 
 std::size_t place_in_order(std::vector<MemoryBlock>& blocks, std::span<const std::size_t> order) {
-  std::vector<const MemoryBlock*> placed;  // by offset
+  std::vector<const MemoryBlock*> placed;  // sorted by offset
   std::size_t total = 0;
   for (const std::size_t index : order) {
     MemoryBlock& block = blocks[index];

@@ -22,8 +22,8 @@ struct MemoryBlock {
   [[nodiscard]] std::size_t room() const;
 };
 
-/// The least that blocks need, wherever they are put: the largest sum of those that are alive at
-/// one step, each on whole 64-byte lines.
+/// Lower bound on the memory of any placement: the largest sum of blocks alive at one step, each in
+/// whole 64-byte lines.
 struct MemoryBound {
   std::size_t bytes = 0;
   std::size_t step = 0;  ///< the first at which so much is alive

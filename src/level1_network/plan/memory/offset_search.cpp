@@ -14,7 +14,8 @@ constexpr std::size_t kMostPlacements = 1000;
 /// A placement compares about as many pairs of blocks as there are: this many take a fraction of
 /// a second.
 constexpr std::size_t kMostPairs = 500'000'000;
-/// Where a search got stuck, another beginning is better than more of the same.
+/// Placements tried from one start; when a search is stuck, another start is better than more
+/// steps.
 constexpr std::size_t kPlacementsOfABeginning = 50;
 
 /// An order, and where it puts the blocks.
@@ -39,7 +40,7 @@ std::size_t drawn(const Candidate& from, RandomStream& random, const IsMeant& is
   return places[random.below(places.size())];
 }
 
-/// With one block elsewhere in the order, mostly earlier.
+/// Moves one block to another position in the order, mostly earlier.
 Candidate neighbour(const Candidate& of, RandomStream& random) {
   std::size_t from = drawn(of, random, [&](const MemoryBlock& block) {
     return block.bytes > 0 && block.offset + block.room() == of.total;

@@ -14,11 +14,12 @@ namespace {
 using Step = Draft::Step;
 using Steps = std::vector<Step*>;
 
-/// What is tried, and what comes of it.
+/// A trial and its result.
 struct Choice {
   Steps steps;
-  std::size_t bytes = std::numeric_limits<std::size_t>::max();  ///< on the fullest device
-  double flop = std::numeric_limits<double>::infinity();        ///< of what runs again
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();  ///< on the device with the largest
+                                                                ///< need
+  double flop = std::numeric_limits<double>::infinity();        ///< of recomputed steps
 };
 
 double flop_of(const Step& step) {
@@ -101,7 +102,7 @@ class Search {
     }
   }
 
-  /// Those whose outputs no step after the end of their segment reads forward.
+  /// Steps whose outputs no forward step after the end of their segment reads.
   Steps within_segments(std::size_t count) const {
     const std::vector<std::size_t> ends = ends_of_segments(count);
     const auto segment_of = [&](std::size_t time) {
@@ -169,7 +170,7 @@ class Search {
     return changes;
   }
 
-  /// Without the steps that there is room to keep, halves of them at once where that works.
+  /// Drops recomputed steps whose outputs fit into memory, halves of them at once if possible.
   Choice kept_again(Choice choice) {
     Steps sorted = choice.steps;
     std::ranges::stable_sort(sorted, std::greater(), [](const Step* s) { return flop_of(*s); });
