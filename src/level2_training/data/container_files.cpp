@@ -30,7 +30,7 @@ std::optional<std::size_t> number_in(std::string_view text) {
   return number;
 }
 
-/// What `name` says if it is a shard of "STEM.EXTENSION".
+/// Parses `name` as a shard of "STEM.EXTENSION".
 std::optional<ShardName> shard_of(std::string_view name, const std::string& stem,
                                   const std::string& extension) {
   if (!name.starts_with(stem + "-") || !name.ends_with(extension)) return {};
@@ -95,7 +95,7 @@ std::vector<std::string> matches(const std::string& pattern) {
   } found;
   if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found.list) != 0) return {};
   std::vector<std::string> files(found.list.gl_pathv, found.list.gl_pathv + found.list.gl_pathc);
-  // What stands beside a file is none.
+  // Companion files are not samples' files.
   std::erase_if(files, [](const auto& file) { return file.ends_with(detail::kIndexSuffix); });
   std::ranges::sort(files);
   return files;

@@ -58,7 +58,7 @@ class PendingFiles {
   std::vector<std::string> paths_;
 };
 
-/// What is told of a file that is whole.
+/// Describes a complete file.
 ContainerFile summed_up(const std::string& path, std::int64_t samples, const Interrupt& interrupt) {
   constexpr std::size_t kPiece = std::size_t{1} << 24;
   const detail::MappedFile file(path);
@@ -74,7 +74,7 @@ ContainerFile summed_up(const std::string& path, std::int64_t samples, const Int
 bool is_full(const ConvertOptions& options, std::int64_t samples, std::size_t files,
              std::int64_t begin, std::int64_t index, std::size_t bytes) {
   if (options.shards > 0) {
-    // Of `samples`, the first files hold one more where they do not divide.
+    // If `samples` do not divide evenly, the first files hold one more.
     const std::int64_t each = samples / options.shards, more = samples % options.shards;
     return index - begin >= each + (std::int64_t(files) <= more ? 1 : 0);
   }
@@ -103,7 +103,7 @@ void check(const Dataset& dataset, const Container& container, const std::string
   }
 }
 
-/// What `count` files are called.
+/// Names of `count` files.
 std::vector<std::string> names_of(const std::string& path, const ConvertOptions& options,
                                   std::size_t count) {
   const bool is_sharded =
@@ -114,8 +114,8 @@ std::vector<std::string> names_of(const std::string& path, const ConvertOptions&
   return names;
 }
 
-/// What would make it unclear which files `path` stands for: shards of another number, or shards
-/// where one file comes.
+/// Refuses files that would make `path` ambiguous: shards of another number, or shards beside a
+/// single file.
 void check_way(const std::string& path, const std::vector<std::string>& names) {
   std::vector<std::string> there = detail::shards_of(path);
   std::error_code ignored;
@@ -147,7 +147,7 @@ std::vector<ContainerFile> convert(const Dataset& dataset, std::string_view cont
   PendingFiles files;
   std::vector<ContainerFile> written;
   std::unique_ptr<ContainerWriter> writer;
-  std::int64_t begin = 0;  // of the file that is written
+  std::int64_t begin = 0;  // first sample of the current file
   const auto next_file = [&] { writer = format->create(files.add(path), dataset.fields()); };
   const auto end_file = [&](std::int64_t end) {
     writer->finish();

@@ -117,7 +117,7 @@ std::int64_t write_pictures(const Dataset& dataset, std::int64_t count, const st
     for (std::size_t f = 0; f < sample.size(); ++f) {
       const auto image = picture(sample[f].reshaped(Shape(sample[f].shape().dims().subspan(1))));
       if (!image) continue;
-      // A field's name may be a path; its number is none.
+      // A field's name may look like a path; its number does not.
       write_file((fs::path(folder) / fmt::format("{}-{}.png", index, f)).string(),
                  encode_png(*image));
       ++written;

@@ -57,7 +57,7 @@ std::vector<Artefact> EncodedFiles::artefacts() const {
   for (const auto& file : files_) {
     std::error_code absent;
     const auto bytes = file.archive ? file.content.size() : fs::file_size(file.path, absent);
-    // Lengths keep neighbours apart.
+    // Lengths separate neighbours.
     sum.add(
         fmt::format("{} {} {} {}\n", file.name.size(), file.name, absent ? 0 : bytes, file.label));
   }
@@ -70,7 +70,7 @@ std::string EncodedFiles::sample_name(std::int64_t index) const {
 }
 
 std::vector<std::int64_t> EncodedFiles::labels(std::string_view field) const {
-  if (field != "label") return Dataset::labels(field);  // which says what is wrong
+  if (field != "label") return Dataset::labels(field);  // throws the error
   std::vector<std::int64_t> all;
   all.reserve(files_.size());
   for (const auto& file : files_) all.push_back(file.label);

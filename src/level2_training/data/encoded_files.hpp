@@ -16,10 +16,10 @@ namespace d5::detail {
 /// A file that is a sample, such as a JPEG; on the disk, or in an archive.
 struct EncodedFile {
   std::string path;
-  std::string name;  ///< for people: the path below the data set's folder
+  std::string name;  ///< for people: path relative to the data set's folder
   std::int64_t label = 0;
   std::shared_ptr<const MappedFile> archive = nullptr;
-  std::string_view content = {};  ///< in the archive
+  std::string_view content = {};  ///< if it is in an archive
 };
 
 /// "image", a scalar of strings: the files' bytes as they are, and "label" int64.
@@ -31,7 +31,7 @@ class EncodedFiles final : public Dataset {
 
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::string description() const override;
-  /// Names, sizes and labels of all files, summed up: nobody reads them all for a record.
+  /// Digest of names, sizes and labels of all files; reading all contents would take too long.
   [[nodiscard]] std::vector<Artefact> artefacts() const override;
   [[nodiscard]] std::int64_t size() const override { return std::int64_t(files_.size()); }
   [[nodiscard]] const std::vector<Field>& fields() const override { return fields_; }
@@ -64,14 +64,14 @@ class EncodedFiles final : public Dataset {
 /// Whether `name` ends, in any case, in one of `endings`.
 [[nodiscard]] bool ends_in(std::string name, const std::vector<std::string>& endings);
 
-/// How the names of image files end.
+/// File name extensions of images.
 [[nodiscard]] const std::vector<std::string>& image_endings();
 
 /// The classes that `class_of` finds in the files' names, each once, by name.
 using ClassOf = std::function<std::string(const EncodedFile&)>;
 [[nodiscard]] std::vector<std::string> classes_of(const std::vector<EncodedFile>& files,
                                                   const ClassOf& class_of);
-/// Gives each file the place of its class in `classes`. `who` begins messages.
+/// Labels each file with the index of its class in `classes`. `who` begins messages.
 /// Throws: FormatError for a file of another class.
 void label_files(std::vector<EncodedFile>& files, const std::vector<std::string>& classes,
                  const ClassOf& class_of, const std::string& who);

@@ -24,7 +24,7 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
          std::uint32_t(bytes[2]) << 8 | bytes[3];
 }
 
-/// What is read, unpacked or summed up between two questions whether to go on: some 10 ms of work.
+/// Bytes read, decompressed or hashed between two checks of the interrupt: some 10 ms of work.
 constexpr std::size_t kPiece = std::size_t{8} << 20;
 
 std::string checksum(std::string_view file, const std::function<void()>& go_on) {
@@ -55,9 +55,9 @@ std::vector<std::uint8_t> unpack(GzipReader& reader, std::size_t total,
   return values;
 }
 
-/// Whether data of `total` bytes may be `packed` bytes of gzip. What packs a hundred times smaller
-/// is a bomb where it is large, and what packs twice as large is many members that hold nothing:
-/// either costs much time for a small promise or a small file.
+/// Whether `total` bytes of data may compress to `packed` bytes of gzip. A large file that expands
+/// a hundredfold is a bomb; one twice as large as its content consists of many empty members.
+/// Either costs much time for its size.
 bool is_plausible(std::size_t total, std::size_t packed) {
   constexpr std::size_t kMostRatio = 100, kLarge = std::size_t{256} << 20, kSmall = 64 << 10;
   return (total <= kLarge || total / kMostRatio <= packed) && packed / 2 <= total + kSmall;

@@ -15,7 +15,7 @@ namespace d5::detail {
 struct IdxBytes {
   std::vector<std::int64_t> dims;
   std::vector<std::uint8_t> values;
-  Artefact file;  ///< as it was read, packed or not
+  Artefact file;  ///< as it was read, compressed or not
 };
 
 /// Reads `folder`/`name`, or `name`.gz beside it, which must hold unsigned bytes in `rank`

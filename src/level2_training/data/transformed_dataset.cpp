@@ -46,14 +46,14 @@ bool fits(const TensorDesc& desc, const SampleView& view) {
 
 }  // namespace
 
-/// What one thread works with, and keeps until the next sample.
+/// Buffers of one thread, reused for the next sample.
 struct TransformedDataset::Bench {
-  std::vector<Tensor> sample;  ///< of the base
+  std::vector<Tensor> sample;  ///< fields of the base
   std::vector<std::unique_ptr<StepRun::Memory>> of_steps;
   detail::Memories memories;
 };
 
-/// A bench that nobody else uses, given back at the end.
+/// Exclusive use of a bench until the end of the scope.
 class TransformedDataset::Loan {
  public:
   explicit Loan(const TransformedDataset& dataset) : dataset_(dataset) {

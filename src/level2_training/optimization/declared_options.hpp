@@ -3,7 +3,7 @@
 
 #include "d5/core/entries/option.hpp"
 
-/// Options that many optimizers have, told once: the same names, ranges and help in each.
+/// Options that many optimizers share: the same names, ranges and help in each.
 namespace d5::detail {
 
 template <class Options>

@@ -51,11 +51,11 @@ struct LossWeight::State {
 
   Network network;
   std::string loss;
-  std::optional<std::uint64_t> revision = {};  // that was read
+  std::optional<std::uint64_t> revision = {};  // of the last reading
   detail::LossReading reading = {};
   std::map<std::string, std::unique_ptr<Made>, std::less<>> made = {};
-  std::map<std::vector<std::int64_t>, double> elements = {};  // by the shapes that were fed
-  std::map<std::string, std::optional<std::int64_t>, std::less<>> ignored = {};  // by field
+  std::map<std::vector<std::int64_t>, double> elements = {};  // keyed by the shapes that were fed
+  std::map<std::string, std::optional<std::int64_t>, std::less<>> ignored = {};  // keyed by field
 
   void read() {
     if (revision == network.revision()) return;

@@ -17,7 +17,7 @@ void ModifierOptions::declare(OptionList& options) {
 
 namespace {
 
-/// Those of `schedules`, by hyper-parameter, which are taken away.
+/// Makes the schedules in `schedules`, by hyper-parameter, and removes them from the settings.
 std::vector<std::shared_ptr<StepModifier>> take_schedules(Settings& settings) {
   if (settings.has("schedules")) {
     throw ValueError(fmt::format(

@@ -10,7 +10,7 @@
 namespace d5::detail {
 
 /// Throws: ValueError for a network without parameters, in which a step changes nothing. The
-/// message tells what stays constant and why.
+/// message lists what stays constant and why.
 void expect_parameters(const Network& network);
 
 /// Whether training changes what it trains.
@@ -20,8 +20,8 @@ class ChangedParameters {
   explicit ChangedParameters(Network& network) : before_(digests(network)) {}
   /// Whether one has another value since. One whose memory holds no numbers counts as changed.
   [[nodiscard]] bool any(Network& network) const;
-  /// Of the optimizer's network, on some rank that holds a part of it. Throws: NumericError, which
-  /// says why `steps` may have changed nothing.
+  /// Checks that some rank's part of the optimizer's network changed. Throws: NumericError, with
+  /// the likely reason why `steps` changed nothing.
   void expect_any(Optimizer& optimizer, std::int64_t steps) const;
 
  private:

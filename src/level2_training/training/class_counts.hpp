@@ -10,7 +10,7 @@
 namespace d5::detail {
 
 /// Adds a batch's samples to the number of samples of each class.
-/// Throws: ValueError for a label below 0 or above 1e6; TypeError for one that is no integer.
+/// Throws: ValueError for a label below 0 or above 1e6; TypeError for one that is not an integer.
 void count_classes(const Batch& batch, const std::string& label, std::vector<double>& counts);
 
 /// The share of each class that a sampler's law promises: by its chances, else as the data have
@@ -20,7 +20,7 @@ void count_classes(const Batch& batch, const std::string& label, std::vector<dou
 /// Pearson's test of counts against shares.
 struct GoodnessOfFit {
   double chi_squared = 0;
-  double p_value = 1;  ///< how likely draws that are as far off, or farther, are by chance
+  double p_value = 1;  ///< probability of a deviation at least as large by chance
 };
 
 /// Classes whose share is 0 have no degree of freedom; one that was drawn all the same makes the

@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// Whether this rank knows all outputs, and all fields that it is fed.
+/// Whether this rank has all outputs, and all fields that are fed.
 bool sees_whole(const Trainer& trainer) {
   return trainer.options().whole || trainer.ranks_of_model() == 1;
 }
@@ -105,7 +105,7 @@ void resolve_label(std::string& label, const Trainer& trainer, const std::string
     return field.desc.dtype == DType::int64 || field.desc.dtype == DType::int32;
   };
   const auto& fields = trainer.train_sampler().dataset().fields();
-  if (fields.empty()) return;  // what a sampler without a data set gives is seen with its batches
+  if (fields.empty()) return;  // a sampler without a data set: fields are checked with its batches
   const auto place = std::ranges::find(fields, label, &Dataset::Field::name);
   if (place != fields.end()) {
     if (holds_classes(*place)) return;

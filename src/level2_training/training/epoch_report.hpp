@@ -22,7 +22,7 @@ class EpochReport final : public TrainingEvent {
  private:
   std::function<void(const std::string&)> say_;
   std::vector<std::shared_ptr<TrainingMetric>> metrics_;
-  OtherWork other_work_;  ///< since it could last be told
+  OtherWork other_work_;  ///< since the last report
 };
 
 }  // namespace d5::detail

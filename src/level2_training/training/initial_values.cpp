@@ -21,7 +21,7 @@ namespace {
 
 using Stored = std::map<std::string, Tensor, std::less<>>;
 
-/// What a network learns: parameters, and what training overwrites.
+/// Learnt tensors of a network: parameters, and constants that training overwrites.
 std::set<std::string> learnt_names(const Network& network) {
   std::set<std::string> names;
   for (const auto& [name, value] : network.graph().initializers) {

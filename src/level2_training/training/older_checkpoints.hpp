@@ -14,7 +14,7 @@ namespace d5::detail {
 /// "run.ckpt.step-1500". What is there that is no checkpoint has none. Throws: IoError.
 void keep_as_older(const std::string& path);
 
-/// Such names of `path`, the last written first.
+/// Existing names of this kind for `path`, the latest first.
 [[nodiscard]] std::vector<std::string> older_checkpoints(const std::string& path);
 
 /// Removes such names of `path` except for the `most` that were written last.

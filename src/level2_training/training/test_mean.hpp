@@ -9,8 +9,8 @@
 
 namespace d5::detail {
 
-/// A number's mean over what counts in a test run, from its means or sums over batches. Sums of
-/// whole numbers are exact, whatever batches and ranks they come from.
+/// Mean of a number over a test run, combined from means or sums over batches. Sums of integers are
+/// exact, whatever the batches and ranks.
 class TestMean {
  public:
   void begin() { sum_ = 0, weight_ = 0; }

@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char *kAuto = "auto", *kNone = "none";  // words of `freeze`
 
-/// Of every model.
+/// Options of every model.
 struct TrainingOfModel {
   std::string freeze = kAuto;
 
@@ -35,7 +35,7 @@ struct TrainingOfModel {
   }
 };
 
-/// What a built-in network calls its ends.
+/// Names of a built-in network's outputs and fields.
 struct EndOptions {
   std::string loss = "loss", logits = "logits", label = "label";
 
@@ -46,7 +46,7 @@ struct EndOptions {
   }
 };
 
-/// Of one that a file holds.
+/// Options of a network from a file.
 struct FileOptions {
   std::string file;
   EntryChoice loss{.name = "loss"};
@@ -93,7 +93,7 @@ void name_inputs(TrainedModel& model, const Settings& inputs, const Dataset& dat
     model.inputs[field] = input;
   }
   for (const std::string& input : model.network.input_names()) {
-    if (input.ends_with(".length")) continue;  // of a field with an open dimension
+    if (input.ends_with(".length")) continue;  // lengths of a field with an open dimension
     (void)field_of(data, input,
                    fmt::format("network '{}': input '{}' is fed by the data set's field of that "
                                "name; say in the recipe which it is, as in model.inputs.{}: field",

@@ -127,8 +127,8 @@ Trainer::Stop Trainer::run_epoch() {
     run_batch(*batch);
     hear_observers();
     if (finished()) {
-      // Saved as it stands, within the epoch: whoever resumes with a higher limit continues as if
-      // there had been none.
+      // Saved within the epoch, so that a resumed run with a higher limit continues as if there had
+      // been none.
       checkpoint();
       break;
     }
@@ -151,7 +151,7 @@ Trainer::Stop Trainer::run_epoch() {
 }
 
 const Batch* Trainer::next_training_batch() {
-  // The clock runs while the sampler works, and nobody else (a listening trace notes the span).
+  // Only the sampler works while the clock runs (an active trace notes the span).
   const double begin = now_seconds();
   const Batch* batch = traced_next_batch(train_);
   const double waited = now_seconds() - begin;

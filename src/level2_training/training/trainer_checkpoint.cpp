@@ -42,7 +42,7 @@ std::vector<std::string> lines_of(const Tensor& tensor) {
   return lines;
 }
 
-/// Names of tensors that are no parameters but may change: running statistics.
+/// Names of tensors that are not parameters but may change: running statistics.
 std::vector<std::string> constants(Network& network) {
   std::set<std::string, std::less<>> parameters;
   for (const Parameter& parameter : network.parameters()) parameters.insert(parameter.name);
@@ -68,7 +68,7 @@ std::set<std::string> running_statistics(const Network& network) {
   return result;
 }
 
-/// Of those that were changed since the optimizer was made; the others are what it is made with.
+/// Hyper-parameters that changed since the optimizer was made; others follow from its options.
 ValueMap changed(const HyperParameters& numbers) {
   ValueMap result;
   for (const auto& name : numbers.names()) {
@@ -78,7 +78,7 @@ ValueMap changed(const HyperParameters& numbers) {
   return result;
 }
 
-/// An entry that `has` lacks or has otherwise than `wanted`; empty if there is none.
+/// An entry of `wanted` that `has` lacks or that differs; empty if there is none.
 std::string first_difference(const ValueMap& wanted, const ValueMap& has) {
   for (const auto& [name, value] : wanted) {
     const auto place = has.find(name);
@@ -212,7 +212,7 @@ void Trainer::resume(const std::string& path) {
   }
   const ValueMap saved_state = below(checkpoint.tensors, kOptimizer);
   optimizer_.restore(saved_state);
-  // What an optimizer forgets, or never gave away, would be missing without a word.
+  // Detects state that an optimizer did not save or did not restore.
   if (const auto lost = first_difference(saved_state, optimizer_.state()); !lost.empty()) {
     fail(
         fmt::format("the optimizer did not accept '{}' of its state; resume with the optimizer and "
@@ -234,8 +234,8 @@ void Trainer::resume(const std::string& path) {
   step_ = checkpoint.step;
 }
 
-/// With the reasons to mistrust it: those that metrics were restored with, and what the machine did
-/// in this run.
+/// Includes reasons for mistrust: those that metrics were restored with, and the machine's state in
+/// this run.
 ValueMap Trainer::metric_state() const {
   std::vector<TrainingMetric*> metrics;
   events_.collect(metrics);

@@ -16,14 +16,14 @@
 namespace d5::detail {
 namespace {
 
-/// The gradients of one optimizer's last step, of each time that it asked, for another optimizer
-/// that makes the same step: what remains between the two is their rules.
+/// Records the gradients of one optimizer's last step, for each time that it computed some, and
+/// replays them in another optimizer's step, so that only their rules can differ.
 ///
 ///     const GradientTape tape(reference, subject);
 ///     reference.step(batch);  // from the network
 ///     subject.step(batch);    // the same gradients, wherever its own parameters are
 ///
-/// While it lives it stands in the sources of both; both networks have the same parameters.
+/// It is part of both optimizers' sources while it lives; both networks have the same parameters.
 class GradientTape {
  public:
   GradientTape(ThreeStepOptimizer& recorded, ThreeStepOptimizer& given);

@@ -51,7 +51,8 @@ Measurement optimizer_record(const std::string& metric, Quantity quantity) {
   return result;
 }
 
-/// Without a name where there is none. What it is not told it does as the optimizer does.
+/// The optimizer to compare with; without a name if there is none. It inherits the subject's
+/// options.
 EntryChoice judge_of(const EntryChoice& optimizer, const OptimizerCheck& how) {
   EntryChoice judge = how.against;
   if (judge.name.empty()) {
@@ -105,7 +106,7 @@ Measurement repeatability(const EntryChoice& optimizer, const OptimizerCheck& ho
   for (const Parameter& parameter : first.network().parameters()) {
     continued.network().parameter(parameter.name).value.copy_from(parameter.value);
   }
-  ValueMap state;  // of copies: an optimizer may share its own
+  ValueMap state;  // copies, as an optimizer may share its tensors
   for (const auto& [name, value] : first.optimizer->state()) state[name] = value.tensor().copy();
   continued.optimizer->restore(state);
   continued.data->seek(0, middle);

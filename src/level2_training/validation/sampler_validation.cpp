@@ -26,7 +26,7 @@ Measurement sampler_record(const std::string& subject, const std::string& metric
   return result;
 }
 
-/// The same samples, which nobody reads: an order is judged without them.
+/// The same samples without reading them: an order can be checked without the data.
 class Unread final : public Dataset {
  public:
   explicit Unread(std::shared_ptr<const Dataset> data) : data_(std::move(data)) {}
@@ -41,7 +41,7 @@ class Unread final : public Dataset {
   }
   void read(std::span<const std::int64_t>, const Draw&, std::span<Tensor> batch) const override {
     for (std::size_t f = 0; f < batch.size(); ++f) {
-      if (batch[f].defined()) continue;  // of a known shape
+      if (batch[f].defined()) continue;  // known shape
       Shape none{1};
       for (const std::int64_t dim : fields()[f].desc.shape)
         none.push_back(std::max<std::int64_t>(dim, 0));

@@ -14,7 +14,7 @@ const std::vector<double>* samples_of(const std::vector<Measurement>& records,
   return place == records.end() || place->samples.empty() ? nullptr : &place->samples;
 }
 
-/// A line for each run of which `points` makes any.
+/// One line for each run for which `points` returns any.
 template <class Points>
 void draw_runs(Plot& plot, const std::vector<ComparedTraining>& trainings, const Points& points) {
   for (std::size_t series = 0; series < trainings.size(); ++series) {

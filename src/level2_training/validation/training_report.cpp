@@ -23,7 +23,7 @@ struct Run {
   std::vector<Measurement> records;
 };
 
-/// Of one run, not of several joined.
+/// Whether the record is of a single run, not of several joined.
 bool is_of_a_run(const Measurement& record) {
   return record.conditions.contains("dataset") && record.conditions.contains("seed") &&
          !record.conditions.contains("runs");
@@ -142,7 +142,7 @@ std::vector<Plot> training_plots(const std::vector<Report::Source>& sources) {
   std::size_t runs = 0;
   for (const auto& training : trainings) runs += training.runs.records.size();
   std::vector<Plot> plots;
-  if (runs > 1) plots.push_back(accuracy_plot(trainings));  // of one it is a curve already
+  if (runs > 1) plots.push_back(accuracy_plot(trainings));  // a single run already has this curve
   plots.push_back(loss_plot(trainings));
   std::erase_if(plots, [](const Plot& plot) { return plot.marks.empty(); });
   std::ranges::move(divergence_plots(sources), std::back_inserter(plots));

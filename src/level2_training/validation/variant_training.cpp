@@ -25,7 +25,7 @@ std::string how_of(const std::vector<TrainingVariant>& variants, const std::stri
   return text;
 }
 
-/// What is compared is not judged by what its recipe accepts.
+/// Bounds of recipes are only reported if variants are compared.
 std::vector<TrainingVariant> as_asked(std::vector<TrainingVariant> variants,
                                       const VariantTrainingOptions& options) {
   if (!options.compare && !options.search) return variants;

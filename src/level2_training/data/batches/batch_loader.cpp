@@ -73,8 +73,8 @@ std::shared_ptr<BatchMemory> BatchLoader::memory_of(std::int64_t size) {
   return memories_.emplace_back(std::make_shared<BatchMemory>(source_, size, pieces_));
 }
 
-/// Under the mutex: until `most` are in slots. Throws for the batch that is given next; for a later
-/// one it is tried again, and thrown, when that is asked for.
+/// Opens batches until `most` are in slots; called under the mutex. Throws for the next batch to be
+/// returned; an error of a later one is retried, and thrown, when that is next.
 void BatchLoader::open(std::size_t most) {
   Shared& shared = *shared_;
   while (shared.opened < plans_.size() && shared.opened - shared.given < most) {

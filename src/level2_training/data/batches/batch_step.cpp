@@ -59,7 +59,7 @@ class SteppedSampler final : public Sampler {
  private:
   /// Memory for batches of one size: of few, such as the full one and the tail's.
   struct Buffer {
-    std::vector<std::vector<Tensor>> stages;  ///< what comes in, and out of each step
+    std::vector<std::vector<Tensor>> stages;  ///< input of the first step, and output of each
     Batch batch;
   };
 

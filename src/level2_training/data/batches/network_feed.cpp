@@ -52,7 +52,7 @@ class NextBatchKernel final : public Kernel {
       : feed_(std::move(feed)), fields_(std::move(fields)) {}
 
   void forward(OpContext& context) override {
-    // Who asks for random numbers is no constant, though it has no inputs.
+    // A node that draws random numbers is not constant, though it has no inputs.
     (void)context.services().random();
     for (std::size_t i = 0; i < fields_.size(); ++i) {
       if (!context.wants_output(i)) continue;

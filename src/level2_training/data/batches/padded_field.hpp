@@ -34,7 +34,7 @@ class PaddedField {
 
   std::string who_;
   std::size_t field_;
-  TensorDesc desc_;  // of one sample
+  TensorDesc desc_;  // for one sample
   std::vector<std::size_t> open_;
   std::vector<std::byte> pad_;         // one element; none of a string
   std::vector<std::int64_t> largest_;  // {samples, ...}

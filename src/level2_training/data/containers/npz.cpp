@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// What stands beside the arrays where these do not say all of the fields.
+/// Member that describes fields which the arrays do not describe completely.
 constexpr const char* kFieldsMember = "d5.fields.json";
 constexpr std::string_view kExtension = ".npy";
 

@@ -121,13 +121,13 @@ class TarShard final : public detail::Shard {
       if (header.is_fortran || header.desc != desc) return {};
       return std::string(bytes.substr(0, header.begin));
     } catch (const Error&) {
-      return {};  // a label; or it is broken, and who reads it is told
+      return {};  // a label, or broken, which reading it reports
     }
   }
 
   std::shared_ptr<const detail::UnpackedFile> file_;
   detail::SampleIndex index_;
-  std::vector<std::string> usual_;  ///< headers of tensors; empty where there is none
+  std::vector<std::string> usual_;  ///< headers of tensors; empty if there is none
 };
 
 class TarWriter final : public ContainerWriter {

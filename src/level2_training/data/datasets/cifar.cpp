@@ -22,15 +22,15 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPixels = 3 * 32 * 32;
 
-/// How one of the two sets lies in its files. A record is its labels, a byte each, and an image.
+/// File layout of one of the two sets. A record is its labels, a byte each, and an image.
 /// Source: Krizhevsky, "Learning Multiple Layers of Features from Tiny Images" (2009), the binary
 /// version of the files.
 struct CifarSet {
   std::string name, title;
   std::vector<std::string> train_files;
   std::string test_file;
-  std::size_t most_records;  ///< of a file
-  std::vector<int> classes;  ///< of each label of a record
+  std::size_t most_records;  ///< limit of a file
+  std::vector<int> classes;  ///< number of classes of each label of a record
   std::string summary;
 
   [[nodiscard]] std::size_t record() const { return classes.size() + kPixels; }
@@ -99,7 +99,7 @@ struct Cifar100Options : CifarOptions {
   [[nodiscard]] std::size_t label() const { return std::size_t(labels); }
 };
 
-/// Adds the records of one file, of which label number `label` is taken.
+/// Appends the records of one file, with label number `label`.
 void append(const CifarSet& set, std::size_t label, std::string_view bytes, const std::string& path,
             detail::LabelledPixels& into) {
   const auto fail = [&](const std::string& what) {
@@ -136,7 +136,7 @@ std::string unpacked(const CifarSet& set, const std::string& file, const std::st
   return bytes;
 }
 
-/// A part from a folder: those of `files` that are there, of which the first has to be.
+/// Reads a part from a folder: the existing ones of `files`; the first must exist.
 detail::LabelledPixels read_folder(const CifarSet& set, std::size_t label,
                                    const std::string& folder, const std::vector<std::string>& files,
                                    const Interrupt& interrupt) {
@@ -147,7 +147,7 @@ detail::LabelledPixels read_folder(const CifarSet& set, std::size_t label,
                        fs::exists(fs::path(folder) / (name + ".gz"), ignored);
     if (!there && name != files.front()) continue;
     const std::string path = detail::data_file(folder, name);
-    // What packs twice as large as the most that it may hold is many members that hold nothing.
+    // A compressed file twice as large as its largest valid content consists of many empty members.
     const std::string file = read_file(path, 2 * set.most_records * set.record(), interrupt);
     append(set, label, unpacked(set, file, path), path, part);
     part.files.push_back(

@@ -87,7 +87,7 @@ std::int64_t ImageRecords::label(std::int64_t written, std::int64_t index) const
 }
 
 std::vector<std::int64_t> ImageRecords::labels(std::string_view field) const {
-  if (field != "label") return Dataset::labels(field);  // which says what is wrong
+  if (field != "label") return Dataset::labels(field);  // throws the error
   std::vector<std::int64_t> all = records_->labels(kLabel);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = label(all[i], std::int64_t(i));
   return all;
@@ -184,7 +184,7 @@ std::vector<EncodedFile> images_in(const std::string& place, const Interrupt& in
                              published_data().at("imagenet").by_hand));
 }
 
-/// Where a part is in `folder`; empty if it is not.
+/// Location of a part in `folder`; empty if it is missing.
 std::string place_in(const std::string& folder, const char* images, const char* archive,
                      const char* records) {
   std::error_code ignored;
@@ -194,7 +194,7 @@ std::string place_in(const std::string& folder, const char* images, const char* 
   return detail::shards_of(base / records).empty() ? "" : base / records;
 }
 
-/// Opens parts, of which the first that is of files tells the classes of all.
+/// Opens parts; the first one from files defines the classes of all.
 class Parts {
  public:
   Parts(const ImagenetOptions& options, const Interrupt& interrupt)

@@ -22,7 +22,7 @@ struct IdxSet {
   std::string name, title;
 };
 
-/// What one of them may be told; `mean` and `deviation` are those of its 60,000 training images'
+/// Options of these data sets; `mean` and `deviation` are those of the 60,000 training images'
 /// pixels, scaled to [0, 1].
 struct IdxOptions : DatasetOptions {
   std::string data;

@@ -35,7 +35,7 @@ struct SyntheticOptions : DatasetOptions {
   }
 };
 
-/// How the elements of a field are drawn.
+/// Distribution of a field's elements.
 struct Law {
   enum class Kind { normal, uniform, below, constant } kind;
   double a = 0, b = 0;  ///< mean and deviation; low and high; bound; value
@@ -58,7 +58,7 @@ struct Law {
 struct LawName {
   Law::Kind kind;
   std::size_t least, most;  ///< numbers behind it
-  double a, b;              ///< where they are not given
+  double a, b;              ///< defaults
 };
 
 const std::map<std::string, LawName>& law_names() {
@@ -199,7 +199,7 @@ class SyntheticDataset final : public Dataset {
   std::string words_;
   std::vector<Field> fields_;
   std::vector<Law> laws_;
-  std::vector<std::string> streams_;  ///< of the fields; the two parts differ
+  std::vector<std::string> streams_;  ///< one per field; the two parts differ
 };
 
 /// All samples of `dataset`, in memory.

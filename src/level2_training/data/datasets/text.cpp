@@ -34,7 +34,7 @@ struct TextOptions : DatasetOptions {
 /// "tokens" int64 {length} and "label", each token's successor.
 class TextDataset final : public Dataset {
  public:
-  /// Shares `text`, of which its tokens are [begin, end).
+  /// Shares `text`; its tokens are [begin, end).
   TextDataset(std::string name, std::shared_ptr<const std::string> text, std::size_t begin,
               std::size_t end, const TextOptions& options, Artefact file)
       : name_(std::move(name)),

@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-/// How a camera was held, as a JPEG says: 1 to 8, 1 where it says nothing, or anything else.
+/// Exif orientation of a JPEG: 1 to 8; 1 if it is missing or invalid.
 /// Source: CIPA DC-008, "Exchangeable image file format" (Exif 2.32), tag 274.
 [[nodiscard]] int exif_orientation(std::span<const std::byte> jpeg);
 

@@ -16,13 +16,13 @@ struct Frame {
   [[nodiscard]] bool resizes() const { return size.height != height || size.width != width; }
 };
 
-/// What a framing step keeps: a resampler.
+/// Per-thread memory of a framing step: a resampler.
 struct FramingMemory : StepRun::Memory {
   Resampler resampler;
 };
 
-/// A step that shows one rectangle of an image, at another size or its own. Where it reaches over
-/// the borders there are `fill()`s.
+/// A step that returns one rectangle of an image, resized or not. Outside the image it is filled
+/// with `fill()`.
 class FramingStep : public SampleStep {
  public:
   [[nodiscard]] virtual Frame frame(const ImageSize& image, RandomStream& random) const = 0;

@@ -29,8 +29,8 @@ class Normaliser {
   }
   std::vector<double> means_, deviations_;
   std::vector<std::array<float, 256>> tables_;
-  std::array<ByteLine, 3> lines_;  ///< of three channels
-  bool lines_are_tables_ = false;  ///< to the bit
+  std::array<ByteLine, 3> lines_;  ///< for three channels
+  bool lines_are_tables_ = false;  ///< whether they equal the tables bitwise
 };
 
 }  // namespace d5::detail

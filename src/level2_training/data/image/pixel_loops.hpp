@@ -16,7 +16,7 @@ struct ByteLine {
 /// The loops that images go through, by what the processor can: what d5 is compiled for may be
 /// older. All of them give the same bits.
 struct PixelLoops {
-  /// How far behind a row's last pixel `narrow_rgb` reads: zeros' worth.
+  /// Bytes that `narrow_rgb` reads beyond a row's last pixel, with weights of zero.
   [[nodiscard]] static std::int64_t overshoot(const ResampleWeights& weights) {
     return 3 * weights.count() + 16;
   }

@@ -56,7 +56,7 @@ void Resampler::run(const BytePixels& in, const Box& box, std::uint8_t* out,
   static const PixelLoops loops = pixel_loops();
   columns_.set(in.width, box.left, box.width, size.width);
   rows_.set(in.height, box.top, box.height, size.height);
-  // Of the rows that any row of the result needs.
+  // Only rows that some row of the result needs.
   const std::int64_t first = rows_.first(0);
   const std::int64_t end = rows_.first(size.height - 1) + rows_.inside(size.height - 1);
   const std::int64_t row = size.width * in.channels, in_row = in.width * in.channels;

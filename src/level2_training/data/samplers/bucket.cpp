@@ -131,7 +131,7 @@ class BucketSampler final : public IndexSampler {
   }
 
   struct Range {
-    std::size_t first, count;  // in `shuffled_`
+    std::size_t first, count;  // range in `shuffled_`
   };
   Buckets buckets_;
   std::vector<std::int64_t> shuffled_, places_;

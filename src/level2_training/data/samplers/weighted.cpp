@@ -82,7 +82,8 @@ std::vector<double> weights_of(const Dataset& dataset, const WeightedOptions& op
   return std::vector<double>(std::size_t(dataset.size()), 1.0);
 }
 
-/// With replacement: each draw is a sample by its share of all weights, whatever was drawn before.
+/// Draws with replacement: each draw is independent, with probabilities proportional to the
+/// weights.
 class WeightedSampler final : public IndexSampler {
  public:
   using Options = WeightedOptions;

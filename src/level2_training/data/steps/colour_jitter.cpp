@@ -115,7 +115,7 @@ struct ColourJitterOptions {
   }
 };
 
-/// What `given` means around `middle`: where nothing changes.
+/// Range that `given` means around `middle`, the neutral value.
 detail::Range around(double middle, const char* option, const std::vector<double>& given) {
   if (given.size() != 1) return detail::range_of("colour_jitter", option, given);
   if (given[0] < 0) {

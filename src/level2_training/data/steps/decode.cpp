@@ -145,7 +145,7 @@ class FramedDecodeStep final : public SampleStep {
                        .size = frame.size};
       return detail::copy_frame(pixels, rows.stride, rest, framing_->fill(), out);
     }
-    // Without a scale the box is the region: what is around it plays no part.
+    // Without scaling the box is the region: pixels around it are not used.
     const double top = double(frame.top) * scale, left = double(frame.left) * scale;
     detail::BytePixels pixels{.data = rows.data,
                               .height = part.height,
@@ -168,7 +168,7 @@ class FramedDecodeStep final : public SampleStep {
  private:
   [[nodiscard]] static int eighths_for(const Frame& frame) {
     if (!frame.resizes()) return 8;
-    // Those between take as long as the whole: libjpeg-turbo has no vector instructions for them.
+    // Other scales are as slow as no scaling: libjpeg-turbo has no vector instructions for them.
     for (const int eighths : {1, 2, 4}) {
       const bool enough = frame.height * eighths >= 8 * frame.size.height &&
                           frame.width * eighths >= 8 * frame.size.width;

@@ -7,7 +7,7 @@ namespace {
 
 struct NormaliseOptions {
   enum class Values { unit, bytes } values = Values::unit;
-  // Of ImageNet's training images, scaled to [0, 1].
+  // Values of ImageNet's training images, scaled to [0, 1].
   std::vector<double> mean{0.485, 0.456, 0.406}, deviation{0.229, 0.224, 0.225};
 
   void declare(OptionList& options) {

@@ -15,10 +15,10 @@ namespace {
 
 enum class ResampleKernel { nearest, bilinear, bicubic, area };
 
-/// How a library finds the pixels that one of another grid is made of.
+/// Resampling rule of a library.
 struct KernelRule {
   ResampleKernel kernel = ResampleKernel::bilinear;
-  bool antialias = false;  ///< where an image shrinks the kernel grows as much
+  bool antialias = false;  ///< widens the kernel when an image shrinks
   bool corner = false;     ///< pixel i lies at i times the scale; else centres do at the halves
   double cubic = -0.5;     ///< the slope of Keys' cubic
   bool nearest_corner = false;  ///< the nearest pixel is that of the corner, not of the centre
@@ -26,7 +26,7 @@ struct KernelRule {
   bool clamps = false;  ///< pixels beyond the border are those at it; else the rest weighs more
 };
 
-/// What one pixel is made of: pixels from `first` on, by weights whose sum is 1.
+/// Source of one pixel: pixels from `first` on, with weights whose sum is 1.
 struct PixelMix {
   std::int64_t first = 0;
   std::vector<double> weights;
@@ -165,7 +165,7 @@ KernelRule rule_of(const ResizeAsOptions& options) {
   return {.kernel = options.kernel,
           .antialias = library == Library::pillow || library == Library::tensorflow_antialias,
           .corner = library == Library::tensorflow_1,
-          // Of Keys' cubic: OpenCV's own, and that of the others.
+          // Parameter of Keys's cubic: OpenCV's, and that of the others.
           .cubic = library == Library::opencv ? -0.75 : -0.5,
           .nearest_corner = library == Library::opencv || library == Library::tensorflow_1,
           .rounds_between = library == Library::pillow,

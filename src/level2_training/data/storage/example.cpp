@@ -18,10 +18,10 @@ class MessageReader {
  public:
   explicit MessageReader(std::string_view message) : message_(message) {}
 
-  std::uint64_t number = 0;  ///< of the field
+  std::uint64_t number = 0;  ///< number of the field
   unsigned type = 0;
-  std::uint64_t value = 0;  ///< of a varint
-  std::string_view bytes;   ///< of every other
+  std::uint64_t value = 0;  ///< value of a varint
+  std::string_view bytes;   ///< content of every other type
 
   /// False at the end.
   bool next() {
@@ -49,7 +49,7 @@ class MessageReader {
     return true;
   }
 
-  /// The next of packed varints; `at_end` tells whether there is one.
+  /// Reads the next of packed varints; `at_end` reports whether there is one.
   std::uint64_t varint() {
     std::uint64_t result = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {

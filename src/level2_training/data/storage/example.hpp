@@ -39,7 +39,7 @@ class ExampleWriter {
   void add_bytes(const std::string& name, std::span<const std::string_view> values);
   void add_floats(const std::string& name, std::span<const float> values);
   void add_integers(const std::string& name, std::span<const std::int64_t> values);
-  /// The message; the writer begins anew.
+  /// Returns the message and resets the writer.
   [[nodiscard]] std::string take();
 
  private:

@@ -22,7 +22,7 @@ bool begins_with_length(std::string_view bytes) {
              masked_crc32c(bytes.substr(0, kLengthBytes));
 }
 
-/// How `bytes` are packed, if they are.
+/// Compression of `bytes`, if any.
 std::optional<Packing> packing_of(std::string_view bytes) {
   if (begins_with_length(bytes) || bytes.size() < 2) return {};
   if (is_gzip(bytes)) return Packing::gzip_or_none;

@@ -24,10 +24,10 @@ class RecordFile {
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   /// Unpacked.
   [[nodiscard]] std::string_view bytes() const { return file_.bytes(); }
-  /// Where the records' data are, by one pass over the lengths, whose checksums are checked.
+  /// Locates the records' data in one pass over the lengths, and verifies the lengths' checksums.
   /// Throws: FormatError with the byte, Interrupted.
   [[nodiscard]] SampleIndex index(const Interrupt& interrupt) const;
-  /// What is wrong with the record whose data is there; empty if nothing is.
+  /// Fault of the record with that data; empty if there is none.
   [[nodiscard]] std::string flaw(std::int64_t begin, std::int64_t length) const;
 
  private:

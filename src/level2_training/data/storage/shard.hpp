@@ -28,22 +28,22 @@ class Shard {
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] virtual const std::vector<Dataset::Field>& fields() const = 0;
   [[nodiscard]] virtual std::int64_t size() const = 0;
-  /// Empty where the file does not tell.
+  /// Empty if the file has no names.
   [[nodiscard]] virtual std::string sample_name(std::int64_t index) const = 0;
-  /// Where it is, for messages: "byte 512".
+  /// Location for messages: "byte 512".
   [[nodiscard]] virtual std::string place(std::int64_t index) const = 0;
-  /// Writes the fields that `row` wants. Throws: FormatError by `row.fail`.
+  /// Writes the fields that `row` needs. Throws: FormatError by `row.fail`.
   virtual void read(std::int64_t index, SampleRow& row) const = 0;
 
  private:
   std::string file_;
 };
 
-/// Where one sample is written: a row of a batch.
+/// Destination of one sample: a row of a batch.
 class SampleRow {
  public:
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-  /// `only`: the one field that is asked for.
+  /// `only`: the single requested field.
   SampleRow(const Shard& shard, std::int64_t index, const std::vector<Dataset::Field>& fields,
             std::span<Tensor> batch, std::int64_t row, std::size_t only = kAll)
       : shard_(shard), index_(index), fields_(fields), batch_(batch), row_(row), only_(only) {}
@@ -54,15 +54,15 @@ class SampleRow {
   /// Throws: FormatError where the field is of another.
   [[nodiscard]] std::byte* numbers(std::size_t field, std::span<const std::int64_t> dims);
   [[nodiscard]] std::string* texts(std::size_t field, std::span<const std::int64_t> dims);
-  /// Copies numbers as they stand in a file. Throws: FormatError where they are not as many as
-  /// `dims` says.
+  /// Copies numbers in the file's byte order. Throws: FormatError if their number differs from
+  /// `dims`.
   void put(std::size_t field, std::span<const std::int64_t> dims, std::string_view bytes);
   /// Complains of this sample, and of `field` if it is one.
   [[noreturn]] void fail(std::size_t field, const std::string& what) const;
   [[noreturn]] void fail(const std::string& what) const { fail(kAll, what); }
 
  private:
-  /// Of the first element of this row.
+  /// Index of this row's first element.
   [[nodiscard]] std::int64_t element(std::size_t field, std::span<const std::int64_t> dims);
 
   const Shard& shard_;
@@ -73,9 +73,9 @@ class SampleRow {
   std::size_t only_;
 };
 
-/// The samples of several files, one after another. Where they differ in a dimension of a field,
-/// it is open.
-/// Throws: FormatError for a file of other fields than the first, which it names.
+/// The samples of several files, one after another. If they differ in a dimension of a field, it is
+/// open.
+/// Throws: FormatError for a file with other fields than the first, which it names.
 [[nodiscard]] std::shared_ptr<const Dataset> join_shards(
     std::vector<std::unique_ptr<Shard>> shards);
 

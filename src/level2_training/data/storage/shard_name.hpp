@@ -7,7 +7,8 @@
 
 namespace d5::detail {
 
-/// What stands beside a container's file, where the format needs it: see `SampleIndex`.
+/// Extension of the companion file of a container's file, if the format needs one: see
+/// `SampleIndex`.
 inline constexpr const char* kIndexSuffix = ".index";
 
 /// "train-00002-of-00008.tar" of "train.tar".

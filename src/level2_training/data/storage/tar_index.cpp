@@ -140,8 +140,8 @@ class TarIndexer {
   const UnpackedFile& file_;
   TarReader reader_;
   std::vector<std::string> suffixes_;  ///< of the fields
-  bool chosen_ = false;                ///< by who opens it
-  bool told_ = false;                  ///< by the archive
+  bool chosen_ = false;                ///< chosen by the caller
+  bool told_ = false;                  ///< declared by the archive
   std::string stem_;
   std::vector<Part> parts_;  ///< of the sample `stem_`
   SampleIndex index_;

@@ -54,7 +54,7 @@ std::size_t TarReader::number(std::string_view field, const char* what) const {
   return value;
 }
 
-/// Behind the header that begins at `at_`.
+/// Data after the header that begins at `at_`.
 std::string_view TarReader::data_of(std::size_t size) const {
   const std::size_t left = bytes_.size() - at_ - kBlock;
   if (size > left) {
@@ -66,7 +66,7 @@ std::string_view TarReader::data_of(std::size_t size) const {
   return bytes_.substr(at_ + kBlock, size);
 }
 
-/// Of a pax header: "LENGTH KEYWORD=VALUE\n", the length is that of the whole line.
+/// Parses a pax header: "LENGTH KEYWORD=VALUE\n"; the length is that of the whole line.
 void TarReader::read_records(std::string_view text, Records& records) const {
   while (!text.empty()) {
     std::size_t length = 0;
@@ -123,7 +123,7 @@ bool TarReader::next(Member& member) {
         fail(fmt::format("its size is '{}', expected a number", printable(digits)));
       }
     }
-    // Links and devices have no data, whatever their size says.
+    // Links and devices have no data, regardless of their size field.
     if (header.type >= '1' && header.type <= '6') size = 0;
     const std::string_view data = data_of(size);
     const std::size_t begin = at_ + kBlock;

@@ -17,8 +17,8 @@ class UnpackedFile {
   UnpackedFile(const UnpackedFile&) = delete;
   UnpackedFile& operator=(const UnpackedFile&) = delete;
 
-  /// Before anybody asks for the bytes. Throws: FormatError for a broken stream, MemoryError where
-  /// it unpacks to more than the memory budget, Interrupted.
+  /// Decompresses; call it before reading the bytes. Throws: FormatError for a broken stream;
+  /// MemoryError if the content exceeds the memory budget; Interrupted.
   void unpack(Packing packing, const Interrupt& interrupt);
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }

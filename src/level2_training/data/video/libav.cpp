@@ -38,7 +38,7 @@ class PictureStream {
  public:
   explicit PictureStream(const std::string& path)
       : path_(path), packet_(av_packet_alloc()), frame_(av_frame_alloc()) {
-    av_log_set_level(AV_LOG_QUIET);  // what is wrong is told by errors
+    av_log_set_level(AV_LOG_QUIET);  // failures are reported as exceptions
     AVDictionary* options = nullptr;
     av_dict_set(&options, "protocol_whitelist", "file", 0);
     av_dict_set(&options, "format_whitelist", kFormats, 0);
@@ -81,7 +81,7 @@ class PictureStream {
   /// The last one, as pixels of three bytes.
   [[nodiscard]] Tensor pixels() {
     const int width = frame_->width, height = frame_->height;
-    // Without further flags the pixels are those of PyAV, and so of torchvision.
+    // Without further flags the pixels equal those of PyAV, and of torchvision.
     scaler_.reset(sws_getCachedContext(scaler_.release(), width, height,
                                        AVPixelFormat(frame_->format), width, height,
                                        AV_PIX_FMT_RGB24, SWS_BILINEAR, nullptr, nullptr, nullptr));
@@ -118,7 +118,7 @@ class PictureStream {
     decoder_.reset(avcodec_alloc_context3(codec));
     check(avcodec_parameters_to_context(decoder_.get(), parameters), "cannot be decoded");
     decoder_->max_pixels = kMostImagePixels;
-    decoder_->thread_count = 1;  // whoever reads samples has threads of its own
+    decoder_->thread_count = 1;  // the caller has its own threads
     check(avcodec_open2(decoder_.get(), codec, nullptr), "cannot be decoded");
   }
 

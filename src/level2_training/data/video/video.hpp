@@ -16,8 +16,7 @@ namespace d5::detail {
 class Video {
  public:
   virtual ~Video() = default;
-  /// Takes picture number `i` of those that were asked for: uint8 {height, width, 3}, red first,
-  /// good until it returns.
+  /// Receives requested frame number `i`: uint8 {height, width, 3}, RGB, valid during the call.
   using Take = std::function<void(std::size_t i, const Tensor& picture)>;
 
   [[nodiscard]] virtual std::int64_t pictures() = 0;
@@ -29,8 +28,8 @@ class Video {
 /// The image files of a folder, by name. Throws: NotFound where there are none, IoError.
 [[nodiscard]] std::unique_ptr<Video> open_picture_folder(const std::string& folder);
 
-/// A file of a format that libav knows, such as AVI.
-/// Throws: IoError, FormatError; Unsupported where d5 was built without libav, with the way out.
+/// Opens a file of a format that libav knows, such as AVI.
+/// Throws: IoError, FormatError; Unsupported if d5 was built without libav, with a way out.
 [[nodiscard]] std::unique_ptr<Video> open_video_file(const std::string& path);
 
 }  // namespace d5::detail

@@ -12,15 +12,15 @@ namespace d5::detail {
 
 /// A video and its class.
 struct LabelledVideo {
-  std::string path;  ///< of the file; a folder of that name without its ending comes before it
+  std::string path;  ///< of the file; a folder of that name without extension takes precedence
   std::string name;  ///< for people
   std::int64_t label = 0;
 };
 
-/// Which pictures of a video are a clip, and how large they are.
+/// Frames of a clip, and their size.
 struct ClipOptions {
   std::int64_t frames = 16;            ///< pictures of a clip
-  std::int64_t stride = 1;             ///< from one picture to the next
+  std::int64_t stride = 1;             ///< distance between frames
   std::int64_t height = 0, width = 0;  ///< 0: as the video is
   enum class Start { random, middle } start = Start::middle;
 };

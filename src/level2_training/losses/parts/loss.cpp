@@ -13,7 +13,7 @@ namespace d5 {
 
 namespace {
 
-constexpr int kOldestOpset = 15;  // whose operators losses are written in
+constexpr int kOldestOpset = 15;  // opset of the operators in losses
 
 void check_opset(const Network& network, const std::string& name) {
   const auto& imports = network.model().opset_imports;

@@ -148,7 +148,7 @@ class Reader {
     return {.is = Is::mean, .by = By::number, .tensor = by};
   }
 
-  /// Of a divisor that is kept above zero, what it is otherwise.
+  /// The divisor without a lower bound that keeps it above zero.
   std::string without_floor(const std::string& tensor) const {
     const onnx::Node* node = network_.producer(tensor);
     constexpr std::array<std::string_view, 3> kFloors{"Max", "Add", "Clip"};
@@ -186,7 +186,7 @@ class Reader {
                              onnx::describe(node)));
   }
 
-  /// Whether the elements of what is reduced are as many a sample, whatever the batch.
+  /// Whether the reduced tensor has a fixed number of elements per sample, whatever the batch.
   LossReading over(LossReading of) {
     constexpr std::int64_t kFew = 2, kMore = 3, kShort = 4, kLong = 6;
     const auto names = names_behind(network_, of.tensor);

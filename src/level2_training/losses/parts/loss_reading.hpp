@@ -10,20 +10,22 @@
 
 namespace d5::detail {
 
-/// What a loss is over a batch, as its nodes say.
+/// Interpretation of a loss over a batch, derived from its nodes.
 struct LossReading {
   /// `fixed`: of parameters alone, the same for every part. `other`: neither a sum nor a mean of
   /// what is known to count.
   enum class Is { fixed, sum, mean, other };
-  /// What a mean divides by: samples, the elements of a tensor, targets, the number in a tensor.
+  /// Divisor of a mean: samples, the elements of a tensor, targets, the number in a tensor.
   enum class By { samples, elements, targets, number };
   Is is = Is::other;
   By by = By::samples;
-  std::string tensor = {};                   ///< whose elements count; the targets; the number
-  std::string weights = {};                  ///< of the targets' classes; empty: each counts once
+  std::string tensor = {};                   ///< tensor whose elements count; the targets; the
+                                             ///< number
+  std::string weights = {};                  ///< class weights of the targets; empty: each counts
+                                             ///< once
   std::optional<std::int64_t> ignored = {};  ///< class that does not count
-  std::string why = {};                      ///< of `other`
-  bool joins = true;  ///< of `other`: false where parts are known not to make the whole
+  std::string why = {};                      ///< reason for `other`
+  bool joins = true;  ///< for `other`: false if parts are known not to add up to the whole
 
   bool operator==(const LossReading&) const = default;
 };

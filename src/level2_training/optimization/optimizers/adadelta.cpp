@@ -21,7 +21,7 @@ struct AdadeltaOptions {
   }
 };
 
-/// With g <- g + weight_decay * w:
+/// Update with g <- g + weight_decay * w:
 ///
 ///     s <- rho * s + (1 - rho) * g^2
 ///     d = sqrt(a + epsilon) / sqrt(s + epsilon) * g

@@ -102,8 +102,8 @@ struct Adafactor {
   }
 
  private:
-  using Sums = std::array<double, 2>;                            // of the squares of w and of U
-  static constexpr std::int64_t kBlock = std::int64_t{1} << 13;  // of elements, about
+  using Sums = std::array<double, 2>;                            // sums of squares of w and of U
+  static constexpr std::int64_t kBlock = std::int64_t{1} << 13;  // approximate number of elements
 
   /// The new moments, and U in the scratch.
   Sums turn(const TensorUpdate<T>& parameter) const {
@@ -195,7 +195,7 @@ struct Adafactor {
     }
   }
 
-  /// Of one element each.
+  /// Matrices of one element each.
   void factor_single(const Matrices& some) const {
     const T *g = some.g, part = fresh, more = added, least_mean = mean_floor, least = floor;
     T *u = some.u, *row = some.row_squares, *column = some.column_squares;
@@ -249,7 +249,7 @@ struct Adafactor {
     }
   }
 
-  // Of the first matrix.
+  // Rows of the first matrix.
   void add_rows(const Matrices& one, std::int64_t begin, std::int64_t end) const {
     for (std::int64_t r = begin; r < end; ++r) {
       const double squares = detail::sum_of_squares(one.g + r * one.columns, one.columns);

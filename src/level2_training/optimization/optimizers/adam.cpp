@@ -18,7 +18,7 @@ struct Adam {
   T decay;
 };
 
-/// With the largest second moment remembered.
+/// AMSGrad: keeps the largest second moment.
 template <class T>
 struct AmsGrad {
   using Options = AdamOptions;

@@ -21,7 +21,7 @@ struct AdamW {
   T kept;
 };
 
-/// With the largest second moment remembered.
+/// AMSGrad: keeps the largest second moment.
 template <class T>
 struct AmsGradW {
   using Options = AdamWOptions;

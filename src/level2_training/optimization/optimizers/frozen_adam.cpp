@@ -24,10 +24,10 @@ struct FrozenAdamOptions {
   }
 };
 
-/// Adam up to step `warm_up`; then v, and its correction, stay what they are: what is left is
-/// momentum with a rate for each element, which is linear in the gradients, so that these may be
-/// compressed with error feedback. What was next to zero in the warm-up is divided by next to
-/// epsilon for ever, and compression makes it no smaller than its neighbours: an epsilon of
+/// Adam up to step `warm_up`; then v and its correction are frozen. The rest is momentum with a
+/// rate for each element, which is linear in the gradients, so these may be compressed with error
+/// feedback. An element whose v was near zero in the warm-up is divided by little more than epsilon
+/// from then on, while compression makes its gradient as large as its neighbours': an epsilon of
 /// 1e-4 is too small for LeNet.
 template <class T>
 struct FrozenAdam {

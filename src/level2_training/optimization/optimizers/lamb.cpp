@@ -25,7 +25,7 @@ struct LambOptions {
   }
 };
 
-/// Of each tensor, with Adam's corrected moments m' and v':
+/// Update of each tensor, with Adam's corrected moments m' and v':
 ///
 ///     d = m' / (sqrt(v') + epsilon) + weight_decay * w
 ///     w <- w - learning_rate * |w| / |d| * d, the quotient 1 where a norm is 0

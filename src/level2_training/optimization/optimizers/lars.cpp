@@ -27,7 +27,7 @@ struct LarsOptions {
   }
 };
 
-/// Of each tensor, with Euclidean norms:
+/// Update of each tensor, with Euclidean norms:
 ///
 ///     r = trust_coefficient * |w| / (|g| + weight_decay * |w|), or 1 where a norm is 0
 ///     v <- momentum * v + learning_rate * r * (g + weight_decay * w)

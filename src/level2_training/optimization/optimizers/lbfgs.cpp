@@ -16,17 +16,17 @@ namespace {
 /// A function along a line, at one place of it.
 struct LinePoint {
   double t = 0, value = 0, slope = 0;
-  std::vector<double> gradient = {};  // in all dimensions
+  std::vector<double> gradient = {};  // over all parameters
 };
 
 struct LineSearch {
   double decrease = 1e-4;     ///< c1: value <= value(0) + c1 * t * slope(0)
   double curvature = 0.9;     ///< c2: |slope| <= c2 * |slope(0)|
-  double least_width = 1e-9;  ///< of a bracket, below which it ends
+  double least_width = 1e-9;  ///< minimum width of a bracket
   int most = 25;              ///< steps
 };
 
-/// Where the cubic through two points with their slopes is least, within [least, most].
+/// Minimum within [least, most] of the cubic through two points with given slopes.
 ///
 /// Source: Nocedal and Wright, equation 3.59.
 double cubic_minimum(const LinePoint& one, const LinePoint& other, double least, double most) {
@@ -158,10 +158,10 @@ struct LbfgsOptions {
   }
 };
 
-/// d = -H g with H from the last pairs of steps and changes of the gradient;  w <- w + t d, many
-/// times a step. It asks for the gradients of a batch several times: the batch should be large, and
-/// nothing in the network random. It computes in float64, and of what modifiers do to gradients it
-/// sees the first evaluation's alone.
+/// Iterates w <- w + t d with d = -H g many times per step; H comes from the last pairs of steps
+/// and gradient changes. It evaluates gradients of a batch several times, so batches should be
+/// large and the network free of random nodes. It computes in float64. Modifiers see only the
+/// gradients of the first evaluation.
 ///
 /// Source: Liu and Nocedal, "On the Limited Memory BFGS Method for Large Scale Optimization"
 /// (1989), with the options, the ends and the first step of LibTorch's LBFGS.
@@ -276,7 +276,7 @@ class Lbfgs final : public detail::VectorOptimizer {
   Options options_;
   detail::CurvaturePairs pairs_;
   std::vector<double> direction_, gradient_;  // the last direction, and where it began
-  double size_ = 0;                           // how far it was followed
+  double size_ = 0;                           // step length along it
   std::int64_t directions_ = 0;
 };
 

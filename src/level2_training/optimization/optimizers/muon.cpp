@@ -60,15 +60,17 @@ struct MuonOptions {
   }
 };
 
-/// A matrix goes by its moment with singular values near 1; whatever has not two dimensions goes by
-/// AdamW.
+/// Orthogonalises the momentum of matrices, so that its singular values are near 1. Parameters with
+/// other than two dimensions use AdamW.
 ///
-///     M <- momentum * M + (1 - momentum) * G;  U = M, or nesterov's (1 - momentum) * G + momentum
-///     * M X = U / max(|U|, epsilon), then `iterations` times X <- a X + b (X X^T) X + c (X X^T)^2
-///     X W <- (1 - learning_rate * weight_decay) W - learning_rate * s * X
+///     M <- momentum * M + (1 - momentum) * G
+///     U = M, or nesterov's (1 - momentum) * G + momentum * M
+///     X = U / max(|U|, epsilon)
+///     `iterations` times: X <- a X + b (X X^T) X + c (X X^T)^2 X
+///     W <- (1 - learning_rate * weight_decay) W - learning_rate * s * X
 ///
-/// of rows x columns; s = sqrt(max(1, rows / columns)), or 0.2 sqrt(max(rows, columns)) to match
-/// AdamW's steps. LibTorch iterates in bfloat16, this in the parameter's type.
+/// For rows x columns, s = sqrt(max(1, rows / columns)), or 0.2 sqrt(max(rows, columns)) to match
+/// AdamW's steps. LibTorch iterates in bfloat16, d5 in the parameter's type.
 ///
 /// Source: Jordan et al., "Muon: An Optimizer for Hidden Layers in Neural Networks" (2024); the
 /// match after Liu et al., "Muon is Scalable for LLM Training" (2025).

@@ -24,8 +24,8 @@ struct RadamOptions {
   }
 };
 
-/// Adam whose step is rectified, and which takes the plain moment as long as the second one's
-/// variance has no bound. With Adam's m' and v' in step t, from 1:
+/// Adam with a rectified step; it uses the plain momentum while the variance of the second moment
+/// is unbounded. With Adam's m' and v' in step t, from 1:
 ///
 ///     R = 2 / (1 - beta2) - 1           r = R - 2 t beta2^t / (1 - beta2^t)
 ///     r > 5: w <- w - learning_rate * m' / (sqrt(v') + epsilon')

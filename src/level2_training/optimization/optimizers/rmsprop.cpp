@@ -27,7 +27,7 @@ struct RmspropOptions {
   }
 };
 
-/// With g <- g + weight_decay * w:
+/// Update with g <- g + weight_decay * w:
 ///
 ///     s <- alpha * s + (1 - alpha) * g^2
 ///     centered: a <- alpha * a + (1 - alpha) * g, and s - a^2 stands in place of s
@@ -57,7 +57,7 @@ struct Formula {
   bool centered;
 };
 
-/// A velocity cannot begin when there is no memory for it.
+/// A velocity cannot start later, as there is no slot for it.
 void expect_no_momentum(const RmspropOptions& options) {
   if (options.momentum == 0) return;
   throw ValueError(

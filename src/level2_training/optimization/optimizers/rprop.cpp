@@ -23,7 +23,7 @@ struct RpropOptions {
   }
 };
 
-/// Each element has a step size d, the learning rate at first, and goes by the sign of its
+/// Each element has a step size d, the learning rate at first, and moves by the sign of its
 /// gradient:
 ///
 ///     g * p > 0: d <- min(d * eta_plus, most_step_size)

@@ -196,7 +196,7 @@ struct Shampoo {
     });
     return sums[1] == 0 ? 0 : std::sqrt(sums[0] / sums[1]);
   }
-  /// Of AdaGrad's step.
+  /// Sum of squares of AdaGrad's step.
   double adagrad_squares(const T* g, T* sums, std::int64_t count) const {
     constexpr std::int64_t kSome = 1024;
     const T epsilon = T(options_.graft_epsilon);

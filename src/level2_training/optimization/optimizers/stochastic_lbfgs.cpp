@@ -25,15 +25,15 @@ struct StochasticLbfgsOptions {
 
 using Vector = std::vector<double>;
 
-/// In epochs 2, 4, ..., with a the parameters before the epoch and mu the gradient of all samples
-/// there, which the epoch before gathers without an update:
+/// Updates in epochs 2, 4, ..., with a the parameters before the epoch and mu the gradient of all
+/// samples there, which the preceding epoch accumulates without updates:
 ///
 ///     v = g(w) - g(a) + mu;  w <- w - learning_rate * H v
 ///
-/// H is that of L-BFGS; its pairs are s, the difference of the means u of `every` parameters one
-/// after another, and y = (g(u + e s) - g(u - e s)) / 2e, the curvature of the step's batch along
-/// it, where the paper has the Hessian of a batch of its own. The first epoch is plain descent, to
-/// begin from. Batches have to tell their epochs.
+/// H is that of L-BFGS. Its pairs are s, the difference of the means u of `every` successive
+/// parameters, and y = (g(u + e s) - g(u - e s)) / 2e, the curvature of the step's batch along it;
+/// the paper uses the Hessian of a separate batch. The first epoch is plain gradient descent.
+/// Batches must have their epoch set.
 ///
 /// Source: Moritz, Nishihara and Jordan, "A Linearly-Convergent Stochastic L-BFGS Algorithm"
 /// (AISTATS 2016), algorithm 1; the beginning after Johnson and Zhang, "Accelerating Stochastic
@@ -105,7 +105,7 @@ class StochasticLbfgs final : public detail::VectorOptimizer {
     }
   }
 
-  /// That of this step's batch, all ranks' samples.
+  /// Gradient of this step's batch, over all ranks' samples.
   Vector gradient_at(const Vector& place) {
     detail::set_values(executor().network(), place);
     (void)run_again();

@@ -35,7 +35,7 @@ class Multiplicative final : public Schedule {
   }
 
  private:
-  std::vector<double> shares_{1};  ///< of the initial number, by time
+  std::vector<double> shares_{1};  ///< as shares of the initial value, by time
   double last_ = 1;
 };
 

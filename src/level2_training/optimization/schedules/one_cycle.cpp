@@ -30,9 +30,9 @@ struct OneCycleOptions {
   }
 };
 
-/// From start to 1, and on to end, or to start and on to end; the last time is length - 1. The
-/// initial number is the top. A number that moves the other way, such as momentum, has a start
-/// above 1.
+/// Rises from start to 1, then falls to end, or first to start and then to end; the last time is
+/// length - 1. The initial value is the top. A hyper-parameter that moves the other way, such as
+/// momentum, has a start above 1.
 ///
 /// Source: Smith and Topin, "Super-Convergence: Very Fast Training of Neural Networks Using Large
 /// Learning Rates" (2017), with the corners and defaults of LibTorch's OneCycleLR.

@@ -37,13 +37,13 @@ struct EitherDecay {
   T added, kept;
 };
 
-/// What Adam's moments make of a slope: in step t, counted from 1,
+/// Adam's step from its moments, in step t, counted from 1:
 ///
 ///     m' = m / (1 - beta1^t)
 ///     v' = v / (1 - beta2^t)
 ///     step = learning_rate * m' / (sqrt(v') + epsilon)
 ///
-/// With amsgrad the largest v so far stands in place of v in the quotient.
+/// With amsgrad the largest v so far replaces v in the quotient.
 ///
 /// Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (ICLR 2015), algorithm 1;
 /// amsgrad after Reddi, Kale and Kumar, "On the Convergence of Adam and Beyond" (ICLR 2018), with

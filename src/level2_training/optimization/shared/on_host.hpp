@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// What is computed with elements of type T.
+/// Type of computation with elements of type T.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
 

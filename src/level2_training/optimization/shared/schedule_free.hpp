@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// What schedule-free rules share.
+/// Options of schedule-free rules.
 struct ScheduleFreeOptions {
   double warmup_steps = 0;
   double step_power = 0;
@@ -27,8 +27,8 @@ struct ScheduleFreeOptions {
   }
 };
 
-/// An average that a rule goes by in place of a schedule. In step t, counted from 1, with the
-/// gradient g at y (which is the parameter), a step s that the rule makes of g, and z = y at first:
+/// An average that replaces a schedule. In step t, counted from 1, with the gradient g at y (the
+/// parameter), the rule's step s for g, and z = y at first:
 ///
 ///     rate = learning_rate * min(1, t / warmup_steps)
 ///     c = p(t) / (p(1) + ... + p(t))     p(t) = t^step_power * max(rate so far)^rate_power
@@ -36,7 +36,7 @@ struct ScheduleFreeOptions {
 ///     x <- (1 - c) x + c z
 ///     y <- (1 - beta) z + beta x
 ///
-/// Tests see x. It is not remembered: x = y / beta - (1 - beta) / beta z.
+/// Test runs use x. It is not stored: x = y / beta - (1 - beta) / beta z.
 ///
 /// Source: Defazio et al., "The Road Less Scheduled" (NeurIPS 2024), algorithm 1 and section 4.4;
 /// powers as in the authors' program.

@@ -41,7 +41,7 @@ bool is_same(const onnx::Node& a, const onnx::Node& b) {
          a.inputs == b.inputs && a.outputs == b.outputs && identical_attributes(a, b);
 }
 
-/// What the step has besides the network that is tested.
+/// Writes the part of the step that is not in the inference network.
 class AlgorithmWriter {
  public:
   AlgorithmWriter(const StepFile& file)
@@ -105,7 +105,7 @@ class AlgorithmWriter {
   NewNames names_;
 };
 
-/// Of what a file's graphs are together, what a step needs.
+/// Reads a step from a file's graphs together.
 class StepReader {
  public:
   StepReader(onnx::TrainingStep file) : file_(std::move(file)), graph_(file_.whole.graph) {}
@@ -157,7 +157,7 @@ class StepReader {
     graph_.values.clear();
   }
 
-  /// Those that the file could not use, for the network that is tested has them.
+  /// Restores names that were renamed because the inference network has them.
   void give_back_names() {
     const Names used = names_in(graph_);
     NewNames names;

@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// What a `StepGraph` is in a file: the network that is tested, and with its nodes the step.
+/// File form of a `StepGraph`: the inference network, and the step's other nodes.
 struct StepFile {
   Network step;
   std::shared_ptr<const onnx::ModelFile> inference;
@@ -22,7 +22,7 @@ struct StepFile {
 /// Throws: IoError, Unsupported.
 void save_step_file(const StepFile& file, const std::string& path);
 
-/// What is tested of a network that is trained by `loss`.
+/// Inference part of a network that is trained by `loss`.
 [[nodiscard]] std::shared_ptr<const onnx::ModelFile> inference_file(const Network& network,
                                                                     const std::string& loss);
 /// `model` with the values that `network` has under the same names.

@@ -103,7 +103,7 @@ class StepSplitter {
     std::ranges::set_intersection(update_reads_, written, std::inserter(handed_, handed_.end()));
   }
 
-  /// Of nodes that read `reads`, with what others give as inputs.
+  /// Network of the nodes that read `reads`; values of other nodes become inputs.
   Network part(std::vector<onnx::Node> nodes, const Names& reads, const Updates& updates,
                const Names& given = {}) const {
     onnx::Model model = step_.model();
@@ -202,7 +202,7 @@ void StepGraph::take(Network step, ExecutorOptions options) {
 }
 
 void StepGraph::take_rule(const onnx::Node& node) {
-  (void)operator_for(node);  // which refuses what does not fit
+  (void)operator_for(node);  // refuses nodes that do not fit
   const detail::UpdateWords words = detail::words_of(node);
   UpdateRule& rule = *rules_.emplace_back(make_update_rule(words.optimizer, words.settings));
   hyper_parameters_->bind(rule);

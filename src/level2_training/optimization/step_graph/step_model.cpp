@@ -142,7 +142,7 @@ class StepBuilder {
     model_.graph.initializers[name] = value.copy(Device{});
     return name;
   }
-  /// What a run overwrites `constant` with.
+  /// Name of the tensor that overwrites `constant` after a run.
   std::string updated(const std::string& constant) {
     return updates_[constant] = fresh(constant + ".new");
   }

@@ -6,8 +6,8 @@
 
 namespace d5::detail {
 
-/// A training step of `optimizer` as a network, of which nothing is a parameter: what the step
-/// changes are constants, hyper-parameters are inputs without an initializer. Values are copies.
+/// A training step of `optimizer` as a network without parameters: tensors that the step changes
+/// are constants, hyper-parameters are inputs without an initializer. Values are copies.
 /// Throws: as `StepGraph`.
 [[nodiscard]] Network step_network(Optimizer& optimizer);
 

@@ -23,14 +23,14 @@ namespace d5::detail {
 inline constexpr const char *kUpdate = "Update", *kUpdateDomain = "d5";
 [[nodiscard]] bool is_update(const onnx::Node& node);
 
-/// What such a node says in its attributes and by its number of inputs.
+/// Content of such a node: its attributes, and what follows from its number of inputs.
 struct UpdateWords {
   std::string optimizer;
   Settings settings;
   std::vector<std::string> hyper_parameters;
   bool masters = false;
 };
-/// Throws: NotFound without an optimizer, TypeError for an attribute that is no option's.
+/// Throws: NotFound without an optimizer; TypeError for an attribute that is not an option.
 [[nodiscard]] UpdateWords words_of(const onnx::Node& node);
 /// The attributes of a node that says so.
 void write_words(const UpdateWords& words, onnx::Node& node);

@@ -118,9 +118,9 @@ class AccumulatedGradients final : public GradientDecorator {
   detail::JoinedOutputs outputs_;
 };
 
-/// Runs each batch in pieces, whose memory alone is needed: the gradient is that of the whole
-/// batch, whatever the loss counts (`LossWeight`). What a network counts over samples by itself,
-/// such as batch normalization, it counts over a piece.
+/// Runs each batch in micro-batches, so that only one needs memory. The gradient is that of the
+/// whole batch for any loss (`LossWeight`). Statistics over samples within the network, such as
+/// batch normalization's, are over a micro-batch.
 class Accumulate final : public StepModifier {
  public:
   using Options = AccumulateOptions;

@@ -68,8 +68,8 @@ class SharpnessAwareGradients final : public GradientDecorator {
   detail::KeptOutputs outputs_;
 };
 
-/// Sharpness-aware minimization: two runs a step. Running statistics (of batch normalization) see
-/// both; nodes that draw (Dropout) draw anew.
+/// Sharpness-aware minimization: two runs per step. Running statistics (of batch normalization) see
+/// both; random nodes (Dropout) draw different numbers in each.
 ///
 /// Source: Foret et al., "Sharpness-Aware Minimization for Efficiently Improving Generalization"
 /// (ICLR 2021), algorithm 1 with p = 2.

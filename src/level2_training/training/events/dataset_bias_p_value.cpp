@@ -21,9 +21,8 @@ struct BiasOptions {
   }
 };
 
-/// How likely the classes of each epoch are by chance, if they are drawn as the sampler's law says
-/// (Pearson's chi-squared test); mistrusted where they are not. Where an epoch goes through all
-/// samples the shares are exact, and p is 1.
+/// P-value of each epoch's class frequencies under the sampler's law (Pearson's chi-squared test);
+/// mistrusted if it is too small. If an epoch draws every sample, frequencies are exact and p is 1.
 class DatasetBiasPValue final : public TrainingMetric {
  public:
   using Options = BiasOptions;

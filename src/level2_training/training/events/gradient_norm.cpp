@@ -45,7 +45,7 @@ class GradientNorm final : public TrainingMetric {
   void after_training(Trainer& trainer) override { trainer.optimizer().read_gradients({}); }
 
  private:
-  std::shared_ptr<double> squares_ = std::make_shared<double>(0);  // of the step under way
+  std::shared_ptr<double> squares_ = std::make_shared<double>(0);  // for the current step
 };
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace d5 {
 namespace {
 
-/// How long the slow ones among the steps take, waiting for data included: the share `quantile` of
-/// all is faster.
+/// Quantile of the step time, including waiting for data: a share `quantile` of all steps is
+/// faster.
 class StepTimePercentile final : public TrainingMetric {
  public:
   StepTimePercentile(std::string name, double quantile)

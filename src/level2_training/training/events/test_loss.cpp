@@ -9,7 +9,7 @@
 namespace d5 {
 namespace {
 
-/// The loss over all that it counts in a test run, whatever the batches are (`LossWeight`).
+/// Mean loss over everything that it counts in a test run, independent of batches (`LossWeight`).
 class TestLoss : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "test_loss"; }

@@ -39,7 +39,7 @@ void TrainingAccuracy::after_training(Trainer& trainer) {
 }
 
 void TrainingAccuracy::take_sample(Trainer& trainer) {
-  // Ranks take as many samples each, whatever counts on them.
+  // Ranks have the same number of samples, but not of those that count.
   const bool is_one_of_several = !even_ && trainer.optimizer().agreement().ranks() > 1;
   if (seen_ > 0 || is_one_of_several) {
     take_part(double(right_) / double(seen_), double(seen_), even_);

@@ -78,7 +78,7 @@ void Recipe::set_value(const std::string& key, const std::string& text) {
   choose(key.substr(0, key.size() - kName.size()), text);
 }
 
-/// What belongs to the section's old entry alone is taken out.
+/// Removes values that only the section's old entry has options for.
 void Recipe::choose(const std::string& section, const std::string& words) {
   const EntryChoice chosen = entry_of_words(section, words);
   Value& name = values_.find(section + ".name")->second;
@@ -88,7 +88,7 @@ void Recipe::choose(const std::string& section, const std::string& words) {
   name.text = chosen.name;
   const std::string prefix = section + ".";
   if (section + "." == kOfRanks && before_name != chosen.name) {
-    // Another scheme begins with options of its own; who reads what is no scheme's.
+    // Another scheme starts with its own options; those that belong to no scheme are kept.
     const std::set<std::string> kept = {"name", "scaling", "samples", "test_samples"};
     std::erase_if(values_, [&](const auto& value) {
       if (!value.first.starts_with(prefix) || value.second.fixed) return false;
@@ -130,8 +130,8 @@ std::vector<std::string> Recipe::settable() const {
   return known;
 }
 
-/// Of a key that the recipe does not write: an option of its section, or below one. What it says
-/// of ranks, and which metrics are more, is the user's.
+/// Checks a key that the recipe does not contain: an option of its section, or below one. Users may
+/// set the number of ranks, and add metrics.
 void Recipe::expect_settable(const std::string& key) const {
   if (key.starts_with(kOfRanks)) return;
   const auto known = settable();
@@ -197,7 +197,7 @@ Settings Recipe::section(std::string_view section) const {
   Settings below;
   for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
        ++it) {
-    const bool is_given = it->second.line == 0;  // by `set`, in no line of the file
+    const bool is_given = it->second.line == 0;  // given by `set`, in no line of the file
     below.set(
         it->first.substr(prefix.size()), it->second.text,
         is_given ? printable(it->first) : fmt::format("{}:{}", printable(file_), it->second.line));
@@ -244,7 +244,7 @@ std::map<std::string, std::string> Recipe::identity() const {
 std::string Recipe::checksum() const {
   detail::Sha256 sum;
   for (const auto& [key, text] : identity()) {
-    // Lengths keep neighbours apart.
+    // Lengths separate neighbours.
     sum.add(fmt::format("{} {}\n{} {}\n", key.size(), key, text.size(), text));
   }
   return sum.digest();

@@ -16,7 +16,7 @@ namespace {
 
 using detail::YamlNode;
 
-/// Throws NotFound if `name` is none of `known`.
+/// Throws: NotFound if `name` is not among `known`.
 void expect_known(const std::string& file, int line, const std::string& kind,
                   const std::string& name, const std::vector<std::string>& known) {
   if (std::ranges::find(known, name) == known.end()) {
@@ -36,7 +36,7 @@ void expect_map(const std::string& file, const std::string& name, const YamlNode
   }
 }
 
-/// What a list of values is as one text: "0.485,0.456,0.406".
+/// Writes a list of values as one text: "0.485,0.456,0.406".
 std::string joined_values(const std::string& file, const YamlNode& list) {
   std::string text;
   for (const auto& [index, item] : list.entries) {

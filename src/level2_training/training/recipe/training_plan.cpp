@@ -24,7 +24,7 @@ SessionOptions without_files(SessionOptions options) {
   return options;
 }
 
-/// What is trained on what, and how long.
+/// Describes the training: model, data, length.
 void note_parts(Measurement& record, const Recipe& recipe, const DatasetPair& data,
                 std::int64_t batch) {
   const TrainingOptions training = recipe.training();

@@ -31,7 +31,7 @@ const Measurement* find(const std::vector<Measurement>& records, std::string_vie
   return place == records.end() ? nullptr : &*place;
 }
 
-/// That of another run which is the like of `first`: where ranks have a record each, the same
+/// The record of another run that corresponds to `first`; if each rank has a record, the same
 /// rank's.
 const Measurement* find_like(const std::vector<Measurement>& records, const Measurement& first) {
   const auto place = std::ranges::find_if(records, [&](const Measurement& record) {
@@ -100,7 +100,7 @@ struct Joined {
   std::vector<const Measurement*> records;
   std::vector<double> samples, converged;
   std::vector<std::string> failures;
-  bool is_tolerated = false;  ///< whatever they are
+  bool is_tolerated = false;  ///< whatever the failures are
 };
 
 /// Whether a run ended before it was done, as by a loss that is not a number.
@@ -170,7 +170,7 @@ void count_missed(Measurement& result, const Joined& joined) {
 }
 
 void describe(Measurement& result, const RepeatedRuns& runs, const Joined& joined) {
-  // What differs from run to run says nothing of all.
+  // Conditions that differ from run to run do not apply to all.
   for (const Measurement* record : joined.records) {
     std::erase_if(result.conditions, [&](const auto& condition) {
       const auto place = record->conditions.find(condition.first);
@@ -205,7 +205,7 @@ std::vector<RepeatedRuns> repeat_trainings(const std::vector<RepeatedTraining>& 
       std::vector<Measurement> records;
       try {
         records = trainings[i].train(seed);
-      } catch (const Interrupted&) {  // as it opened its data
+      } catch (const Interrupted&) {  // while opening its data
         if (all[i].records.empty() || !options.interrupt.due()) throw;
       }
       if (options.interrupt.due()) {

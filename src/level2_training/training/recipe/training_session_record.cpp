@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the records of a training say of it.
+// Content of a training's records.
 #include <algorithm>
 #include <iterator>
 
