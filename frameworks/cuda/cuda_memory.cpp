@@ -74,7 +74,7 @@ std::unique_ptr<Stream> CudaMemory::make_stream(int index) {
 void CudaMemory::copy(Place to, Place from, std::size_t bytes, Stream& stream) {
   const Driver& driver = Driver::get();
   driver.enter(stream.device().index);
-  // Host and device share one space of addresses: the driver tells by them which is which.
+  // Host and device share one address space: the driver distinguishes them by address.
   driver.check(driver.call().copy(address_of(to.address), address_of(from.address), bytes,
                                   handle_of(stream)),
                "a copy cannot be queued");

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kSwitch = "OMPI_MCA_pml_monitoring_enable";
 constexpr const char* kBytes = "pml_monitoring_messages_size";
 
-/// A name of a library that is loaded already; null where there is none.
+/// A symbol of a library that is already loaded; null if there is none.
 void* symbol_of(const char* library, const char* name) {
   struct Search {
     const char* library;

@@ -27,7 +27,7 @@ void* byte(const Tensor& data, std::int64_t i) {
 
 class MpiCommunicator;
 
-/// Parts of a call that differ in size by rank, as MPI wants them: kept until the call is done.
+/// Parts of a call that differ in size by rank, in MPI's form; kept until the call is done.
 struct MpiParts {
   std::vector<int> counts, begins;
 };
@@ -76,7 +76,7 @@ class MpiCommunicator final : public Communicator {
   std::string medium() const override { return library(); }
   void abort(const std::string& reason) override { end_job(reason); }
 
-  /// Whoever started MPI may have ended it since.
+  /// MPI may have been finalised by the program that started it.
   void expect_running(const CommunicationCall& call) const {
     if (running()) return;
     throw CommunicationError(
@@ -216,7 +216,7 @@ class MpiCommunicator final : public Communicator {
                            request.add_piece(count));
         });
       case CallKind::receive: {
-        // Pieces of what several ranks send, or of what may be shorter, cannot be told apart.
+        // Messages of several senders, or of unknown length, cannot be split into pieces.
         if (call.received || call.peer == kAnyRank) (void)int_count(bytes_of(call.output), call);
         const int from = call.peer == kAnyRank ? MPI_ANY_SOURCE : call.peer;
         return in_started_pieces(bytes_of(call.output), [&](std::int64_t begin, int count) {
@@ -237,7 +237,7 @@ class MpiCommunicator final : public Communicator {
     return byte(data, i * static_cast<std::int64_t>(size_of(data.dtype())));
   }
 
-  /// At least one piece, so that an empty tensor takes part too.
+  /// At least one piece, so that an empty tensor takes part as well.
   template <class F>
   static void in_pieces(std::int64_t count, const F& piece) {
     std::int64_t begin = 0;

@@ -19,9 +19,9 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kPatience = 3s;
 
-/// A communicator of its own for saying goodbye, apart from whatever calls are still under way.
+/// A separate communicator for the end of the job, independent of calls that are still under way.
 MPI_Comm farewell = MPI_COMM_NULL;
-/// Who starts MPI ends it: d5, or the program around it.
+/// MPI is finalised where it was started: by d5, or by the program around it.
 bool started_here = false;
 
 int world_rank() {
@@ -58,7 +58,7 @@ const std::string& library() {
 }
 
 bool running() {
-  int started = 0, ended = 0;  // both may be asked at any time
+  int started = 0, ended = 0;  // both calls are allowed at any time
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   return started && !ended;

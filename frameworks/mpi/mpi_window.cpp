@@ -66,7 +66,7 @@ class MpiWindow final : public MemoryWindow {
   }
   void do_accumulate(const Tensor& data, int target, std::size_t offset,
                      Reduction reduction) override {
-    reduce_memory(data.dtype(), nullptr, nullptr, 0, reduction);  // refuses what is no number
+    reduce_memory(data.dtype(), nullptr, nullptr, 0, reduction);  // refuses non-numeric types
     if (data.dtype() == DType::float16 || data.dtype() == DType::bfloat16) {
       return accumulate_here(data, target, offset, reduction);
     }
@@ -112,7 +112,7 @@ class MpiWindow final : public MemoryWindow {
     do_put(sum, target, offset);
   }
 
-  /// What was put under the lock is there before it is given back.
+  /// Completes puts under the lock before it is released.
   Lock unlocking(int target, MPI_Aint word, std::int64_t value) {
     return Lock([this, target, word, value] {
       if (!running()) return;

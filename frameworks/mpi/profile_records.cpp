@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library d5_pmpi counted, as d5's records.
+// Converts the counts of the library d5_pmpi to d5's records.
 #include <fmt/format.h>
 
 #include <exception>

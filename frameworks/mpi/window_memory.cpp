@@ -26,7 +26,7 @@ std::vector<int> world_ranks_of(Communicator& ranks) {
   return {all.begin(), all.end()};
 }
 
-/// Of those ranks, in their order, whatever stands around the communicator.
+/// Communicator of these ranks in this order, independent of the original communicator.
 MPI_Comm comm_of(const std::vector<int>& world_ranks) {
   MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
   MPI_Comm_group(MPI_COMM_WORLD, &world);

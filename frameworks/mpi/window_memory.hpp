@@ -26,7 +26,7 @@ class WindowMemory {
   [[nodiscard]] MPI_Win window() const { return window_; }
   [[nodiscard]] std::byte* data() const { return data_; }
 
-  /// Those that all their ranks have let go of. A collective of all ranks.
+  /// Frees windows that all their ranks have released. A collective of all ranks.
   static void free_all();
 
  private:

@@ -26,7 +26,7 @@ struct ProductDescs {
 /// The same matrices transposed, not moved.
 [[nodiscard]] Argument turned(const Argument& matrices);
 
-/// y = factor * x, added up over the dimensions in which y has size 1. Of one rank.
+/// y = factor * x, summed over the dimensions in which y has size 1. Both have the same rank.
 void add_sum_to(Pass& pass, const Argument& x, const Argument& y, float factor = 1);
 
 }  // namespace d5::onednn

@@ -46,8 +46,8 @@ class Blocked : public Arrangement {
   [[nodiscard]] std::string name() const override { return layout_name(desc_); }
   [[nodiscard]] std::size_t bytes() const override { return desc_.get_size(); }
   [[nodiscard]] bool equals(const Arrangement& other) const override;
-  /// What has to come before the reorder to `desc`: `x`, which lies as `rows` says, itself, unless
-  /// elements change places in a way that no layout tells.
+  /// Prepares the reorder to `desc`: returns `x`, laid out as `rows`, unless elements move in a way
+  /// that no layout can express.
   [[nodiscard]] virtual Argument prepared(Pass& pass, const Argument& x) const;
   /// Whether a reorder brings it back to rows.
   [[nodiscard]] virtual bool is_layout() const { return true; }

@@ -12,7 +12,7 @@ namespace {
 
 using Type = dnnl::memory::data_type;
 
-/// What is wrong with one value, or nothing.
+/// Reason why a value is unsupported; empty if it is supported.
 std::string obstacle(const ValueDesc& desc, bool with_integers) {
   if (desc.kind == ValueKind::none) return {};
   if (!desc.is_tensor()) return to_string(desc) + "; it takes tensors only";

@@ -43,7 +43,7 @@ class OneDnnKernel : public Kernel {
   /// A tensor that forward writes and backward reads.
   [[nodiscard]] Argument save(const Desc& desc);
 
-  /// Of forward primitives: what backward needs is kept only where it is wanted.
+  /// Propagation kind of forward primitives: data for backward is kept only if needed.
   [[nodiscard]] dnnl::prop_kind direction() const;
   [[nodiscard]] PlanContext& context() const { return *context_; }
 

@@ -21,7 +21,7 @@ struct OneDnnWindow {
         dilations(kernel.size(), 0),
         begin(dilations),
         end(dilations) {}
-  /// Of a convolution of `x` with `w`, whose first two dimensions are channels.
+  /// Window of a convolution of `x` with `w`, whose first two dimensions are channels.
   template <class View>
   static OneDnnWindow of_convolution(const View& view, const Shape& x, const Shape& w) {
     const auto kernel = w.dims().subspan(2);
@@ -46,7 +46,7 @@ struct OneDnnWindow {
   }
 };
 
-/// Weights M,C/group,kernel as group,M/group,C/group,kernel, of which oneDNN leaves out one group.
+/// Weights M,C/group,kernel as group,M/group,C/group,kernel; oneDNN omits a single group.
 [[nodiscard]] inline Desc grouped(const TensorDesc& weights, std::int64_t group) {
   Dims dims = dims_of(weights.shape);
   if (group != 1) {

@@ -40,7 +40,7 @@ class RecurrentWeights {
   std::int64_t directions_, hidden_;
 };
 
-/// Weights or biases brought into oneDNN's order once, in the layout that its cells want.
+/// Weights or biases reordered once to oneDNN's order and the layout of its cells.
 class OrderedGates final : public Blocked {
  public:
   enum class Part { weights, biases };

@@ -43,7 +43,7 @@ void expect_defined_in(const std::string& who, const Tensor* dividend, const Ten
       fmt::format("{}: ONNX Runtime does not divide integers by 0, nor the smallest by -1", who));
 }
 
-/// What is known of the values of a graph within others, the innermost last.
+/// Known values of nested graphs, the innermost last.
 class Scopes {
  public:
   explicit Scopes(const onnx::Model& model) : model_(model) {}

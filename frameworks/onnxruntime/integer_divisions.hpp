@@ -15,8 +15,8 @@ namespace d5::onnxruntime {
 /// by 0, and the smallest by -1, it ends the process.
 class IntegerDivisions {
  public:
-  /// Throws: Unsupported for constants that would end the process, and for divisors that are
-  /// computed on the way, which nobody sees before.
+  /// Throws: Unsupported for constants that would crash the process, and for divisors that are
+  /// computed in the network, which cannot be checked.
   explicit IntegerDivisions(const onnx::Model& model);
 
   /// `inputs` are the model's, in its order. Throws: Unsupported before a division that would end
@@ -29,7 +29,7 @@ class IntegerDivisions {
     std::string who;
     Operand dividend, divisor;
   };
-  std::vector<Division> divisions_;  ///< by an input
+  std::vector<Division> divisions_;  ///< divisors that are inputs
 };
 
 }  // namespace d5::onnxruntime

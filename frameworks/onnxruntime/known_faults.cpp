@@ -30,8 +30,7 @@ std::string in_affine_grid(const KnownNode& known) {
   return one ? "align_corners with a size of 1, whose point it places differently" : "";
 }
 
-/// The size of a dimension, counted from the last for a negative place; nothing where it is not
-/// told.
+/// Size of a dimension; a negative index counts from the last. Empty if unknown.
 std::optional<std::int64_t> size_of(const onnx::Type& type, int place) {
   const int i = place < 0 ? int(type.dims.size()) + place : place;
   if (!type.has_shape || i < 0 || i >= int(type.dims.size())) return std::nullopt;
@@ -233,7 +232,8 @@ std::span<const ModelFault> known_faults() { return kFaults; }
 
 void expect_no_fault_of_last_level(const onnx::Model& model) {
   const auto& graph = model.graph;
-  // Of three dimensions, the second of which comes first; one that leaves the network is not fused.
+  // A permutation of three dimensions that puts the second first; an output of the network is not
+  // fused.
   const auto swaps_batch = [&](const std::string& name) {
     const bool leaves =
         std::ranges::find(graph.outputs, name, &onnx::ValueInfo::name) != graph.outputs.end();

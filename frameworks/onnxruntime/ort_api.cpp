@@ -15,14 +15,14 @@ namespace {
 
 enum ErrorCode { kInvalidArgument = 2, kNotImplemented = 9 };
 
-/// What the library exports.
+/// The library's only exported function.
 struct Base {
   const void* const* (*get_api)(std::uint32_t version);
   const char* (*get_version)();
 };
 
-/// Where d5 was built from; or, of installed Python packages, beside d5's own: this plug-in lies in
-/// d5/lib/d5.
+/// Path of the library that d5 was built with; or, in installed Python packages, beside d5's own:
+/// this plug-in is in d5/lib/d5.
 std::string find_library() {
   namespace fs = std::filesystem;
   if (fs::exists(D5_ONNXRUNTIME_LIBRARY)) return D5_ONNXRUNTIME_LIBRARY;

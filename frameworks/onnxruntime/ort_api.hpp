@@ -23,12 +23,12 @@ struct Allocator;
 struct TypeInfo;
 struct TypeAndShape;
 
-/// The newest edition of the table that is asked for: that of ONNX Runtime 1.17.
+/// Version of the API table that is requested: that of ONNX Runtime 1.17.
 inline constexpr std::uint32_t kApiVersion = 17;
 
 /// The table of functions. Throws: Unsupported where the library is missing, too old or too new.
 [[nodiscard]] const void* const* api();
-/// Of the library that is loaded: "1.31.1".
+/// Version of the loaded library: "1.31.1".
 [[nodiscard]] const char* version();
 
 /// Throws: what `status` says, if it is not null; frees it.

@@ -39,7 +39,7 @@ Handle<OrtValue> text_tensor(const Tensor& tensor) {
 
 Handle<OrtValue> shared_tensor(const Tensor& tensor) {
   const auto dims = tensor.shape().dims();
-  // ONNX Runtime wants an address even where there is no element, and writes to outputs alone.
+  // ONNX Runtime requires an address even for an empty tensor, and writes only to outputs.
   static std::int64_t nothing;
   void* data = tensor.elements() > 0 ? const_cast<void*>(tensor.raw()) : &nothing;
   return made_by<OrtValue>(kCreateTensorWithData, host_memory(), data, tensor.bytes(), dims.data(),

@@ -13,7 +13,7 @@ namespace d5::onnxruntime {
 /// copied. Throws: Unsupported.
 [[nodiscard]] Handle<OrtValue> to_ort(const Value& value);
 
-/// What ONNX Runtime gave, as long as it is held. Texts are copied.
+/// Converts a value from ONNX Runtime, valid as long as it is held. Strings are copied.
 [[nodiscard]] Value from_ort(Handle<OrtValue> value);
 
 /// Whether `to_ort` leaves the elements where they are, so that a result may be written there.

@@ -8,7 +8,7 @@
 
 namespace d5::onnxruntime {
 
-/// What the file begins with that a session's profile is written to: another one each time.
+/// Unique prefix of the file that a session's profile is written to.
 [[nodiscard]] std::string profile_prefix();
 
 /// When the present trace stops, what the session's profile says of its nodes is put on it.

@@ -41,7 +41,7 @@ std::string in_bit_shift(const KnownNode& known) {
   return is_signed ? "signed integers, which it shifts differently" : "";
 }
 
-/// Those of com.microsoft; of ONNX's own it computes as ONNX says.
+/// Faults of com.microsoft's operators; ONNX's own are computed correctly.
 std::string in_cut(const KnownNode&) {
   return "values between two steps, which it truncates, and beyond the last, which it wraps around";
 }
@@ -69,13 +69,13 @@ std::string in_lrn(const KnownNode& known) {
   return bias != std::trunc(bias) ? "a bias that is not an integer: it truncates it" : "";
 }
 
-/// Where the order of numbers matters, and quotients.
+/// Matters for comparisons and quotients.
 std::string in_unsigned(const KnownNode& known) {
   const bool wide = is_any(known.type(0).dtype, {DType::uint32, DType::uint64});
   return wide ? "uint32 and uint64, which it computes as signed" : "";
 }
 
-/// Where a window holds no element.
+/// Windows without elements.
 std::string in_max_pool(const KnownNode& known) {
   const auto* pads = known.node.attribute<std::vector<std::int64_t>>("pads");
   const auto* kernel = known.node.attribute<std::vector<std::int64_t>>("kernel_shape");
@@ -107,7 +107,7 @@ std::string in_prelu(const KnownNode& known) {
   return other ? "" : "a slope of one dimension, which it takes for one of channels";
 }
 
-/// From 0 upwards it is a count that ends it.
+/// A non-negative value is a count of iterations.
 std::string in_range(const KnownNode& known) {
   const Tensor* numbers[] = {known.constant(0), known.constant(1), known.constant(2)};
   const auto at = [](const Tensor& tensor) {

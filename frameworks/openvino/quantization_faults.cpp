@@ -75,7 +75,7 @@ class Search {
     return found == writers_.end() ? nullptr : found->second;
   }
 
-  /// Of what it writes; undefined where only types from outside this graph tell.
+  /// Type of the output; undefined if it follows from types outside this graph.
   [[nodiscard]] DType type_of(const onnx::Node& quantize) const {
     if (const auto* told = quantize.attribute<std::int64_t>("output_dtype"); told && *told != 0)
       return DType(*told);

@@ -21,7 +21,7 @@ using NetPoints =
     std::pair<::simgrid::kernel::routing::NetPoint*, ::simgrid::kernel::routing::NetPoint*>;
 using Place = std::vector<unsigned long>;
 
-constexpr double kFlops = 1e9;  // SimGrid wants a speed; nothing is computed there
+constexpr double kFlops = 1e9;  // SimGrid requires a speed; nothing is computed there
 
 /// Set before the first engine: it reads it while it is made.
 std::string engine_name() {

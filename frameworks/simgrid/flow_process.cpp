@@ -21,11 +21,11 @@ namespace d5::simgrid {
 namespace {
 
 struct Question {
-  std::uint64_t flows = 0;  ///< that follow
+  std::uint64_t flows = 0;  ///< number of flows that follow
   double limit = 0;
 };
 struct Answer {
-  std::uint64_t ids = 0;  ///< that follow
+  std::uint64_t ids = 0;  ///< number of ids that follow
   double time = 0;
 };
 
@@ -78,11 +78,11 @@ void leave_the_parent(int socket, int words) {
   setrlimit(RLIMIT_CORE, &no_core);
 }
 
-/// Until nobody asks any more.
+/// Serves requests until the socket is closed.
 void serve(const NetworkDescription& network, const Topology& topology, int hosts) {
   constexpr int kSocket = STDIN_FILENO;
   FlowEngine engine(network, topology, hosts);
-  // Whose Ctrl-C it is, the parent decides.
+  // The parent handles Ctrl-C.
   std::signal(SIGINT, SIG_IGN);
   std::vector<Flow> flows;
   std::vector<char> buffer;
@@ -96,7 +96,7 @@ void serve(const NetworkDescription& network, const Topology& topology, int host
   }
 }
 
-/// What was written last, on one line.
+/// The last output, on one line.
 std::string last_words(int file) {
   constexpr off_t kMost = 1000;
   const off_t size = lseek(file, 0, SEEK_END);

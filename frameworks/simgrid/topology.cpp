@@ -21,7 +21,7 @@ constexpr double kMostHosts = 1'000'000;
                                printable(network.topology), what));
 }
 
-/// Whole numbers, as many as there have to be. `least` 0: any.
+/// Parses a fixed number of integers. `least` 0: any.
 std::vector<unsigned> whole(const NetworkDescription& network, const char* option,
                             const std::vector<double>& numbers, std::size_t wanted) {
   if (numbers.empty() || (wanted > 0 && numbers.size() != wanted)) {

@@ -17,7 +17,7 @@ namespace d5::tensorflow {
 /// An operation of a graph as one that TensorFlow runs at once.
 class EagerOperation {
  public:
-  /// Throws: Unsupported if the operation has no kernel for its types here; `who` begins messages.
+  /// Throws: Unsupported if the operation has no kernel for its types; `who` begins messages.
   EagerOperation(TF_Operation* operation, const Runtime& runtime, const std::string& who);
 
   [[nodiscard]] int outputs() const { return outputs_; }

@@ -29,7 +29,7 @@ using Terms = std::vector<Term>;
 
 using Sizes = std::vector<std::int64_t>;
 
-/// What an operation is told besides its inputs. Types and numbers of inputs it sees itself.
+/// An attribute of an operation. TensorFlow infers types and numbers of inputs itself.
 struct Attribute {
   const char* name;
   std::variant<std::int64_t, float, bool, DType, const char*, Sizes, Shape> value;
@@ -56,7 +56,7 @@ class Argument {
 ///     const Term z = graph.add("MatMul", {y, y}, {{"transpose_b", true}});
 class Graph {
  public:
-  /// `who` begins the messages of what is added next.
+  /// `who` begins messages about what is added next.
   explicit Graph(std::string who = "a graph") : who_(std::move(who)) {}
   void set_who(std::string who) { who_ = std::move(who); }
   [[nodiscard]] const std::string& who() const { return who_; }
@@ -76,13 +76,13 @@ class Graph {
   /// The same of the type of `like`.
   [[nodiscard]] Term number(double value, Term like) { return number(value, dtype(like)); }
 
-  // What many operators need.
+  // Helpers for many operators.
   [[nodiscard]] Term reshaped(Term x, const Shape& shape);
   [[nodiscard]] Term transposed(Term x, const Sizes& permutation);
   [[nodiscard]] Term cast(Term x, DType dtype);
   /// A 1 for each of `places`; a run refuses those outside of [0, size).
   [[nodiscard]] Term ones_within(Term places, std::int64_t size, DType dtype);
-  /// Transposed; who feeds `x`, and nobody else reads it, may feed the result instead.
+  /// Transposes `x`. If `x` is fed and has no other reader, the result may be fed instead.
   [[nodiscard]] Term reordered(Term x, DimensionOrder order);
   struct Reordered {
     Term term;

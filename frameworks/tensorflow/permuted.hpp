@@ -9,7 +9,7 @@
 
 namespace d5::tensorflow {
 
-/// In which order a tensor's dimensions lie in memory, the slowest first: {{0, 2, 3, 1}, "nhwc"}.
+/// Memory order of a tensor's dimensions, the slowest first: {{0, 2, 3, 1}, "nhwc"}.
 struct DimensionOrder {
   std::vector<std::int64_t> dimensions;
   std::string name;

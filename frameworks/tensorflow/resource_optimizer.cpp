@@ -52,7 +52,7 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
     for (std::size_t s = 0; s < slots_.size(); ++s) {
       for (std::size_t i = 0; i < updates_.size(); ++i) {
         if (!updates_[i].apply) continue;
-        Tensor copy = slots_[s][i].copy();  // who saved before keeps what it saved
+        Tensor copy = slots_[s][i].copy();  // copies, so that saved states stay unchanged
         updates_[i].slots[s].read(copy);
         slots_[s][i] = copy;
       }
@@ -206,8 +206,8 @@ class Momentum final : public ResourceOptimizer {
   MomentumOptions options_;
 };
 
-/// Kingma and Ba (2014). TensorFlow adds its epsilon to a moment that is not corrected yet: the
-/// epsilon that it is told is the corrected one's, so that the update is the paper's.
+/// Kingma and Ba (2014). TensorFlow adds its epsilon to the uncorrected moment. Its epsilon is set
+/// to the corrected value, so that the update is the paper's.
 class Adam final : public ResourceOptimizer {
  public:
   using Options = AdamOptions;

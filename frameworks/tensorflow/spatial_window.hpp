@@ -29,14 +29,14 @@ class SpatialWindow {
   /// x N,C,spatial as N,spatial,C with two dimensions at least, and back.
   [[nodiscard]] Term lifted(Graph& graph, Term x) const;
   [[nodiscard]] Term lowered(Graph& graph, Term y) const;
-  /// With all that windows cover written out: the padding, and what the last of them covers beyond.
+  /// Explicitly padded, including the area that the last windows cover beyond the padding.
   [[nodiscard]] Term padded(Graph& graph, Term lifted, double value) const;
   [[nodiscard]] const Sizes& padded_sizes() const { return padded_; }  ///< spatial
   /// The other way: the elements of `padded` that come from the input.
   [[nodiscard]] Term unpadded(Graph& graph, Term padded) const;
 
-  /// At each output, the size of the window over the number of its elements that count: those
-  /// of the input, perhaps also of its padding, never what is beyond. Undefined where all are 1.
+  /// For each output, the size of the window divided by the number of its elements that count:
+  /// those of the input, and optionally of its padding, but none beyond. Undefined if all are 1.
   /// Shapes: 1 x outputs x 1.
   [[nodiscard]] Tensor shares(bool counts_padding) const;
 

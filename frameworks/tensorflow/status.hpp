@@ -21,7 +21,7 @@ using TensorPointer = std::unique_ptr<TF_Tensor, Deleter<TF_DeleteTensor>>;
 using HandlePointer = std::unique_ptr<TFE_TensorHandle, Deleter<TFE_DeleteTensorHandle>>;
 using OpPointer = std::unique_ptr<TFE_Op, Deleter<TFE_DeleteOp>>;
 
-/// Where TensorFlow's functions say whether they succeeded.
+/// Status of a TensorFlow call.
 class Status {
  public:
   operator TF_Status*() const { return status_.get(); }

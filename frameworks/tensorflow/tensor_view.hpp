@@ -13,8 +13,8 @@ namespace d5::tensorflow {
 /// The inverse. Throws: Unsupported.
 [[nodiscard]] DType dtype_of_data(TF_DataType type);
 
-/// A tensor over d5's memory, transposed where that is (`Permuted`). It does not keep the memory
-/// alive, and never writes there; TensorFlow copies what is not aligned as it wants it.
+/// A non-owning, read-only tensor over d5's memory, transposed if that is (`Permuted`). TensorFlow
+/// copies unaligned memory as it requires.
 [[nodiscard]] TensorPointer wrap(const Tensor& tensor);
 /// One with memory of its own.
 [[nodiscard]] TensorPointer copied(const Tensor& tensor);
@@ -38,7 +38,7 @@ class HandleView {
 
   HandlePointer handle_;
   const void* data_ = nullptr;
-  bool is_copy_ = false;  ///< what is written into `data_` later does not show
+  bool is_copy_ = false;  ///< later writes to `data_` are not visible
 };
 
 }  // namespace d5::tensorflow

@@ -32,7 +32,7 @@ TensorFlowKernel::TensorFlowKernel(PlanContext& context, const Translator& trans
   find_traits(context);
 }
 
-/// What is fed as input `i`, and what the translator reads.
+/// Adds input `i`: the fed term, and the one that the translator reads.
 Term TensorFlowKernel::add_input(PlanContext& context, std::size_t i) {
   Term& fed = forward_.fed.emplace_back();
   if (!context.has_input(i)) return fed;

@@ -8,7 +8,7 @@
 namespace d5::tensorflow {
 namespace {
 
-/// What is wrong with one value, or nothing.
+/// Reason why a value is unsupported; empty if it is supported.
 std::string obstacle(const ValueDesc& desc) {
   if (desc.kind == ValueKind::none) return {};
   if (!desc.is_tensor()) return to_string(desc) + "; it takes tensors only";

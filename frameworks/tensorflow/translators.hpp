@@ -11,9 +11,9 @@
 
 namespace d5::tensorflow {
 
-/// Says one ONNX node in TensorFlow's operations: adds them to `graph`, from `inputs` (a term an
-/// input of the node, left-out ones too), and returns a term for each output, those that nobody
-/// wants perhaps left out. All shapes are known, and of the values those that are constant.
+/// Translates one ONNX node to TensorFlow operations: adds them to `graph`, from `inputs` (one term
+/// per input of the node, including omitted ones), and returns a term for each output; unused ones
+/// may be left out. All shapes are known, and values if they are constant.
 /// Throws: Unsupported.
 using Translator =
     std::function<Terms(const PlanContext& context, Graph& graph, const Terms& inputs)>;
@@ -56,8 +56,8 @@ class Translators {
 /// Whether TensorFlow has tensors for all values of the node.
 [[nodiscard]] Support takes(const PlanContext& context);
 
-/// The constant integers of input `i`, or of the attribute that old opsets have in its place.
-/// Throws: Unsupported where only running tells them.
+/// Constant integers of input `i`, or of the attribute that replaces it in old opsets.
+/// Throws: Unsupported if they are known only at run time.
 [[nodiscard]] IntegersInput told_integers(const PlanContext& context, std::size_t i,
                                           const std::optional<Sizes>& attribute = {});
 

@@ -64,7 +64,7 @@ void CommunicatorGroup::look() {
 }
 
 void CommunicatorGroup::finish() {
-  // What follows a future may ask for more.
+  // Callbacks of a future may start more work.
   while (!under_way_.empty()) {
     for (const auto& work : std::exchange(under_way_, {})) work->wait(kNoTimeout);
   }

@@ -96,8 +96,8 @@ void CompiledNetwork::find_asked() {
   }
 }
 
-/// All nodes are planned anew; known then are the constants that nothing replaces, and that nobody
-/// differentiates by.
+/// Plans all nodes again. Constants are known if nothing replaces them and no gradient by them is
+/// needed.
 void CompiledNetwork::forget_shapes(const Network& network) {
   for (Step& step : steps_) step.planned.forget();
   known_.assign(values_.size(), {});

@@ -17,8 +17,8 @@ struct GateActivation {
   at::Tensor operator()(const at::Tensor& x) const { return function(x, alpha, beta); }
 };
 
-/// Those of all directions of `node`, `usual` where it names none. Alphas and betas go, in order,
-/// to the functions that take them. The names are known ones.
+/// Activations of all directions of `node`, or `usual` if it names none. Alphas and betas are
+/// assigned in order to the functions that take them. All names must be known.
 [[nodiscard]] std::vector<GateActivation> gate_activations(const onnx::Node& node,
                                                            const std::vector<std::string>& usual);
 

@@ -140,7 +140,7 @@ class NetworkExecutor final : public GraphExecutor {
     return gradients;
   }
 
-  /// `gradients`: those asked for, after a backward run.
+  /// `gradients`: requested ones, after a backward run.
   const Tensor& gradient_of(const std::optional<Gradients>& gradients,
                             std::string_view name) const {
     if (gradients) {

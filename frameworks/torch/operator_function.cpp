@@ -68,8 +68,8 @@ struct Held : ::torch::CustomClassHolder {
   std::shared_ptr<OperatorFunction::Run> run;
 };
 
-/// What autograd records. It sees single tensors among the arguments, and not into lists: `tracked`
-/// are those inputs that require a gradient.
+/// The function that autograd records. It sees single tensors among the arguments, not lists:
+/// `tracked` are the inputs that require a gradient.
 struct Recorded : ::torch::autograd::Function<Recorded> {
   using Run = OperatorFunction::Run;
 
@@ -98,7 +98,7 @@ struct Recorded : ::torch::autograd::Function<Recorded> {
       if (gradient.defined()) grad_outputs[k] = share(gradient);
     }
     run.runner->backward(grad_outputs);
-    variable_list grad_arguments(2);  // the first two are no tensors
+    variable_list grad_arguments(2);  // the first two are not tensors
     for (const std::size_t i : run.tracked) {
       const Tensor& gradient = run.runner->grad_input(i);
       grad_arguments.push_back(gradient.defined() ? wrap_owned(gradient) : Variable());
@@ -109,8 +109,8 @@ struct Recorded : ::torch::autograd::Function<Recorded> {
 
 constexpr std::size_t kMostTracked = 16;
 
-/// `Recorded::apply` with the first `count` of the tracked inputs, a number that only running
-/// tells.
+/// Calls `Recorded::apply` with the first `count` of the tracked inputs, a number known only at run
+/// time.
 template <class... Tensors>
 variable_list apply_recorded(std::size_t count, const std::shared_ptr<OperatorFunction::Run>& run,
                              Inputs inputs, const Tensors&... tracked) {

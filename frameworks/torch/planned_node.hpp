@@ -9,7 +9,7 @@
 
 namespace d5::torch {
 
-/// What is known of one of a network's values before a run with the same shapes of its inputs.
+/// Information on a value of a network that is known before a run with these input shapes.
 struct KnownValue {
   Value value;                 ///< none: its data are not known
   bool shape_changes = false;  ///< data decide its shape

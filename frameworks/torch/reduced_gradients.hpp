@@ -27,12 +27,12 @@ struct ReducerOptions {
   std::string hook = "none";  ///< "float16": buckets travel as such
 };
 
-/// Gradients of all ranks' samples: torch's `Reducer`, the engine of DistributedDataParallel, is
-/// told of each when it is final, and averages them in its own buckets while backpropagation goes
-/// on. Any executor's: a gradient is final where d5 says so.
+/// Gradients over all ranks' samples. torch's `Reducer`, the engine of DistributedDataParallel, is
+/// notified of each final gradient and averages them in its own buckets while backpropagation
+/// continues. It works with any executor: a gradient is final when d5 announces it.
 ///
-/// What torch's Reducer does after the last bucket it does within a backward pass of its own; so
-/// the gradient that came last is told within a small one of ours.
+/// The Reducer must complete the last bucket within a backward pass of torch; so the last gradient
+/// is announced within a small one.
 class ReducedGradients final : public GradientDecorator {
  public:
   /// `own` is null where `group` is another library's.

@@ -78,7 +78,7 @@ void release(void* block) {
 
 }  // namespace
 
-/// Torch's allocator, with offers first, and d5's budget of all that it gives out.
+/// Torch's allocator, extended by offers and by d5's memory budget.
 class OfferingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {

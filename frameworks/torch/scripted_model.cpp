@@ -52,9 +52,9 @@ class ReadNumbers {
                     ", which a recorded run cannot hold; torch:torch runs it");
 }
 
-/// Says what torch's kernels call as torch's modules do, which is how its passes over frozen graphs
-/// know it: they fold batch normalizations into convolutions, reorder filters once, and keep
-/// MKL-DNN's layout from node to node.
+/// Rewrites kernels' calls to the forms of torch's modules, which its passes over frozen graphs
+/// recognise: they fold batch normalizations into convolutions, reorder filters once, and keep
+/// MKL-DNN's layout between nodes.
 void say_as_modules(std::shared_ptr<jit::Graph>& graph) {
   jit::SubgraphRewriter rewriter;
   rewriter.RegisterRewritePattern(R"(

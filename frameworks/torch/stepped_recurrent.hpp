@@ -24,7 +24,7 @@ class SteppedRecurrent final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override;
 
  private:
-  /// What steps of one direction read.
+  /// Inputs of the steps of one direction.
   struct Direction {
     at::Tensor w = {}, r = {}, wb = {}, rb = {}, p = {};  ///< without B or P undefined
     const GateActivation* activations = nullptr;
@@ -46,7 +46,7 @@ class SteppedRecurrent final : public TorchKernel {
   bool batch_first_, reversed_, linear_before_reset_, couples_;
   std::optional<double> clip_;
   std::vector<GateActivation> activations_;
-  mutable std::vector<at::Tensor> shown_;  ///< of each step, in a call; it stays for its memory
+  mutable std::vector<at::Tensor> shown_;  ///< of each step in a call; kept for its memory
 };
 
 }  // namespace d5::torch

@@ -28,9 +28,9 @@ class Summed {
 /// One function, as torch has it and on what torch lacks.
 struct BinaryFunction {
   enum class Gradient { autograd, sum, difference, product };
-  /// How it takes unsigned integers of more than 8 bits, for which torch has next to no arithmetic:
-  /// by itself; or those of up to 32 bits as int64 and those of 64 bits not at all, as int64 of the
-  /// same bits, or as int64 in the same order.
+  /// Treatment of unsigned integers of more than 8 bits, for which torch has hardly any arithmetic:
+  /// natively; up to 32 bits as int64 and 64 bits not at all; as int64 with the same bits; or as
+  /// int64 in the same order.
   enum class Unsigned { native, narrow, bits, order };
 
   at::Tensor (*call)(const at::Tensor& a, const at::Tensor& b);

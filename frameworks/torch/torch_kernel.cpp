@@ -14,7 +14,7 @@
 namespace d5::torch {
 namespace {
 
-/// What is wrong with one value, or nothing; one that is left out or not known yet is no obstacle.
+/// Reason why a value is unsupported; empty if it is supported, missing or not known yet.
 std::string obstacle(const ValueDesc& desc) {
   if (desc.kind == ValueKind::none) return {};
   if (!desc.is_tensor()) return to_string(desc) + "; it takes tensors only";
@@ -85,7 +85,7 @@ void rethrow(const std::string& who) {
   const auto says = [&](const char* what) { return who + ": torch says: " + what; };
   try {
     throw;
-  } catch (const MemoryError& error) {  // of `OfferingAllocator`
+  } catch (const MemoryError& error) {  // thrown by `OfferingAllocator`
     throw MemoryError(says(error.what()));
   } catch (const Error&) {
     throw;
@@ -95,7 +95,7 @@ void rethrow(const std::string& who) {
     throw ValueError(says(error.what_without_backtrace()));
   } catch (const std::bad_alloc&) {
     throw MemoryError(says("there is not enough memory"));
-  } catch (const std::exception& error) {  // of the libraries that torch calls
+  } catch (const std::exception& error) {  // thrown by libraries that torch calls
     throw ValueError(says(error.what()));
   }
 }

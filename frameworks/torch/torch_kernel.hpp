@@ -22,9 +22,9 @@ namespace d5::torch {
 using Sizes = std::vector<std::int64_t>;
 /// A node's inputs as torch's tensors; left-out ones are undefined.
 using Inputs = std::span<const at::Tensor>;
-/// A place for each of its outputs, to be filled; those that nobody wants may stay undefined.
+/// A slot for each of its outputs, to be filled; unused ones may stay undefined.
 using Results = std::span<at::Tensor>;
-/// What kernels that draw random numbers draw from.
+/// Source of random numbers for kernels.
 using Random = std::optional<at::Generator>;
 
 /// One ONNX node as calls of torch. `call` is all that a kernel must have: torch's own executor
@@ -84,8 +84,9 @@ class TorchKernel : public Kernel {
   std::vector<TensorView> inputs_, outputs_, saved_, grad_outputs_, grad_inputs_;
   std::vector<bool> planned_;  ///< outputs whose memory is there before the run
   std::vector<at::Tensor> arguments_, results_;
-  std::vector<ResultTurn> turns_;  ///< of `results_`
-  /// What autograd sees: no inference tensors. `gradients` are of `wanted`, the leaves at `places`.
+  std::vector<ResultTurn> turns_;  ///< for `results_`
+  /// Tensors that autograd sees, not inference tensors. `gradients` are those of `wanted`, the
+  /// leaves at `places`.
   struct Tape {
     std::vector<TensorView> leaves, grad_outputs;
     std::vector<at::Tensor> wanted, outputs, output_gradients, gradients;

@@ -11,7 +11,7 @@
 namespace d5::torch {
 namespace {
 
-/// Of an integer type that numbers are quantized to.
+/// Range of an integer type of quantized numbers.
 std::pair<double, double> range_of(at::ScalarType type) {
   switch (type) {
     case at::kByte:

@@ -47,7 +47,8 @@ struct TorchWindow {
     zeros.assign(rank, 0);
   }
 
-  /// Of a pooling operator's view: over two dimensions at least, as torch's functions are.
+  /// Window of a pooling operator's view, over at least two dimensions, as torch's functions
+  /// require.
   template <class View>
   static TorchWindow of_pooling(const View& view, const InferContext& context) {
     const auto attributes = WindowAttributes::of(view);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of a part for each neighbour in a communicator's topology. What a rank says to
-// itself, or across an end of a grid, is not counted.
+// Collectives with a part for each neighbour in a communicator's topology. Messages to the rank
+// itself, or across an end of a grid, are not counted.
 #include <vector>
 
 #include "recorded_call.hpp"

@@ -6,7 +6,7 @@
 namespace d5::mpi {
 namespace {
 
-/// What a rank does to its own part is a call without bytes.
+/// Access of a rank to its own part is a call without bytes.
 Moved at(const Group& group, int target, std::int64_t sent, std::int64_t received) {
   if (target == MPI_PROC_NULL) return {};
   if (target == group.rank) return {target, 0, 0};

@@ -15,8 +15,8 @@ namespace {
 
 bool seen = false;
 
-/// A program in Fortran passes by from begin to end; the first rank says so, where Open MPI tells
-/// which it is.
+/// Reports a Fortran program that bypassed this library from begin to end; on the first rank, if
+/// Open MPI reveals which it is.
 __attribute__((destructor)) void tell_unseen() {
   int started = 0;
   PMPI_Initialized(&started);

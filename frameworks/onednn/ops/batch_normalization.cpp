@@ -53,7 +53,7 @@ class BatchNormalization final : public OneDnnKernel {
   using Forward = dnnl::batch_normalization_forward::primitive_desc;
   using Backward = dnnl::batch_normalization_backward::primitive_desc;
 
-  /// Of the batch, which backward reads.
+  /// Statistics of the batch, which backward reads.
   Argument statistics(const Desc& desc) {
     return context().wants_backward() ? save(desc) : forward_.scratch(desc);
   }

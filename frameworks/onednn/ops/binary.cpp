@@ -96,7 +96,7 @@ class Binary final : public Broadcasting {
     }
   }
 
-  /// Of dy's shape, in scratch memory.
+  /// The result has dy's shape, in scratch memory.
   Argument combined(Algorithm algorithm, const Argument& dy, const Argument& other) {
     const Argument result = backward_.scratch(dy.desc);
     add_binary(backward_, algorithm, dy, other, result);

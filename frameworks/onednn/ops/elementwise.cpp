@@ -57,8 +57,8 @@ void add_function(OperatorRegistry& registry, FunctionOf function_of) {
   add<Elementwise, View>(registry, floats, function_of);
 }
 
-/// The bound that input `i` is, or the attribute of old opsets. Throws: Unsupported where only
-/// running tells it.
+/// Bound from input `i`, or from the attribute of old opsets. Throws: Unsupported if it is known
+/// only at run time.
 float bound(const PlanContext& context, std::size_t i, std::string_view attribute,
             float otherwise) {
   if (const auto* value = context.node().attribute<float>(attribute)) return *value;
@@ -123,7 +123,7 @@ void register_elementwise(OperatorRegistry& registry) {
   });
   add_function<nodes::Clip>(registry, clip);
   add<Elementwise, nodes::Round>(registry, floats, FunctionOf([](const PlanContext&) -> Function {
-                                   return {A::eltwise_round};  // to the nearest, ties to even
+                                   return {A::eltwise_round};  // rounds to nearest, ties to even
                                  }));
 }
 

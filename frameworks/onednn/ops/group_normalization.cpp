@@ -10,7 +10,7 @@ namespace d5::onednn {
 namespace {
 
 namespace nodes = onnx::nodes;
-using InstanceNormalizationIn = nodes::InstanceNormalization::In;  // of both
+using InstanceNormalizationIn = nodes::InstanceNormalization::In;  // for both operators
 
 class GroupNormalization final : public OneDnnKernel {
  public:

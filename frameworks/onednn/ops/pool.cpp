@@ -62,7 +62,7 @@ class Pool : public OneDnnKernel {
   }
 
  protected:
-  /// Of the largest element its place in the window, where somebody needs it.
+  /// Index of the largest element in each window, if it is needed.
   [[nodiscard]] const Argument& taps() const { return taps_; }
 
  private:

@@ -13,7 +13,7 @@ namespace nodes = onnx::nodes;
 
 struct Function {
   Algorithm algorithm;
-  float p = 0;  ///< of norms
+  float p = 0;  ///< exponent of norms
 };
 
 /// The input's sizes, with 1 along the reduced axes: all of them where none is named.
@@ -45,7 +45,7 @@ class Reduction final : public OneDnnKernel {
   }
 
  private:
-  /// Of sums and means: dy, divided by the count of a mean, is spread over dx.
+  /// Gradient of sums and means: broadcasts dy over dx, divided by the count for a mean.
   void add_backward(Algorithm algorithm, const Argument& x, const Argument& y) {
     if (algorithm != Algorithm::reduction_sum && algorithm != Algorithm::reduction_mean) {
       throw Unsupported(context().who() + ": oneDNN has no gradient of it");

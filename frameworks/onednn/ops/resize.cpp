@@ -10,7 +10,7 @@ namespace {
 using ResizeView = onnx::nodes::Resize;
 using ResizeIn = ResizeView::In;
 
-/// Shapes: x N,C,spatial, 1 to 3 spatial dimensions; y alike.
+/// Shapes: x N,C,spatial, with 1 to 3 spatial dimensions; y likewise.
 class Resize final : public OneDnnKernel {
  public:
   explicit Resize(PlanContext& context) : OneDnnKernel(context) {

@@ -18,7 +18,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(4)
 
-# What d5 refuses and ONNX Runtime's own program computes, with the reason.
+# Tests that d5 refuses although ONNX Runtime's own program computes them, with the reason.
 REFUSED = {}
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is ONNX Runtime's own: options, its profile, values that are no plain tensors.
+// Features of ONNX Runtime: options, its profile, values that are not plain tensors.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -191,5 +191,6 @@ TEST_CASE("constants that divide are looked at before ONNX Runtime computes with
   const ValueMap inputs{{"x", Tensor::vector<std::int64_t>({6, 7})}};
   CHECK(by({2, 3})->inference(inputs).at("y").tensor().span<std::int64_t>()[0] == -3);
   CHECK_THROWS_AS(by({2, 0})->inference(inputs), Unsupported);
-  CHECK_THROWS_AS(by({2, -1})->inference(inputs), Unsupported);  // of the smallest, perhaps
+  CHECK_THROWS_AS(by({2, -1})->inference(inputs), Unsupported);  // the smallest integer may be
+                                                                 // divided
 }

@@ -110,7 +110,7 @@ Terms clip(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.elementwise("Identity", {y})};
 }
 
-/// The share of elements that training drops; none where only running tells it. Throws: ValueError.
+/// Dropout ratio in training; empty if it is known only at run time. Throws: ValueError.
 std::optional<double> dropped_share(const PlanContext& context) {
   using View = nodes::Dropout;
   double ratio = context.node().opset < 12 ? View(context.node()).ratio() : 0.5;
@@ -125,7 +125,7 @@ std::optional<double> dropped_share(const PlanContext& context) {
                    ", expected 0 <= ratio < 1");
 }
 
-/// What drops nothing. In training it would draw from TensorFlow's random numbers, not d5's.
+/// Dropout that drops nothing. In training it would use TensorFlow's random numbers, not d5's.
 Terms dropout(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Tensor* flag = context.constant(nodes::Dropout::In::training_mode);
   const std::optional<double> share = dropped_share(context);
@@ -142,7 +142,7 @@ Terms dropout(const PlanContext& context, Graph& graph, const Terms& inputs) {
   }
   const Term mask = graph.constant(Tensor::scalar(true));
   Terms outputs = {graph.elementwise("Identity", {inputs[0]})};
-  if (!share) {  // what is wrong is refused by the run
+  if (!share) {  // the run refuses an invalid one
     const Term ratio = graph.reshaped(inputs[nodes::Dropout::In::ratio], {});
     const Term place = graph.cast(graph.add("Floor", {ratio}), DType::int32);
     const Term one = graph.ones_within(place, 1, graph.dtype(inputs[0]));

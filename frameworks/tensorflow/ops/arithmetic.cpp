@@ -50,7 +50,7 @@ Terms mean(const PlanContext&, Graph& graph, const Terms& inputs) {
   return {graph.elementwise("RealDiv", {sum, graph.number(double(inputs.size()), sum)})};
 }
 
-/// The result has the base's type, whatever the exponent's.
+/// The result has the base's type, whatever the exponent's type.
 Terms power(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const DType base = context.dtype(0), exponent = context.dtype(1);
   const bool exact = !is_floating_point(base) && is_floating_point(exponent);
@@ -68,7 +68,8 @@ Terms modulo(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.elementwise(truncates ? "TruncateMod" : "FloorMod", inputs)};
 }
 
-/// By less than the bits that there are; TensorFlow bounds the shift, ONNX shifts all out.
+/// Shifts by less than the number of bits; TensorFlow clamps larger shifts, ONNX shifts all bits
+/// out.
 Terms bit_shift(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const bool left = nodes::BitShift(context.node()).direction() == "LEFT";
   const DType dtype = context.dtype(0);

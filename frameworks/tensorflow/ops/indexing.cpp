@@ -199,7 +199,7 @@ Terms reverse_sequence(const PlanContext& context, Graph& graph, const Terms& in
                 {{"seq_dim", front(view.time_axis())}, {"batch_dim", front(view.batch_axis())}})};
 }
 
-/// How many are left, only the condition's values tell.
+/// The number of results depends on the condition's values.
 Terms compress(const PlanContext& context, Graph& graph, const Terms& inputs) {
   auto axis = nodes::Compress(context.node()).axis();
   if (axis) axis = std::int64_t(normalize_axis(*axis, context.shape(0).rank(), context.who()));

@@ -146,7 +146,7 @@ Terms cast(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.cast(inputs[0], to)};
 }
 
-/// The elements of `x` seen with `apart`, permuted, and seen with `joined`.
+/// Reshapes `x` to `apart`, permutes it, and reshapes it to `joined`.
 Term rearranged(Graph& graph, Term x, const Shape& apart, const Sizes& permutation,
                 const Shape& joined) {
   return graph.reshaped(graph.transposed(graph.reshaped(x, apart), permutation), joined);

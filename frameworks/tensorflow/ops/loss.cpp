@@ -8,7 +8,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// `log_probabilities`: as the scores. What a loss is of all samples, `reduction` says.
+/// `log_probabilities` has the shape of the scores. `reduction` combines the losses of all samples.
 template <class View>
 Term loss_of(const PlanContext& context, Graph& graph, Term log_probabilities,
              const Terms& inputs) {

@@ -126,7 +126,7 @@ Terms batch_normalization(const PlanContext& context, Graph& graph, const Terms&
   return outputs;
 }
 
-/// What normalizes rows: everything from `axis` on.
+/// Normalization of rows: all dimensions from `axis` on.
 class Rows {
  public:
   Rows(const PlanContext& context, Graph& graph, const Terms& inputs, std::int64_t axis)
@@ -149,7 +149,7 @@ class Rows {
   const Terms& inputs_;
   std::size_t first_;
   Sizes axes_;
-  DType wide_;  ///< of the sums, and of all that follows but the results
+  DType wide_;  ///< type of sums and all later values except results
 };
 
 Terms layer_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {

@@ -28,7 +28,7 @@ Term pool(Graph& graph, const char* type, const char* type3, const SpatialWindow
                     {"padding", "VALID"}});
 }
 
-/// What no number of the type is below; ONNX pools integers of 8 bits alone.
+/// Lowest number of the type; ONNX pools only integers of 8 bits.
 double lowest(DType dtype) {
   if (dtype == DType::uint8) return 0;
   if (dtype == DType::int8) return std::numeric_limits<std::int8_t>::lowest();

@@ -82,7 +82,7 @@ void add_extreme_place(Translators& translators, const char* type) {
       });
 }
 
-/// Global pooling: over all spatial dimensions, wherever the channels are.
+/// Global pooling: over all spatial dimensions, for any position of the channels.
 template <class View>
 void add_global_pool(Translators& translators, const char* type) {
   translators.add<View>(

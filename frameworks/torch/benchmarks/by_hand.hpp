@@ -36,7 +36,7 @@ inline at::Tensor view(const Tensor& tensor, at::ScalarType type = at::kFloat) {
   return at::from_blob(const_cast<void*>(tensor.raw()), {dims.data(), dims.size()}, type);
 }
 
-/// What a LibTorch user writes; weights have d5's names and values.
+/// A network as a LibTorch user writes it; weights have d5's names and values.
 class HandWritten {
  public:
   explicit HandWritten(Network network) {
@@ -79,7 +79,7 @@ class HandWritten {
   at::Tensor last_;
 };
 
-/// A built-in network that tells images apart.
+/// A built-in image classifier.
 struct Model {
   std::string name;
   std::int64_t channels, size, classes;
@@ -186,7 +186,7 @@ int main_of(int argc, char** argv, const Model& model, std::initializer_list<std
   unsetenv("OPENBLAS_CORETYPE");
   unsetenv("OPENBLAS_L2_SIZE");
   benchmark::Initialize(&argc, argv);
-  const std::string version = framework("torch").version();  // loads it, before threads are told
+  const std::string version = framework("torch").version();  // loads it before threads are set
   set_threads(argc > 1 ? std::max(1, std::atoi(argv[1])) : 1);
   benchmark::AddCustomContext("threads", std::to_string(at::get_num_threads()));
   benchmark::AddCustomContext("libtorch", version);

@@ -103,7 +103,7 @@ class PRelu final : public TorchKernel {
   }
 
  private:
-  Sizes sizes_;  // of the slope, as it is broadcast
+  Sizes sizes_;  // of the slope, broadcast
 };
 
 /// y = swish(a) b

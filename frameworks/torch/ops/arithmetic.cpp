@@ -51,8 +51,8 @@ at::Tensor& write_div(at::Tensor& y, const at::Tensor& a, const at::Tensor& b) {
   return at::div_out(y, a, b);
 }
 
-/// The result has the base's type, whatever the exponent's. Torch itself would let a scalar have no
-/// say in the type that is computed in, and raise integers in float.
+/// The result has the base's type, whatever the exponent's type. Torch itself would ignore a scalar
+/// in choosing the computation type, and raise integers in float.
 at::Tensor power(const at::Tensor& a, const at::Tensor& b) {
   const at::ScalarType base = a.scalar_type(), exponent = b.scalar_type();
   const bool exact = at::isIntegralType(base, false) && at::isFloatingType(exponent);

@@ -57,7 +57,8 @@ class AveragePool final : public TorchKernel {
   }
 
  private:
-  /// What torch's pooling cannot do: sums of windows, divided by how many elements count in each.
+  /// For cases that torch's pooling lacks: sums of windows, divided by the number of counted
+  /// elements.
   at::Tensor by_convolution(const at::Tensor& small) const {
     const at::Tensor x = widened(small);  // its sums are larger than its means
     at::DimVector ones_shape = {1, 1}, mask_shape = {1, 1};

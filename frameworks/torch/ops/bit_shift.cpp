@@ -34,7 +34,7 @@ class BitShift final : public TorchKernel {
   }
 
  private:
-  /// Of uint64, whose first bit is no sign. A distance of 2^63 or more counts as one below zero.
+  /// For uint64, whose first bit is not a sign. A distance of 2^63 or more counts as negative.
   at::Tensor shifted_bits(const at::Tensor& x, const at::Tensor& y) const {
     if (left_) return at::bitwise_left_shift(x, y);
     const at::Tensor half =

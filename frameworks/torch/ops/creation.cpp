@@ -89,7 +89,7 @@ class ConstantOfShape final : public TorchKernel {
   at::Scalar value_ = 0;
 };
 
-/// Shapes: x any; y rank x number of elements that are not zero, which only the data knows.
+/// Shapes: x any; y rank x number of non-zero elements, which is known only at run time.
 class NonZero final : public TorchKernel {
  public:
   using TorchKernel::TorchKernel;

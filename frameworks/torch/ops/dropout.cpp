@@ -98,7 +98,7 @@ class Dropout final : public TorchKernel {
   }
 
   bool saves_;
-  at::Tensor mask_;  // where nobody keeps it
+  at::Tensor mask_;  // used if the output is unused
   at::Generator generator_ = at::detail::createCPUGenerator();
 };
 

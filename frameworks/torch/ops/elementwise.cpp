@@ -46,7 +46,7 @@ namespace nodes = onnx::nodes;
 struct Function {
   at::Tensor (*call)(const at::Tensor& x);
   at::Tensor& (*write)(at::Tensor& y, const at::Tensor& x);
-  /// dx from dy and y. Without one, backward goes through autograd.
+  /// dx from dy and y. Null: backward uses autograd.
   at::Tensor& (*gradient)(at::Tensor& dx, const at::Tensor& dy, const at::Tensor& y) = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of ai.onnx.ml on rows of features. What they compute is float32, from float64.
+// Operators of ai.onnx.ml on rows of features. Results are float32, computed in float64.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/full.h>

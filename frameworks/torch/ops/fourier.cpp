@@ -119,7 +119,7 @@ at::Tensor blackman(std::int64_t size, bool periodic) {
   return at::blackman_window(size, periodic, at::kDouble);
 }
 
-/// Torch's window of one point is 1 whatever its formula says.
+/// Torch's window of one point is 1, independent of its formula.
 Support opens(const PlanContext& context) {
   const TensorDesc& y = context.output(0);
   if (y.elements() == 1) return {context.node().op_type + " of one point"};

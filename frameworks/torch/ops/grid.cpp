@@ -50,7 +50,7 @@ class GridSample final : public TorchKernel {
   }
 
   bool align_corners_;
-  std::int64_t mode_, padding_;  // as torch counts them
+  std::int64_t mode_, padding_;  // torch's enumerators
 };
 
 Support samples(const PlanContext& context) {

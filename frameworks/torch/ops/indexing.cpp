@@ -99,7 +99,7 @@ class Gather final : public TorchKernel {
   Sizes sizes_;
 };
 
-/// What a node Pad adds to its axes: before each, then after each.
+/// Padding that a node Pad adds to its axes: before each, then after each.
 struct Padding {
   using View = nodes::Pad;
 

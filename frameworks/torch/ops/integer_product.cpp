@@ -67,7 +67,7 @@ class QLinearMatMul final : public TorchKernel {
   at::ScalarType type_;
 };
 
-/// Where an operand is a vector, its own scale would have to lose a dimension.
+/// If an operand is a vector, its own scale would have to lose a dimension.
 Support multiplies(const PlanContext& context) {
   using In = nodes::QLinearMatMul::In;
   if (context.shape(In::a).rank() < 2 || context.shape(In::b).rank() < 2) {
@@ -88,7 +88,7 @@ class IntegerConvolution {
     return at::convolution(window_.pad(x, 0), w, bias, window_.strides, window_.zeros,
                            window_.dilations, /*transposed=*/false, window_.zeros, group_);
   }
-  /// One number, or one for each filter, over dimensions of which `axis` counts these.
+  /// One number, or one for each filter, along `axis`.
   [[nodiscard]] static auto along_filters(const at::Tensor& w, std::size_t axis) {
     return [rank = std::size_t(w.dim()), axis](const at::Tensor& x) {
       if (is_one_number(x)) return x.reshape({});

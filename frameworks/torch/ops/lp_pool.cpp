@@ -53,7 +53,7 @@ class LpPool final : public TorchKernel {
  private:
   double p_;
   TorchWindow window_;
-  Sizes ones_;  // of a filter
+  Sizes ones_;  // a filter of ones
   Sizes sizes_;
 };
 

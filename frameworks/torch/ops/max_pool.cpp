@@ -122,7 +122,7 @@ class MaxPool final : public TorchKernel {
   TorchWindow window_;
   Sizes padding_;  // torch's; what it does not do itself is written out
   bool ceil_mode_, column_major_, direct_, saves_;
-  at::Tensor indices_;  // where nobody keeps them
+  at::Tensor indices_;  // used if the output is unused
 };
 
 class GlobalMaxPool final : public TorchKernel {

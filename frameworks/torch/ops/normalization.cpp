@@ -122,7 +122,7 @@ class BatchNormalization final : public TorchKernel {
 
   /// Statistics as torch computes them: the variance of small floats is beyond them.
   at::Tensor wide(const at::Tensor& x) const { return converts_ ? x.to(type_) : x; }
-  /// A running statistic after the batch, of which there is `share`.
+  /// A running statistic after the batch, whose weight is `share`.
   at::Tensor running(const at::Tensor& before, const at::Tensor& batch, double share) const {
     const at::Tensor kept = wide(before) * momentum_;
     const at::Tensor y = share == 0 ? kept : at::add(kept, batch, (1 - momentum_) * share);

@@ -55,7 +55,7 @@ class QuantizeLinear final : public TorchKernel {
     const auto precision = static_cast<DType>(View(node()).precision());
     const DType scale = context.dtype(View::In::y_scale);
     precision_ = precision != DType::undefined ? scalar_type(precision)
-                 : scale == DType::int32       ? at::kDouble  // which divides integers exactly
+                 : scale == DType::int32       ? at::kDouble  // divides integers exactly
                                                : scalar_type(scale);
   }
 

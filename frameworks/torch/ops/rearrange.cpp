@@ -154,8 +154,8 @@ class Where final : public TorchKernel {
   }
 };
 
-/// One triangle of the last two dimensions. Which diagonal begins it is read in each run: it
-/// decides no shape, and need not be constant.
+/// One triangle of the last two dimensions. Its first diagonal is read in each run: it affects no
+/// shape, and need not be constant.
 class Trilu final : public TorchKernel {
   using View = nodes::Trilu;
 

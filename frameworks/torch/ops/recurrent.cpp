@@ -96,7 +96,7 @@ class Recurrent final : public TorchKernel {
     return at::rnn_tanh(x, h, weights, biases, 1, 0, false, both, false);
   }
 
-  /// Those of one direction, as torch orders them.
+  /// Appends the weights of one direction, in torch's order.
   void append_weights(Inputs inputs, std::int64_t d, Weights& weights) const {
     weights.push_back(reordered(inputs[RecurrentIn::W].select(0, d)));
     weights.push_back(reordered(inputs[RecurrentIn::R].select(0, d)));

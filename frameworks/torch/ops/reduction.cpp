@@ -125,7 +125,7 @@ class Reduction final : public TorchKernel {
     keep_ = view.keepdims() != 0;
     const auto axes = context.integers(nodes::ReduceSum::In::axes, view.axes());
     if (axes.given()) dims_ = axes.values();
-    // Where nothing is reduced, what the operator does to single elements is done.
+    // Without reduced dimensions the operator's elementwise part is applied.
     single_ = x.rank() == 0 || (dims_.empty() && view.noop_with_empty_axes() != 0);
     if (single_) {
       dims_ = {0};

@@ -27,7 +27,7 @@ using UpsampleView = onnx::nodes::Upsample;
 
 using Axis = ResizedAxis;
 
-/// Where output places `o` lie in the input.
+/// Maps output positions `o` to input positions.
 using Coordinates = at::Tensor (*)(const at::Tensor& o, const Axis& axis);
 
 at::Tensor half_pixel(const at::Tensor& o, const Axis& axis) {
@@ -56,7 +56,7 @@ constexpr std::array<std::pair<std::string_view, Coordinates>, 6> kCoordinates{{
     {"tf_half_pixel_for_nn", centred},
 }};
 
-/// How elements between elements are found.
+/// Interpolation rule between elements.
 struct Rule {
   std::string mode, rounding = "floor";
   Coordinates coordinates = asymmetric;
@@ -65,7 +65,7 @@ struct Rule {
 
   explicit Rule(const UpsampleView& view) : mode(view.mode()) {}
   explicit Rule(const ResizeView& view) : mode(view.mode()) {
-    if (view.node().opset < 11) {  // what it leaves open is as ONNX's case has it
+    if (view.node().opset < 11) {  // ambiguities are resolved as in ONNX's test
       rounding = "away";
       return;
     }
@@ -131,7 +131,7 @@ struct Taps {
     places = i.clamp(0, last).to(at::kLong);
   }
 
-  /// What becomes of dimension `dim` of x.
+  /// Resizes dimension `dim` of x.
   [[nodiscard]] at::Tensor of(const at::Tensor& x, std::int64_t dim) const {
     if (!weights.defined()) return at::index_select(x, dim, places[0]);
     at::DimVector sizes(std::size_t(x.dim()), 1);

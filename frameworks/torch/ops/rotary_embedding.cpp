@@ -33,7 +33,7 @@ class RotaryEmbedding final : public TorchKernel {
     const at::Tensor cos = angles(inputs, RotaryEmbeddingIn::cos_cache),
                      sin = angles(inputs, RotaryEmbeddingIn::sin_cache);
     at::Tensor turned = x.narrow(3, 0, 2 * pairs_);
-    // Two elements of a pair are neighbours, or half a row apart.
+    // The two elements of a pair are neighbours, or half a row apart.
     const std::int64_t pair_dim = interleaved_ ? 4 : 3;
     turned = interleaved_ ? turned.unflatten(3, {pairs_, 2}) : turned.unflatten(3, {2, pairs_});
     const at::Tensor a = turned.select(pair_dim, 0), b = turned.select(pair_dim, 1);
@@ -57,7 +57,7 @@ class RotaryEmbedding final : public TorchKernel {
   bool interleaved_;
   Sizes sizes_;
   std::int64_t pairs_;
-  std::optional<std::int64_t> heads_;  // of a packed x
+  std::optional<std::int64_t> heads_;  // for a packed x
 };
 
 }  // namespace

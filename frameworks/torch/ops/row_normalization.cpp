@@ -225,7 +225,8 @@ class MeanVarianceNormalization final : public TorchKernel {
     const at::Tensor x = widened(inputs[0]);
     const auto [variance, mean] =
         at::var_mean(x, axes_, /*correction=*/std::optional<at::Scalar>(0), /*keepdim=*/true);
-    // Where all are equal, no change of the deviation reaches y; a root's slope there is infinite.
+    // If all elements are equal, a change of the deviation does not affect y; the root's slope is
+    // infinite.
     const at::Tensor flat = variance == 0;
     const at::Tensor deviation =
         at::where(flat, at::zeros_like(variance),

@@ -26,7 +26,7 @@ std::optional<std::int64_t> front_if_given(std::optional<std::int64_t> axis,
   return axis ? std::optional(front(*axis, context)) : std::nullopt;
 }
 
-/// Without an axis the input counts as flat.
+/// Without an axis the input is flattened.
 class Compress final : public TorchKernel {
  public:
   explicit Compress(const PlanContext& context)

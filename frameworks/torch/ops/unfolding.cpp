@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What undoes a window: Col2Im adds columns up to an image, MaxUnpool puts elements back.
+// Inverse windows: Col2Im adds columns up to an image, MaxUnpool puts elements back.
 #include <ATen/ops/col2im.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/scatter.h>

@@ -55,7 +55,7 @@ at::Tensor view(const Tensor& tensor) {
                        torch_type(tensor.dtype()));
 }
 
-/// What arrives at an output: numbers that every type holds.
+/// Gradient of an output: numbers that every type can represent.
 Tensor arriving_at(const Tensor& output) {
   Tensor gradient = Tensor::empty(output.dtype(), output.shape());
   const at::Tensor numbers = view(gradient).view({-1});

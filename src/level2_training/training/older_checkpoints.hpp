@@ -11,7 +11,7 @@ namespace d5::detail {
 [[nodiscard]] std::int64_t step_in_checkpoint(const std::string& path);
 
 /// Gives the checkpoint at `path`, which is about to be replaced, a second name with its step:
-/// "run.ckpt.step-1500". What is there that is no checkpoint has none. Throws: IoError.
+/// "run.ckpt.step-1500". A file that is not a checkpoint gets none. Throws: IoError.
 void keep_as_older(const std::string& path);
 
 /// Existing names of this kind for `path`, the latest first.
