@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compressing a bucket of 16 MiB of gradients takes on one rank, error feedback included,
-// beside copying these bytes. Ratios are of the times; bytes a second are of what is compressed.
+// Time to compress a bucket of 16 MiB of gradients on one rank, including error feedback, compared
+// with copying these bytes. Ratios are of the times; bytes per second are of the uncompressed size.
 #include <cstring>
 #include <memory>
 

@@ -32,7 +32,7 @@ const std::vector<std::string>& contents() {
   return files;
 }
 
-/// What a program does that has nothing but the library.
+/// The same with only the library.
 Subject libjpeg_turbo() {
   auto pixels = std::make_shared<std::vector<JSAMPLE>>();
   return {.run = [pixels] {

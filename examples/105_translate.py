@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A translation of networks to another framework, here to plain NumPy: a method an operator. What it
-# lacks is told at once, by name. The answers are held against d5's own.
+# Translates networks to another framework, here plain NumPy, with one method per operator. Missing
+# operators are reported at once, by name. Results are compared with d5's own.
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -54,6 +54,7 @@ if __name__ == "__main__":
     table = d5.launch(four_schemes, ranks=most if shutil.which("mpirun") else 1)[0]
     print(table)
     accuracy = {row.subject: row.value for row in table if row.metric == "test_accuracy"}
-    # Consistent schemes train as one rank does, whoever sums; asgd as late as its gradients come.
+    # Consistent schemes equal training on one rank, whatever sums the gradients; asgd depends on
+    # delays.
     assert accuracy["dsgd"] > 0.3, accuracy  # guessing has 0.1
     assert abs(accuracy["dsgd"] - accuracy["pssgd"]) < 0.02, accuracy
