@@ -12,13 +12,13 @@
 
 namespace d5 {
 
-/// Stands for the fastest of d5's plan, itself a mixture of frameworks, for inference that of the
-/// fused network, and the frameworks' own executors of whole networks: on the first run of each
-/// kind (shapes, loss, mode) they are timed against each other, then that one runs. Batches in
-/// flight are the plan's.
+/// Delegates to the fastest of d5's plan (itself a mixture of frameworks), for inference also a
+/// plan of the fused network, and the frameworks' own executors of whole networks. They are timed
+/// against each other on the first run of each kind (shapes, loss, mode). Batches in flight use the
+/// plan.
 class AutoExecutor final : public GraphExecutor {
  public:
-  /// Whether there is anything but a plan that may do what the options ask for.
+  /// Whether anything but a plan can satisfy the options.
   [[nodiscard]] static bool has_rivals(const ExecutorOptions& options);
 
   AutoExecutor(Network network, ExecutorOptions options, SelectionOptions selection = {});
@@ -52,7 +52,7 @@ class AutoExecutor final : public GraphExecutor {
   /// Executor of the current or last run.
   [[nodiscard]] const GraphExecutor& current() const { return *current_; }
   [[nodiscard]] PlanExecutor& planned() { return plan_; }
-  /// For the run that was planned or run last; null for a batch in flight.
+  /// Selection of the last planned or executed run; null for a batch in flight.
   [[nodiscard]] const FrameworkSelection* selection() const {
     return choice_ ? &choice_->selection : nullptr;
   }

@@ -31,8 +31,8 @@ class ExecutorRace {
   /// Adds an executor. It is refused if its outputs differ from the reference's by more than
   /// rounding; if the reference cannot run the network, the first executor is the standard.
   void add(std::string name, GraphExecutor& executor);
-  /// `add_others` is called once where the first is refused for its answers: those that it adds
-  /// then race in its place.
+  /// Registers `add_others`, called once if the first executor is refused for its outputs: the
+  /// executors that it adds race instead.
   void where_first_is_refused(std::function<void()> add_others) {
     add_others_ = std::move(add_others);
   }
@@ -71,10 +71,10 @@ class ExecutorRace {
     bool compared = false;        ///< its answers with a judge's that say something
     std::string uncompared = {};  ///< why they were not
   };
-  /// Notes in `runner` what a judge found; what speaks against it.
+  /// Stores a judge's verdict in `runner`; returns the reason for a refusal.
   [[nodiscard]] static std::string refusal_by(const Verdict& verdict, Runner& runner);
   const ValueMap& run_once(Runner& runner);
-  /// Seconds of a run, after what `TurnClock` says.
+  /// Seconds per run, prepared as `TurnClock` says.
   double time(Runner& runner);
 
   // Judgement of outputs (executor_judgement.cpp).
@@ -87,7 +87,7 @@ class ExecutorRace {
                    const std::function<void()>& begin_again);
   bool judge_draw(std::span<Runner> runners, const ValueMap& inputs, std::uint64_t seed,
                   NetworkMode mode, const std::function<void()>& begin_again);
-  /// The leader of those that still answer rightly after their rounds.
+  /// Finds the leader among the executors that are still correct after their rounds.
   void find_winner(NetworkJudge& judge);
   /// Keeps copies of what a run may not change: inputs, and tensors of the network without an
   /// update.

@@ -9,13 +9,13 @@
 
 namespace d5 {
 
-/// Inference alone, of a network whose normalizations and activations are part of what is before
-/// them: d5's plan of another network, which follows the edits and the values of this one.
+/// Inference of a network with normalizations and activations fused into the nodes before them:
+/// d5's plan of a second network, which follows the edits and values of this one.
 class FusedExecutor final : public GraphExecutor {
  public:
   FusedExecutor(Network network, ExecutorOptions options, SelectionOptions selection);
 
-  /// Throws: Unsupported where nothing can be fused.
+  /// Throws: Unsupported if nothing can be fused.
   const ValueMap& inference(const ValueMap& inputs) override;
   /// Throws: Unsupported.
   const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) override;

@@ -16,7 +16,7 @@
 
 namespace d5 {
 
-/// A network that a framework compiled as a whole, with d5's memory for what it reads and writes.
+/// A network compiled as a whole by a framework, with d5's memory for inputs and outputs.
 class CompiledNetwork {
  public:
   /// Purpose of compiling, besides the types and sizes of inputs.
@@ -32,10 +32,10 @@ class CompiledNetwork {
   CompiledNetwork(Network& network, const Purpose& purpose, const ValueMap& inputs,
                   const ExecutorOptions& options, const ModelCompiler& compile);
 
-  /// Whether it was compiled for this.
+  /// Whether it was compiled for this purpose and these inputs.
   [[nodiscard]] bool serves(const Purpose& purpose, const ValueMap& inputs) const;
-  /// Whether it can serve no more: it holds other values than the network, or was to be profiled
-  /// for a trace that has stopped.
+  /// Whether it is obsolete: the network's values changed, or it was to be profiled for a trace
+  /// that has stopped.
   [[nodiscard]] bool is_over(std::uint64_t value_changes) const {
     return over_->load() || (target_.loss.empty() && values_ != value_changes);
   }

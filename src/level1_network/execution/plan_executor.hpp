@@ -38,7 +38,7 @@ class PlanExecutor final : public GraphExecutor {
   NetworkMode mode() const override { return mode_; }
 
   void plan(const ValueMap& inputs, std::string_view loss) override;
-  /// Made or run last, or null.
+  /// The plan made or run last, or null.
   [[nodiscard]] const Plan* current_plan() const { return current_; }
 
   void synchronise() override;
@@ -78,18 +78,18 @@ class PlanExecutor final : public GraphExecutor {
   void ask_for_gradients(CompileRequest& request, const Start& start);
   const Runnable& up_to_date();
   const Runnable& runnable_in(NetworkMode mode);
-  /// Forgets what was made of the network before an edit.
+  /// Drops everything compiled before an edit of the network.
   void refresh();
 
   // Runs.
   void begin(Plan& plan, const ValueMap& inputs);
   void collect_observers();
-  /// A run whose inputs are bound, or what an observer leaves of it. `pass` backward: both.
+  /// Runs with bound inputs, up to the end or to an observer's stop. `pass` backward: both passes.
   const ValueMap& run(Plan& plan, Pass pass);
   const ValueMap& finish(Plan& plan);
   /// Whether all of it ran.
   bool run_backward(Plan& plan);
-  /// Backward alone, of a forward run that was number `run`.
+  /// Runs backward only, after forward run number `run`.
   void go_back(Plan& plan, std::uint32_t run);
 
   Network network_;

@@ -14,7 +14,7 @@ inline void expect_no_run(bool within) {
       "that has ended, or make another executor of the network");
 }
 
-/// For as long as an executor's run lasts. Throws: as `expect_no_run`.
+/// Marks an executor's run as long as it lives. Throws: as `expect_no_run`.
 class WithinRun {
  public:
   explicit WithinRun(bool& within) : within_(within) {

@@ -15,7 +15,7 @@ namespace d5 {
 class DifferentiatedInputs {
  public:
   explicit DifferentiatedInputs(const onnx::Node& node);
-  /// The place behind the inputs stands for what the node's graphs capture.
+  /// The index after the last input stands for the captures of the node's graphs.
   [[nodiscard]] bool contains(std::size_t place) const;
 
  private:

@@ -19,9 +19,9 @@ class GraphLinks {
 
   /// Null for inputs and initializers.
   [[nodiscard]] const onnx::Node* writer(std::string_view tensor) const;
-  /// Each once, in order; one whose graphs capture the tensor, too.
+  /// Each reader once, in order, including nodes whose graphs capture the tensor.
   [[nodiscard]] const std::vector<const onnx::Node*>& readers(std::string_view tensor) const;
-  /// Read from outside: an output of the network, or what an update takes over.
+  /// Whether it is read from outside: an output of the network, or the new value of an update.
   [[nodiscard]] bool leaves(std::string_view tensor) const { return leaving_.contains(tensor); }
   [[nodiscard]] bool is_read(std::string_view tensor) const {
     return leaves(tensor) || !readers(tensor).empty();
@@ -33,8 +33,8 @@ class GraphLinks {
   std::set<std::string, std::less<>> leaving_;
 };
 
-/// A value that is the same in every run and that nothing trains, on the host or a device; null for
-/// any other tensor.
+/// A value that is constant over runs and not trained, on the host or a device; null for any other
+/// tensor.
 [[nodiscard]] const Tensor* fixed_value(const Network& network, std::string_view tensor);
 /// The same, parameters too.
 [[nodiscard]] const Tensor* known_value(const Network& network, std::string_view tensor);

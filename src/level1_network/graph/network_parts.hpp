@@ -13,8 +13,8 @@ namespace d5 {
 /// Declared type of an input that is fed `tensor`.
 [[nodiscard]] onnx::Type type_of(const Tensor& tensor);
 
-/// The first `nodes` nodes of a network as one of its own, with the tensors `outputs` as outputs.
-/// No run overwrites its constants.
+/// The first `nodes` nodes of a network as a network, with the tensors `outputs` as outputs. Runs
+/// do not overwrite its constants.
 [[nodiscard]] Network beginning_of(const Network& network, std::size_t nodes,
                                    const std::set<std::string>& outputs);
 

@@ -25,7 +25,7 @@ enum class ParameterPlace {
 
 /// Whether all elements of a real tensor are `number`; false for one without elements.
 [[nodiscard]] bool is_filled_with(const Tensor& value, double number);
-/// Whether an element is so low that it takes part in nothing once it is added: that of a mask.
+/// Whether an element is low enough to mask others when it is added.
 [[nodiscard]] bool is_mask(const Tensor& value);
 
 }  // namespace d5

@@ -10,9 +10,8 @@
 
 namespace d5 {
 
-/// Initializers of a loaded graph that may become parameters: of a type that may be trained, and
-/// read by an input that the reference's operator can differentiate (or by an operator it does not
-/// have).
+/// Initializers of a loaded graph that may become parameters: of a trainable type, and read by an
+/// input that the reference's operator can differentiate (or by an unknown operator).
 [[nodiscard]] std::vector<std::string> trainable_initializers(const onnx::Graph& graph);
 
 /// Roles of a file's tensors in training.

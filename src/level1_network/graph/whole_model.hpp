@@ -10,10 +10,10 @@
 
 namespace d5 {
 
-/// A network in a mode as one model, for values that are fed.
+/// A network in a mode as one model, for fed values.
 struct WholeModel {
-  /// Its inputs are what is fed, then `variables`; its outputs the network's, then what updates
-  /// need besides.
+  /// Inputs are the fed ones, then `variables`; outputs are the network's, then further ones for
+  /// updates.
   onnx::Model model;
   std::vector<std::string> variables;  ///< tensors of the network whose values may change
   std::vector<std::string> outputs;    ///< the network's

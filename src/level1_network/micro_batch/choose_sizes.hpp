@@ -10,7 +10,7 @@
 
 namespace d5 {
 
-/// A stretch between two cuts of a region, and how it may run.
+/// A segment between two cuts of a region, with the sizes in which it may run.
 struct SegmentWays {
   std::size_t begin = 0, end = 0;                  ///< cuts, counted over all regions
   double joint_seconds = 0;                        ///< cutting its inputs and joining its outputs
@@ -19,13 +19,13 @@ struct SegmentWays {
   std::function<double(std::int64_t size)> seconds = {};
 };
 
-/// Micro-batches of one stretch, the largest first.
+/// Micro-batches of one segment, the largest first.
 struct ChosenSizes {
   const SegmentWays* segment;
   std::vector<std::int64_t> sizes;
 };
 
-/// The least bytes in which every stretch has a way: no choice does with less.
+/// Lower bound on the memory: the least bytes in which every segment can run.
 [[nodiscard]] std::size_t least_bytes(const std::vector<SegmentWays>& segments);
 
 /// The fastest way to run all segments on `batch` rows in `most_bytes`: consecutive segments

@@ -17,11 +17,11 @@ namespace d5 {
 /// meanwhile (its inputs, its outputs, values that backward reads later) count for the batch.
 class SegmentMemory {
  public:
-  /// `memory`: of the network for `size` rows of the `batch`.
+  /// `memory`: plan of the network for `size` rows of the `batch`.
   SegmentMemory(const Network& network, PlannedMemory memory, std::int64_t size,
                 std::int64_t batch);
 
-  /// Bytes that are alive at once, at most. `descs` are those of the whole batch.
+  /// Peak memory of the segment. `descs` are those of the whole batch.
   [[nodiscard]] std::size_t bytes(const BatchSegment& segment, const ValueDescs& descs) const;
 
  private:
@@ -29,7 +29,7 @@ class SegmentMemory {
     std::size_t begin, end;  ///< both included
   };
   [[nodiscard]] std::optional<Steps> steps(const BatchSegment& segment, bool backward) const;
-  /// Bytes that are alive during `steps`: for the whole batch, and for a micro-batch at once.
+  /// Live bytes during `steps`: for the whole batch, and for one micro-batch.
   struct Alive {
     double around = 0, within = 0;
   };

@@ -21,7 +21,7 @@ struct AssignmentProblem {
   [[nodiscard]] double cost_of(const std::vector<std::size_t>& choices) const;
 };
 
-/// The largest table, in entries, that dynamic programming may make.
+/// Maximum number of entries of a table in dynamic programming.
 inline constexpr std::size_t kMostTableEntries = std::size_t{1} << 20;
 
 /// The assignment of least total cost; exact.

@@ -16,7 +16,7 @@ namespace d5 {
 [[nodiscard]] KeptSelection standing_selection(const SelectionPurpose& purpose,
                                                const SelectionOptions& options);
 
-/// Keeps what was measured in place of `before`, while other work kept so many processors busy.
+/// Caches a new measurement in place of `before`, with the load of other work during it.
 void keep_measured(const SelectionPurpose& purpose, const KeptSelection& before, double others,
                    KeptSelection& found);
 

@@ -13,12 +13,12 @@
 
 namespace d5 {
 
-/// Every node in every framework that can run it, measured in place: each framework runs the whole
-/// network as far as it goes, in turn with the others, on the caller's values.
+/// Measures every node in every framework that can run it, in place: each framework runs the whole
+/// network as far as it can, in turn with the others, on the caller's values.
 ///
-/// A framework is refused, or one of its kernels, that fails or computes what no rounding explains;
-/// the judge is the reference. One that is far behind gives its slowest nodes to others, so that
-/// the rest of it can be measured soon.
+/// A framework, or one of its kernels, is refused if it fails or differs from the reference by more
+/// than rounding. A framework that is far behind gives its slowest nodes to others, so that the
+/// rest of it can be measured quickly.
 class KernelRace {
  public:
   struct Runner {
@@ -50,8 +50,8 @@ class KernelRace {
   /// The fastest framework other than `framework`; empty if there is none.
   [[nodiscard]] std::string runner_up(std::size_t n, const std::string& framework) const;
 
-  /// Runs `trial` once; false, with a refusal, where it fails or its values differ from those of
-  /// the fastest runner.
+  /// Runs `trial` once. Returns false, with a refusal, if it fails or its values differ from those
+  /// of the fastest runner.
   bool try_out(PlanTrial& trial, const std::string& name);
 
  private:
@@ -73,7 +73,8 @@ class KernelRace {
     bool of_gradients;
   };
   [[nodiscard]] std::optional<Difference> difference(const PlanTrial& a, const PlanTrial& b) const;
-  /// Past the deadline it refuses runners as a whole: each refused kernel takes a plan.
+  /// Judges the kernels. After the deadline it refuses whole runners, as each refused kernel costs
+  /// a plan.
   void judge();
   [[nodiscard]] bool is_right(const Runner& runner, const Difference& where);
   /// Refuses the kernel of the framework that runs the node there.

@@ -23,11 +23,11 @@ struct SelectionOptions {
   std::function<std::function<double()>()> watch_others = watch_other_work;
 };
 
-/// Whether "auto" has a part in it.
+/// Whether "auto" is among the frameworks.
 [[nodiscard]] bool has_candidates(const RunState& state);
 
-/// The fastest plan of `request`: as it was kept, or else measured on `inputs`, and kept.
-/// `network`: what the request is of; `events`: those that may interrupt it.
+/// The fastest plan of `request`: the cached choice, or one that is measured on `inputs`, then
+/// cached. `network`: the network of the request; `events`: observers that may interrupt it.
 /// Throws: as `compile`; Interrupted.
 [[nodiscard]] std::unique_ptr<Plan> measured_plan(const CompileRequest& request, RunState& state,
                                                   const ValueMap& inputs, const Network& network,

@@ -15,7 +15,7 @@ namespace d5 {
 /// of one framework that slow down another, caches).
 class MixtureModel {
  public:
-  /// Measures how long each framework takes to bring what it arranges into rows.
+  /// Measures each framework's time to reorder its layouts to row-major.
   MixtureModel(KernelRace& race, const TrialBench& bench);
 
   /// Framework of each node in the mixture of least cost.
@@ -30,9 +30,9 @@ class MixtureModel {
   };
   void find_edges(const PlanTrial& trial);
   void measure_reorders(KernelRace::Runner& runner, const TrialBench& bench);
-  /// Into rows, of what that framework makes of the tensor.
+  /// Time to reorder the tensor from that framework's layout to row-major.
   [[nodiscard]] double leaving(const Edge& edge, const std::string& framework) const;
-  /// All that it costs besides that the other framework reads it.
+  /// Total cost of the tensor's transition to the other framework.
   [[nodiscard]] double entering(std::size_t edge, const std::string& from,
                                 const std::string& to) const;
 

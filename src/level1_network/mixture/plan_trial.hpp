@@ -25,7 +25,7 @@ struct KernelAssignment {
                                                                  ///< output
 };
 
-/// Tensors that a node reads, or that leave the network.
+/// Tensors that some node reads, or that are outputs of the network.
 [[nodiscard]] std::set<std::string, std::less<>> needed_tensors(const CompileRequest& request);
 
 /// Environment of trials, and the clock that they read.
@@ -48,9 +48,9 @@ struct TrialBench {
                                       const std::vector<const OperatorRegistry*>& candidates,
                                       const KernelAssignment& assignment);
 
-/// The network planned for one assignment, and run on the caller's values as it will be run, except
-/// that no update is carried out. Its nodes are those of the plan, without transfers, in order; the
-/// time of a transfer counts as that of the node before which it stands.
+/// The network planned for one assignment, and run on the caller's values as usual, except that
+/// updates are not carried out. Its nodes are those of the plan in order, without transfers; the
+/// time of a transfer counts for the node after it.
 ///
 /// Units: seconds of the bench's clock, forward and backward together.
 class PlanTrial final : private ExecutionEvent {
@@ -63,12 +63,13 @@ class PlanTrial final : private ExecutionEvent {
   /// Throws: what kernels throw; ContractError for a kernel that changes what it reads;
   /// `failed_node` then names its node.
   bool warm_up(double most_seconds);
-  /// After another one's turn, before its own: its threads wait no longer, this one is warm.
+  /// Call it between the turns of two trials: lets the other's threads come to rest, and warms this
+  /// up.
   void settle();
-  /// A run with the clock read around each step. It ends before its last step, and false is
-  /// returned, where it takes longer.
+  /// Runs with the clock read around each step. Returns false if it takes longer, and ends before
+  /// its last step.
   bool time_nodes(double most_seconds);
-  /// A run as it will be, timed as a whole.
+  /// Times a normal run as a whole.
   double time_whole();
 
   [[nodiscard]] std::size_t nodes() const { return infos_.size(); }

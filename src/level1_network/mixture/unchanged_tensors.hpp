@@ -17,7 +17,7 @@ class UnchangedTensors {
   UnchangedTensors(const UnchangedTensors&) = delete;
   UnchangedTensors& operator=(const UnchangedTensors&) = delete;
 
-  /// Keeps a copy. Texts, sequences and what lies on a device are not looked at.
+  /// Keeps a copy. Strings, sequences and values on a device are skipped.
   void keep(const std::string& name, const Value& value);
   /// Restores all tensors. Returns the first that had changed; empty if none had.
   std::optional<std::string> put_back();

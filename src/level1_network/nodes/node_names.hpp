@@ -12,11 +12,11 @@ namespace d5 {
 /// Names that a node reads: its inputs, captures of its subgraphs, and tensors of a Gradient node.
 [[nodiscard]] std::vector<std::string> read_names(const onnx::Node& node);
 
-/// New names of tensors, by their present ones.
+/// New names of tensors, by their current ones.
 using NewNames = std::map<std::string, std::string, std::less<>>;
 
-/// Everything that the node reads is called by its new name, in its subgraphs too.
-/// Throws: ValueError where a subgraph has a tensor of its own that hides the new name.
+/// Renames everything that the node reads, in its subgraphs too.
+/// Throws: ValueError if a subgraph has a tensor that hides the new name.
 void rename_reads(onnx::Node& node, const NewNames& names);
 
 /// A tensor that the node writes; empty if it writes none.

@@ -7,8 +7,8 @@
 
 namespace d5::detail {
 
-/// The same numbers in a shorter type. The ends of float32, which stand for "as low as can be" in
-/// masks, become the ends of that.
+/// The same numbers in a shorter type. The limits of float32, which mean "as low as possible" in
+/// masks, become the limits of that type.
 [[nodiscard]] Tensor shortened(const Tensor& value, DType dtype);
 
 enum class Ends { become_ends, are_numbers };

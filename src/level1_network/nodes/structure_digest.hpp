@@ -11,7 +11,7 @@ namespace d5 {
 /// graphs. Floating-point initializers count by type and shape, others by value, as they may be
 /// shapes.
 [[nodiscard]] std::string structure_digest(const onnx::Graph& graph);
-/// The same with the values of all initializers.
+/// The same, including the values of all initializers.
 [[nodiscard]] std::string content_digest(const onnx::Graph& graph);
 
 }  // namespace d5

@@ -33,7 +33,7 @@ struct Inference {
 /// values in that branch are inferred, too.
 [[nodiscard]] Inference infer_graph(const onnx::Graph& graph, ValueDescs known,
                                     KnownValues values = {});
-/// Its refusal alone: the walk ends there.
+/// Only the refusal; inference stops there.
 [[nodiscard]] std::string refusal_of(const onnx::Graph& graph, ValueDescs known,
                                      KnownValues values = {});
 

@@ -35,7 +35,7 @@ struct CompileRequest {
   std::map<std::string, std::string, std::less<>> kernels = {};
 };
 
-/// Resolves, infers, folds constants, and lays all memory out.
+/// Compiles a graph: resolves operators, infers shapes, folds constants, and lays out all memory.
 /// Throws: what operators throw for their inputs; Unsupported; MemoryError.
 [[nodiscard]] std::unique_ptr<Plan> compile(const CompileRequest& request, RunState& state);
 

@@ -11,10 +11,10 @@
 
 namespace d5 {
 
-/// A graph on its way to a plan: what the phases of `compile` find out, one after another.
+/// Intermediate form of a graph in `compile`; each phase adds its results.
 ///
-/// Time is counted in steps: forward step i happens at time i, after them each backward step, and
-/// before it those that run again for it.
+/// Time is counted in steps: forward step i is at time i. Each backward step follows, preceded by
+/// the steps that are recomputed for it.
 struct Draft {
   static constexpr std::size_t kNoBlock = MemoryBlock::kForever;
 
@@ -56,7 +56,7 @@ struct Draft {
     bool dynamic = false;       ///< its shapes are known only at run time
     bool planned_once = false;  ///< though dynamic: its kernel depends on no shape
     bool transfers = false;     ///< it brings a value to another device, or into another order
-    // Gradients: of the inputs and, after the last, of what is captured.
+    // Gradients of the inputs and, after the last, of the captures.
     Places differentiable, grad_inputs;
     // Selected.
     Kernel* kernel = nullptr;
@@ -74,7 +74,7 @@ struct Draft {
     std::vector<std::size_t> saved_blocks;
     std::span<Tensor> saved_tensors;
   };
-  /// Room for the gradient of `slot` in a step: its own, or a term that is added to it.
+  /// Memory of the gradient of `slot` in a step: its own, or a term that is added to it.
   struct GradientPlace {
     Slot* slot = nullptr;
     Tensor* tensor = nullptr;
@@ -89,7 +89,7 @@ struct Draft {
     std::vector<Slot*> inputs = {}, outputs = {};  ///< the forward step's, or computed again
     Step* saver = nullptr;                         ///< the step whose saved tensors it reads
     // Laid out.
-    /// One an input, then one a captured value; null slot: none wanted.
+    /// One per input, then one per capture; a null slot needs none.
     std::vector<GradientPlace> places = {};
   };
 
@@ -100,7 +100,7 @@ struct Draft {
   [[nodiscard]] Slot* find(const std::string& name);
   /// Throws: NotFound.
   [[nodiscard]] Slot& at(const std::string& name);
-  /// "conv1", "conv1 again", "gradient of conv1": what happens at each time.
+  /// Names of the steps in order of time: "conv1", "conv1 again", "gradient of conv1".
   [[nodiscard]] std::vector<std::string> names_of_steps() const;
 
   const CompileRequest& request;

@@ -18,8 +18,8 @@ struct FrameworkChoice {
   [[nodiscard]] std::string names() const;  ///< all names: "torch,reference"
 };
 
-/// "auto" makes candidates of all frameworks that can be loaded here.
-/// Throws: NotFound, Unsupported for a framework that is not there; ValueError without a name.
+/// Expands "auto" to all frameworks that can be loaded here.
+/// Throws: NotFound; Unsupported for a framework that is not available; ValueError without a name.
 [[nodiscard]] FrameworkChoice framework_choice(const std::vector<std::string>& names);
 
 }  // namespace d5

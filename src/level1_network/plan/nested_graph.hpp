@@ -25,8 +25,8 @@ class NestedGraph final : public SubgraphRunner {
   using Lookup = NodeServices::Lookup;
   /// Accumulators for gradients of captured values; values that are missing need none.
   using Gradients = std::map<const Value*, Tensor*>;
-  /// `path`: of the node and the attribute, "If_0/then_branch". `outer` finds the values that the
-  /// graph captures; they and `gradients` outlive this object.
+  /// `path`: of the node and the attribute, "If_0/then_branch". `outer` resolves the values that
+  /// the graph captures; they and `gradients` must outlive this object.
   NestedGraph(std::shared_ptr<const onnx::Graph> graph, std::string path, Mode mode,
               RunState& state, const Gradients& gradients, const Lookup& outer);
   ~NestedGraph() override;
@@ -51,10 +51,10 @@ class NestedGraph final : public SubgraphRunner {
   using Seeds = std::set<std::string>;
 
   void expect_inputs(Inputs inputs) const;
-  /// Input `place`; after the last, what is captured.
+  /// Input `place`; indices after the last are captures.
   [[nodiscard]] const Value& bound(Inputs inputs, std::size_t place) const;
   [[nodiscard]] const std::string& bound_name(std::size_t place) const;
-  /// The plan that runs forward on `inputs` next; `seeds` are the outputs to go back from.
+  /// The plan for a forward run on `inputs`; `seeds` are the outputs that backward starts from.
   Plan& plan_for(Inputs inputs, const Seeds& seeds);
   [[nodiscard]] std::unique_ptr<Plan> make_plan(Inputs inputs, const Seeds& seeds) const;
   void run_forward(Plan& plan, Inputs inputs);

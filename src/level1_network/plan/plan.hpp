@@ -23,8 +23,8 @@ struct FrameworkSelection;
 /// Throws: ShapeError unless `desc`, that of loss `name`, is one element.
 void expect_scalar(const std::string& name, const TensorDesc& desc);
 
-/// A graph compiled for one set of input shapes: flat lists of steps with everything resolved.
-/// Made by `compile`; the steps point into the containers below, which do not move.
+/// A graph compiled for one set of input shapes: flat lists of steps with everything resolved. Made
+/// by `compile`; the steps point into the containers below, which do not move.
 struct Plan {
   struct Fed {
     std::string name;
@@ -50,12 +50,12 @@ struct Plan {
     std::span<GradientSum* const> sums;  ///< gradients of tensors with several readers
     /// Gradients with dynamic shapes, known after forward, with the values that they belong to.
     std::span<const std::pair<Tensor*, const Value*>> to_allocate;
-    /// Gradients of captured values, to which the runs of the node's graphs add.
+    /// Gradients of captured values; runs of the node's graphs add to them.
     std::span<Tensor* const> accumulated;
     std::size_t final_parameters;  ///< number of the arena's first parameters that are final after
                                    ///< this step
   };
-  /// An output of a step whose memory was planned.
+  /// An output of a step with planned memory.
   struct Planned {
     const Value* value;
     const void* memory;
@@ -90,7 +90,7 @@ struct Plan {
   /// The same for shapes that are known only after forward.
   std::vector<std::pair<Tensor*, const Value*>> dynamic_zeros;
   std::size_t final_at_start = 0;
-  /// Gradients that backward begins with; written before it, and then added to.
+  /// Gradients that backward starts from; written before it, then accumulated.
   std::map<std::string, Tensor*, std::less<>> seeds;
   struct NamedGradient {
     Tensor* tensor;
@@ -128,11 +128,11 @@ struct Plan {
     const bool& ended;
   };
 
-  /// Runs forward; inputs are bound. `value_changes`: the network's, now.
+  /// Runs forward with bound inputs. `value_changes`: the network's current number.
   void run_forward(std::uint64_t value_changes);
   /// Returns how many steps ran.
   std::size_t run_forward(std::uint64_t value_changes, const Observers& observers);
-  /// As a graph that a node holds: its steps are nested ones to observers.
+  /// Runs as a nested graph: observers see nested steps.
   void run_nested(std::span<ExecutionEvent* const> observers);
   void run_nested_backward(RunState& state, std::span<ExecutionEvent* const> observers);
   /// Runs backward after forward, and announces final gradients of `parameters`.
@@ -140,10 +140,11 @@ struct Plan {
   /// Returns how many steps ran.
   std::size_t run_backward(RunState& state, std::vector<Parameter>& parameters,
                            const Observers& observers);
-  /// Makes `outputs` true for this run and carries out the updates. The caller's inputs have been
-  /// read when it returns; other work of devices may be under way.
+  /// Completes `outputs` of this run and carries out the updates. When it returns, the caller's
+  /// inputs are no longer needed; other work of devices may be under way.
   void finish();
-  /// Instead, of a run that ended after so many forward steps: the outputs that were computed.
+  /// The same for a run that ended after this number of forward steps: returns the computed
+  /// outputs.
   [[nodiscard]] ValueMap finish_early(std::size_t forward_steps);
 
  private:

@@ -26,7 +26,7 @@ class StaticSequences {
   /// `draft` must be resolved up to the requested node.
   explicit StaticSequences(Draft& draft);
 
-  /// The nodes that do with tensors what `node` does with a sequence; nothing: it stays.
+  /// Nodes that replace `node`, on tensors instead of a sequence; empty if it stays.
   [[nodiscard]] std::optional<std::vector<onnx::Node>> unrolled(const onnx::Node& node);
   /// The node that makes the sequence of that name for a reader of the whole; empty if there is
   /// none, or it was made already.

@@ -10,8 +10,8 @@ namespace d5 {
 /// Domain of transfer nodes in a plan.
 inline constexpr const char* kTransferDomain = "d5";
 
-/// When the last copy that was queued from the host's memory has read it: until then that memory
-/// must not change.
+/// Event of the last copy queued from the host's memory: until it has passed, that memory must not
+/// change.
 struct HostReads {
   std::shared_ptr<Moment> last;
 
@@ -34,7 +34,8 @@ class Transfer final : public MovingOperator {
   TensorDesc to_;
 };
 
-/// A copy between devices, and of its gradient the other way. It waits where the host reads next.
+/// A copy between devices, and of its gradient in the other direction. It waits if the host reads
+/// next.
 class CopyKernel final : public Kernel {
  public:
   explicit CopyKernel(HostReads& host_reads) : host_reads_(host_reads) {}

@@ -12,11 +12,11 @@ namespace d5 {
 /// A way of drawing values. The first is the usual one; the others are for networks whose outputs
 /// are not evidence in the usual way (NaN, a constant).
 struct InputDrawing {
-  /// Truths are true, and whole numbers 1 that are masks, or that nothing says more of; indices and
-  /// lengths stay within their ranges.
+  /// Booleans are true, and integers 1 if they are masks or unconstrained; indices and lengths stay
+  /// within their ranges.
   bool masks_of_ones = false;
   bool longer = false;  ///< unrequested open lengths of 1 become 8, or 2 and more
-  /// Real numbers lie between these; both 0: they are normal.
+  /// Interval of real numbers; both 0: normal distribution.
   double least = 0, most = 0;
 };
 

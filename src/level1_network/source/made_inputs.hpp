@@ -10,7 +10,7 @@
 
 namespace d5 {
 
-/// A size that nothing takes is a misprint. Throws: as `input_descs`.
+/// Throws: as `input_descs`; an unused size counts as a typing error.
 void expect_taken(const Network& network, const OpenSizes& sizes);
 
 /// Random values for inputs that are not `given`, with sizes in effect, in a range that the network

@@ -22,8 +22,8 @@ struct OpenDim {
 /// In the order in which the inputs have them.
 [[nodiscard]] std::vector<OpenDim> open_dims(const Network& network);
 
-/// Inputs that are fed tensors of any rank. Each has the sizes that `OpenSizes::by_name` has for
-/// it, "x:0", "x:1", and so on.
+/// Inputs that accept tensors of any rank. Each takes the sizes "x:0", "x:1", and so on of
+/// `OpenSizes::by_name`.
 [[nodiscard]] std::vector<std::string> inputs_of_any_rank(const Network& network);
 /// "x:2"
 [[nodiscard]] std::string axis_name(const std::string& input, std::size_t axis);

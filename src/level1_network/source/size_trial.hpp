@@ -10,7 +10,7 @@
 
 namespace d5 {
 
-/// Whether sizes go through a network, by its nodes' own rules: nothing is run or allocated.
+/// Checks whether sizes fit a network, by its nodes' own rules: nothing is run or allocated.
 class SizeTrial {
  public:
   SizeTrial(const Network& network, const OpenSizes& sizes);
@@ -18,7 +18,7 @@ class SizeTrial {
   /// Reason why the first sizes do not fit; empty if they fit.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   [[nodiscard]] std::string refusal_with(const OpenSizes& sizes) const;
-  /// Also whether the inputs are not too large for d5 to make.
+  /// Also checks whether d5 can allocate the inputs.
   [[nodiscard]] bool fits(const OpenSizes& sizes) const;
   /// Renews the budget of a search, about one second: after that many nodes nothing fits.
   void renew() const;

@@ -9,7 +9,7 @@
 
 namespace d5 {
 
-/// Whole numbers from which a network can take an input's values: both ends are in it.
+/// Range of integers that a network accepts as an input's values, both ends included.
 struct ValueRange {
   std::int64_t least = 0, most = 9;
   bool operator==(const ValueRange&) const = default;

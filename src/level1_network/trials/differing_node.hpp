@@ -12,9 +12,9 @@ namespace d5::detail {
 /// the same.
 [[nodiscard]] Network without_updates(const Network& network);
 
-/// "Resize 'up': output y[1]: got 0.5, expected 1": the first node, in the order in which they run,
-/// that writes a tensor which has the same name before and after a transform and differs. `reason`
-/// is what is known of the outputs.
+/// The first node in execution order with an output of the same name that differs between the
+/// networks: "Resize 'up': output y[1]: got 0.5, expected 1". `reason` describes the known
+/// difference of outputs.
 [[nodiscard]] std::string differing_node(const Network& before, const Network& after, Keeps keeps,
                                          const ValueMap& inputs, const std::string& reason);
 

@@ -18,10 +18,10 @@ namespace d5::detail {
 class ShorterRounding {
  public:
   ShorterRounding(const Network& before, const Network& after);
-  /// Whether that explains the error of `record`, of the tensor "output NAME". A run whose numbers
-  /// happen to need no rounding has no bound of its own.
+  /// Whether rounding explains the error of `record` in the tensor "output NAME". Runs whose
+  /// numbers need no rounding have no bound themselves.
   [[nodiscard]] bool explains(const Measurement& record) const;
-  /// Integers and booleans of the network: rounded numbers choose them.
+  /// Whether the output is an integer or boolean, which rounded numbers decide.
   [[nodiscard]] bool is_chosen(const Measurement& record) const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace d5 {
 
-/// A tensor that a run of a network gave, in memory of its own on the host.
+/// A tensor from a run of a network, copied to the host.
 struct Answer {
   std::string tensor;  ///< "output y", "gradient of w"
   Value value;

@@ -10,15 +10,14 @@
 
 namespace d5 {
 
-/// Looks whether a subject does otherwise than a reference with a network, in a process of its own
-/// where that is wished.
+/// Compares a subject with a reference on a network, in a separate process if requested.
 class DifferenceLook {
  public:
   /// All of them outlive it.
   DifferenceLook(const MakeExecutor& subject, const MakeExecutor& reference,
                  const ReductionOptions& options);
 
-  /// Throws: what the reference throws; Unsupported where it ends its process; Interrupted.
+  /// Throws: what the reference throws; Unsupported if it ends its process; Interrupted.
   [[nodiscard]] NetworkDifference look(const Network& network, const ValueMap& fed) const;
   /// The reference's value of every tensor. If the reference is another framework, it runs in a
   /// separate process, which returns only tensors. Throws: as `look`.

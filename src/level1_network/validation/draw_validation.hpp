@@ -13,7 +13,7 @@
 
 namespace d5 {
 
-/// Makes an executor whose random numbers are those of a seed.
+/// Makes an executor with random numbers from a seed.
 using OpenExecutor = std::function<std::shared_ptr<GraphExecutor>(Network, std::uint64_t seed)>;
 
 /// Tests a network that draws random numbers by their distribution.

@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-/// The graph that a node runs first, as a network of its own.
+/// The graph that a node runs first, as a network.
 struct FirstRun {
   std::string attribute;  ///< attribute that holds the graph
   Network body;           ///< its inputs: the graph's, and what this captures

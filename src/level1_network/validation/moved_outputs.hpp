@@ -10,11 +10,11 @@
 
 namespace d5 {
 
-/// An output that says nothing of what a network computes: its inputs do not move it.
+/// An output that is not evidence of what a network computes: it does not depend on its inputs.
 struct UnmovedOutput {
   std::string
       words;  ///< "the reference's answers are 1 in 10 of 10 elements, for other inputs, too"
-  /// No input leads to it but by its shape: no inputs will move it.
+  /// It depends only on the shapes of inputs, so no inputs will change it.
   bool leads_to_none = false;
 };
 
@@ -34,8 +34,8 @@ struct UnmovedOutput {
 /// above), among those that depend on inputs. Its state is restored. Throws: what running throws.
 [[nodiscard]] std::size_t outputs_that_say_nothing(GraphExecutor& executor, const ValueMap& inputs);
 
-/// The same at a glance, in one run: those that hold no numbers, or one alone. For executors that
-/// need not take other inputs than they are fed.
+/// A quick form in one run: counts outputs without numbers, or with a single value throughout. For
+/// executors that may not accept other inputs.
 [[nodiscard]] std::size_t outputs_that_seem_silent(GraphExecutor& executor, const ValueMap& inputs);
 
 }  // namespace d5

@@ -18,7 +18,7 @@ namespace d5 {
 /// On what executors are judged.
 struct JudgedRun {
   std::function<Network()> open;  ///< the network, with values of its own
-  /// The subjects' networks are what `open` gives: where its answers are kept it is not opened.
+  /// The subjects' networks equal the result of `open`: with cached answers it is not called.
   bool subjects_are_as_opened = false;
   /// Substitutes if the reference cannot judge, words of `open_executor`; the first that can is
   /// used.
@@ -33,8 +33,8 @@ struct JudgedRun {
   Interrupt interrupt = {};
 };
 
-/// Opens `model` as the reference runs it: what a transform rounds, it rounds for the reference
-/// too; the others keep what is computed, and are judged by the network before them.
+/// Opens `model` as the reference runs it: a transform that rounds is applied for the reference,
+/// too; with others the network before them is used.
 [[nodiscard]] std::function<Network()> opens_judged(const std::string& model,
                                                     const Settings& wishes,
                                                     const TransformChain& transforms);
@@ -58,7 +58,7 @@ class NetworkJudge {
   /// not change although the reference's do, it is returning cached results. Throws: Interrupted.
   [[nodiscard]] Verdict judge(GraphExecutor& subject, const std::string& word,
                               const ValueMap& inputs, Subject::Moment moment);
-  /// The same of answers that the caller has, before the clock.
+  /// The same for answers that the caller has, before the clock.
   [[nodiscard]] Verdict judge(const std::vector<Answer>& answers, GraphExecutor& subject,
                               const std::string& word, const ValueMap& inputs);
 

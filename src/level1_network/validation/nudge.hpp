@@ -17,7 +17,7 @@ namespace d5 {
 [[nodiscard]] Tensor nudged(const Tensor& tensor, RandomStream& random);
 [[nodiscard]] ValueMap nudged(const ValueMap& values, RandomStream& random);
 
-/// Moves all parameters of a network so; they are back when it goes.
+/// Nudges all parameters of a network, and restores them in the destructor.
 class NudgedParameters {
  public:
   NudgedParameters(Network network, RandomStream& random);

@@ -24,8 +24,7 @@ constexpr const char* kReductionJournal = "reduction.json";
 [[nodiscard]] std::string journal_of(const ReducedNetwork& reduced,
                                      const ReductionSubject& subject);
 
-/// `save_reduced`, with a journal from which `kept_reduction` goes on, in the place of what that
-/// read.
+/// `save_reduced` with a journal for `kept_reduction`; replaces the folder that was read.
 void save_reduction(const ReducedNetwork& reduced, const ReductionSubject& subject,
                     const std::string& folder);
 /// The result of the reduction that left `folder`; empty if there is no folder.
@@ -33,7 +32,7 @@ void save_reduction(const ReducedNetwork& reduced, const ReductionSubject& subje
 /// or version.
 [[nodiscard]] std::optional<ReducedNetwork> kept_reduction(const std::string& folder,
                                                            const ReductionSubject& subject);
-/// Throws: IoError, for a folder that no reduction left.
+/// Throws: IoError for a folder that is not from a reduction.
 void expect_own_folder(const std::string& folder);
 
 }  // namespace d5

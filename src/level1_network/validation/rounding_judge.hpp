@@ -82,8 +82,8 @@ struct RoundedAnswers {
 /// grow with the square root of their number; Parker, "Monte Carlo Arithmetic" (1997).
 class RoundingJudge {
  public:
-  /// Runs the reference, whose random numbers are the same in each run. `reference` outlives it.
-  /// `interrupt` ends the run in float64; those of `reference` are the caller's to end.
+  /// Runs the reference; its random numbers must be the same in each run. `reference` must outlive
+  /// it. `interrupt` ends the run in float64; the caller ends those of `reference`.
   RoundingJudge(GraphExecutor& reference, ValueMap inputs, BackwardBegin begin,
                 const Interrupt& interrupt = {});
   /// The same of a reference that `open` makes, and makes again where it is let go in between.
@@ -94,8 +94,8 @@ class RoundingJudge {
   RoundingJudge(std::function<GraphExecutor&()> open, ValueMap inputs, BackwardBegin begin,
                 RoundedAnswers found);
 
-  /// A record of each tensor: `base`, its error relative to its largest number, and as conditions
-  /// the bound of that and what it is made of.
+  /// One record per tensor: `base`, its error relative to its largest number, and as conditions the
+  /// bound and its terms.
   [[nodiscard]] std::vector<Measurement> judge(const Measurement& base,
                                                const std::vector<Answer>& answers);
   /// Runs the reference on other inputs. Throws: Interrupted.
@@ -107,11 +107,11 @@ class RoundingJudge {
   void run_in_float64(const Interrupt& interrupt);
   /// One more run, with everything rounded once more.
   void run_nudged();
-  /// The same, and long sums added otherwise, where there are any.
+  /// The same with long sums in another order, if there are any.
   void run_with_other_sums();
   void open_with_other_sums();
   void take_distances(const std::vector<Answer>& answers);
-  /// As it was before its first run.
+  /// The reference, restored to its state before the first run.
   GraphExecutor& fresh_reference();
   [[nodiscard]] double bound_of(const Expected& expected) const;
   [[nodiscard]] Measurement check(const Measurement& base, const Expected& expected,

@@ -12,8 +12,8 @@ namespace d5 {
 /// chooses it, so that all get the same.
 class SharedDrawing {
  public:
-  /// `usual`, or drawn otherwise where the outputs of `executor` say nothing on it. Throws: what
-  /// running throws.
+  /// `usual`, or inputs drawn in another way if outputs of `executor` are not evidence on them.
+  /// Throws: what running throws.
   [[nodiscard]] NetworkInputs inputs(GraphExecutor& executor, const NetworkInputs& usual,
                                      const OpenSizes& asked, std::uint64_t seed) {
     if (usual.made.empty()) return usual;

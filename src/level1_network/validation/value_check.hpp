@@ -25,7 +25,7 @@ namespace d5 {
 /// "rtol 0.001, atol 1e-07": the condition "tolerance" of a record.
 [[nodiscard]] std::string to_string(ForwardTolerance tolerance);
 
-/// `base`, failed: what it names is not there.
+/// `base`, failed: the named value is missing.
 [[nodiscard]] Measurement missing_value(const Measurement& base, const std::string& what);
 
 /// Returns the result of `body`; an exception becomes one record, unsupported or failed.

@@ -8,7 +8,7 @@
 
 namespace d5::detail {
 
-/// Throws: ValueError for a sample that the dataset has not.
+/// Throws: ValueError for an index out of range.
 void check_index(const Dataset& dataset, std::int64_t index);
 
 /// Checks the arguments of `Dataset::read`.

@@ -13,7 +13,7 @@
 
 namespace d5::detail {
 
-/// A file that is a sample, such as a JPEG; on the disk, or in an archive.
+/// A file that is a sample, such as a JPEG, on disk or in an archive.
 struct EncodedFile {
   std::string path;
   std::string name;  ///< for people: path relative to the data set's folder
@@ -25,7 +25,7 @@ struct EncodedFile {
 /// "image", a scalar of strings: the files' bytes as they are, and "label" int64.
 class EncodedFiles final : public Dataset {
  public:
-  /// `origin` is what descriptions say: "ImageNet files from FOLDER".
+  /// `origin` is used in descriptions: "ImageNet files from FOLDER".
   EncodedFiles(std::string name, std::string origin, std::vector<EncodedFile> files)
       : name_(std::move(name)), origin_(std::move(origin)), files_(std::move(files)) {}
 
@@ -46,28 +46,28 @@ class EncodedFiles final : public Dataset {
   std::vector<Field> fields_{{"image", {DType::string, {}}}, {"label", {DType::int64, {}}}};
 };
 
-/// The regular files below `folder`, by name, with their paths from there; those alone whose name
-/// ends, in any case, in one of `endings` (".jpeg"), and no clutter (`is_clutter`).
+/// Regular files below `folder`, sorted by name, with relative paths. Only names with an extension
+/// among `endings` (".jpeg"), ignoring case, and no clutter (`is_clutter`).
 /// Throws: IoError, Interrupted.
 [[nodiscard]] std::vector<EncodedFile> files_below(const std::string& folder,
                                                    const std::vector<std::string>& endings,
                                                    const Interrupt& interrupt);
 
-/// The same of the tar archive `path`; archives in it stand for folders: what lies in its
-/// "n01440764.tar" is called "n01440764/NAME".
-/// Throws: FormatError with file and byte for a broken one, Unsupported for one that is packed,
-/// IoError, Interrupted.
+/// The same for the tar archive `path`. Nested archives count as folders: files in its
+/// "n01440764.tar" are called "n01440764/NAME".
+/// Throws: FormatError with file and byte for a broken archive; Unsupported for a compressed one;
+/// IoError; Interrupted.
 [[nodiscard]] std::vector<EncodedFile> files_in_archive(const std::string& path,
                                                         const std::vector<std::string>& endings,
                                                         const Interrupt& interrupt);
 
-/// Whether `name` ends, in any case, in one of `endings`.
+/// Whether `name` has an extension among `endings`, ignoring case.
 [[nodiscard]] bool ends_in(std::string name, const std::vector<std::string>& endings);
 
 /// File name extensions of images.
 [[nodiscard]] const std::vector<std::string>& image_endings();
 
-/// The classes that `class_of` finds in the files' names, each once, by name.
+/// The classes that `class_of` finds in the files' names, each once, sorted.
 using ClassOf = std::function<std::string(const EncodedFile&)>;
 [[nodiscard]] std::vector<std::string> classes_of(const std::vector<EncodedFile>& files,
                                                   const ClassOf& class_of);

@@ -29,7 +29,7 @@ struct PixelScale {
 /// bytes; a batch is normalised while it is read.
 class PixelDataset final : public Dataset {
  public:
-  /// Throws: ValueError for a scale of another number of channels.
+  /// Throws: ValueError for a scale with another number of channels.
   PixelDataset(LabelledPixels data, const PixelScale& scale);
 
   [[nodiscard]] std::string name() const override { return data_.name; }

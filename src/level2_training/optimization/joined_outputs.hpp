@@ -11,7 +11,7 @@
 
 namespace d5::detail {
 
-/// Outputs of a batch that was run in pieces, as if it had been run whole.
+/// Outputs of a batch that was run in micro-batches, joined as if it had been run as a whole.
 class JoinedOutputs {
  public:
   /// `network` defines the outputs, and the weight of a micro-batch's numbers.
@@ -25,7 +25,7 @@ class JoinedOutputs {
   [[nodiscard]] const ValueMap& all() const { return all_; }
 
  private:
-  /// A number of the batch, so far.
+  /// A scalar of the batch, accumulated so far.
   struct Number {
     LossWeight weight;
     double sum = 0, weights = 0;

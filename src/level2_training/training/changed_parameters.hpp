@@ -13,12 +13,12 @@ namespace d5::detail {
 /// message lists what stays constant and why.
 void expect_parameters(const Network& network);
 
-/// Whether training changes what it trains.
+/// Detects whether training changes any parameter.
 class ChangedParameters {
  public:
-  /// Remembers a digest of each parameter of a network.
+  /// Stores a digest of each parameter of a network.
   explicit ChangedParameters(Network& network) : before_(digests(network)) {}
-  /// Whether one has another value since. One whose memory holds no numbers counts as changed.
+  /// Whether any value has changed since. A parameter without contents counts as changed.
   [[nodiscard]] bool any(Network& network) const;
   /// Checks that some rank's part of the optimizer's network changed. Throws: NumericError, with
   /// the likely reason why `steps` changed nothing.

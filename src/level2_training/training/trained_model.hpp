@@ -30,7 +30,7 @@ struct TrainedModel {
   std::vector<std::string> frozen = {};            ///< parameters that became constants
   std::map<std::string, std::string> inputs = {};  ///< the network's own names, by the batch's
 
-  /// As it came, with what it has learnt: without the loss, with names and parameters of its own.
+  /// The trained network in its original form: without the appended loss, with its own names.
   [[nodiscard]] Network learnt() const;
 };
 
@@ -38,7 +38,7 @@ struct TrainedModel {
 /// file.
 [[nodiscard]] std::vector<Option> model_options(bool from_file);
 
-/// `batch` is what the training set gives. Throws: NotFound, ValueError, and what loading throws.
+/// `batch` is the training set's fields. Throws: NotFound, ValueError, and what loading throws.
 [[nodiscard]] TrainedModel trained_model(const Recipe& recipe, const Dataset& data,
                                          const InitialValues& init);
 

@@ -15,14 +15,14 @@ void plan_lifetimes(Draft& draft);
 /// Gives every block its place in the arena of its device. Throws: MemoryError.
 void assign_places(Draft& draft);
 
-/// Takes that memory, and gives every planned value its tensor there. Throws: MemoryError.
+/// Allocates the arenas, and makes the tensor of every planned value there. Throws: MemoryError.
 void allocate_memory(Draft& draft);
 
 /// Records the layout in the plan, for `planned_memory`.
 void record_memory(Draft& draft);
 
-// Parts of these, for gradients.
-/// A block for `desc` from `begin` on; none for strings, which no arena holds.
+// Helpers for gradients. Requests a block for `desc` from `begin` on; none for strings, which are
+// not in arenas.
 std::size_t request_block(Draft& draft, const TensorDesc& desc, std::size_t begin);
 /// Blocks that the step writes, reads, keeps for backward and uses as scratch when it runs at
 /// `now`.

@@ -28,7 +28,7 @@ class BatchLoader {
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
-  /// Gives these from now on. `plans`, and what they refer to, stay until `stop` or destruction.
+  /// Starts a new list. `plans`, and what they refer to, must stay until `stop` or destruction.
   void start(std::span<const BatchPlan> plans);
   [[nodiscard]] bool started() const { return !plans_.empty(); }
   /// Drops batches that were not returned. Afterwards no thread reads; returned batches stay valid.
@@ -37,12 +37,12 @@ class BatchLoader {
   /// Returns the next batch, which must exist. Its memory is reused once it is released.
   /// Throws: what reading it threw; the loader is then stopped.
   [[nodiscard]] std::shared_ptr<const Batch> next();
-  /// Throws: ValueError on a thread of its own, which would wait for itself.
+  /// Throws: ValueError on one of its own threads, which would wait for itself.
   void expect_outside() const;
 
  private:
-  /// Read ahead while the caller works on a batch of his: one that all threads are at, and one for
-  /// those that are done with it.
+  /// Number of batches prefetched while the caller uses one: one that all threads work on, and one
+  /// for threads that are done with it.
   static constexpr std::size_t kAhead = 2;
   struct Slot {
     std::shared_ptr<BatchMemory> memory;

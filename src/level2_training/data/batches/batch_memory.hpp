@@ -28,8 +28,8 @@ struct BatchSource {
   bool one_draw = true;  ///< one draw for all samples of a batch: they can be read together
 };
 
-/// One batch's memory. Its pieces are read by any threads at the same time, and `complete` makes
-/// them the batch.
+/// Memory of one batch. Any threads may read its pieces concurrently; `complete` assembles the
+/// batch.
 class BatchMemory {
  public:
   /// At most `pieces` pieces, each read at once; if each sample needs a separate read, there are as
@@ -43,9 +43,9 @@ class BatchMemory {
   void begin(const BatchPlan& plan);
   /// Exceptions of the data set are kept for `batch`.
   void read(std::size_t piece) noexcept;
-  /// After all pieces, whose reading took so long together.
+  /// Call it after all pieces; `seconds` is their total reading time.
   void complete(double seconds) noexcept;
-  /// Throws: what reading threw, of several pieces the first one's.
+  /// Throws: what reading threw; the first piece's exception if there are several.
   [[nodiscard]] const Batch& batch() const;
 
  private:

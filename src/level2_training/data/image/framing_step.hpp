@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-/// A rectangle of an image, which may reach over its borders, and the size that it becomes.
+/// A rectangle of an image, which may exceed its borders, and its target size.
 struct Frame {
   std::int64_t top = 0, left = 0, height = 0, width = 0;
   ImageSize size = {};
@@ -33,8 +33,7 @@ class FramingStep : public SampleStep {
   void run(StepRun& run) const override;
 };
 
-/// `frame` of `image`, whose rows begin `stride` bytes after each other, without resizing, the same
-/// element type.
+/// Copies `frame` of `image`, with rows `stride` bytes apart, without resizing or conversion.
 void copy_frame(const SampleView& image, std::int64_t stride, const Frame& frame, double fill,
                 const SampleView& out);
 

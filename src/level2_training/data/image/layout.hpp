@@ -35,13 +35,13 @@ void expect_bytes(const TensorDesc& in);
 [[nodiscard]] std::int64_t width_of(const TensorDesc& image);
 [[nodiscard]] std::int64_t channels_of(const TensorDesc& image);
 
-/// A value of every element's type, as bytes: of a byte rounded.
+/// A fill value in every element type, as bytes; rounded for bytes.
 struct Fill {
   Fill(DType dtype, double value);
   std::array<std::uint8_t, 4> bytes{};
   std::int64_t size = 0;
 };
-/// `count` bytes of `fill` again and again.
+/// Fills `count` bytes with `fill`, repeated.
 void fill_bytes(std::uint8_t* to, std::int64_t count, const Fill& fill);
 /// A rectangle of all planes.
 void fill_rectangle(const SampleView& image, std::int64_t top, std::int64_t left,

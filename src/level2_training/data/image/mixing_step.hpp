@@ -16,10 +16,9 @@ struct MixingOptions {
   void declare(OptionList& options);
 };
 
-/// Mixes each sample of a batch with another: sample i with the one that stands `shift` places
-/// behind it, where the batch goes round. The shift is drawn, each of 1 to n - 1 as likely, and so
-/// is the share of the first one, from Beta(alpha, alpha), once a batch. Labels, int64 scalars,
-/// become the share of each class: float32 {classes}.
+/// Mixes each sample i of a batch with the sample `shift` positions after it, cyclically. Drawn
+/// once per batch: the shift, uniformly from 1 to n - 1, and the share of the first sample, from
+/// Beta(alpha, alpha). Labels, int64 scalars, become shares of each class: float32 {classes}.
 class MixingStep : public BatchStep {
  public:
   using Options = MixingOptions;

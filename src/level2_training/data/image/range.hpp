@@ -12,7 +12,7 @@
 
 namespace d5::detail {
 
-/// [low, high), each number as likely.
+/// [low, high), uniformly distributed.
 struct Range {
   double low = 0, high = 0;
   [[nodiscard]] double draw(RandomStream& random) const {

@@ -46,13 +46,13 @@ struct Box {
   double top = 0, left = 0, height = 0, width = 0;
 };
 
-/// height x width x channels bytes; rows begin `stride` bytes after each other.
+/// height x width x channels bytes; rows are `stride` bytes apart.
 struct BytePixels {
   const std::uint8_t* data = nullptr;
   std::int64_t height = 0, width = 0, channels = 0, stride = 0;
 };
 
-/// Scales images of bytes, with memory that it keeps.
+/// Resizes images of bytes, with reused memory.
 class Resampler {
  public:
   /// Resizes `box` of `in` to `size`, dense.

@@ -30,8 +30,7 @@ inline constexpr std::string_view kNameColumn = "__key__";
 /// has "/ends"; a dimension of F/shapes that varies is then open.
 class ColumnShard final : public Shard {
  public:
-  /// Throws: FormatError where columns are missing, or of other types, sizes or lengths than the
-  /// rest demands.
+  /// Throws: FormatError if columns are missing, or inconsistent in type, size or length.
   ColumnShard(std::string file, std::shared_ptr<const void> owner, std::vector<Column> columns,
               std::optional<std::vector<Dataset::Field>> fields = {});
 
@@ -68,16 +67,16 @@ class ColumnShard final : public Shard {
   std::optional<Parts> names_;
 };
 
-/// Makes columns of samples, in memory.
+/// Builds columns of samples in memory.
 class ColumnBuilder {
  public:
   /// `who` begins messages. Throws: Unsupported if two columns would have the same name.
   ColumnBuilder(std::string who, std::vector<Dataset::Field> fields);
-  /// Throws: MemoryError where all would be more than the memory budget.
+  /// Throws: MemoryError if the total exceeds the memory budget.
   void add(const std::string& name, std::span<const Tensor> sample);
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// The columns, the largest elements first, so that each is aligned where it follows another.
-  /// They lie in the builder.
+  /// Returns the columns, those with the largest elements first, so that each stays aligned when
+  /// written one after another. They point into the builder.
   [[nodiscard]] std::vector<Column> finish();
 
  private:

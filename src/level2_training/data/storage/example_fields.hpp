@@ -13,15 +13,15 @@ namespace d5::detail {
 /// Feature of an Example that holds the sample's name.
 inline constexpr std::string_view kNameFeature = "__key__";
 
-/// The type that a field's elements have in an Example: numbers other than float32 and int64 are
-/// bytes, all of a sample's in one value.
+/// Kind of a field's elements in an Example: numeric types other than float32 and int64 are stored
+/// as bytes, one value per sample.
 [[nodiscard]] Feature::Kind kind_of(DType dtype);
 
 /// Derives undeclared fields from Examples: bytes are strings, floats float32, integers int64. A
 /// field is a scalar if each sample has one value, otherwise a list, open if lengths differ.
 class ExampleFields {
  public:
-  /// Throws: FormatError where a feature is of another kind than before, or the message breaks.
+  /// Throws: FormatError if a feature is of another kind than before, or the message is malformed.
   void add(std::string_view example);
   /// Fields, sorted by name.
   [[nodiscard]] std::vector<Dataset::Field> fields() const;
@@ -48,7 +48,7 @@ class ExampleReader {
   std::size_t fields_;
 };
 
-/// Adds a sample's features. `fields` are those that `ExampleReader` will be given.
+/// Adds a sample's features; `fields` must be those given to `ExampleReader`.
 void add_features(const std::vector<Dataset::Field>& fields, std::span<const Tensor> sample,
                   ExampleWriter& writer);
 

@@ -11,7 +11,7 @@
 
 namespace d5::detail {
 
-/// The two parts of a safetensors file behind its first 8 bytes, which are the header's length.
+/// The two parts of a safetensors file after its first 8 bytes, the header's length.
 struct SafetensorsParts {
   static constexpr std::size_t kPrefix = 8;
   std::string_view header, data;
@@ -22,7 +22,7 @@ struct SafetensorsParts {
 [[nodiscard]] SafetensorsParts split_safetensors(std::string_view file, const std::string& who,
                                                  std::string_view kind);
 
-/// A file of named tensors, whose bytes stay where they are.
+/// A file of named tensors; their bytes are not copied.
 /// Source: the safetensors format, https://github.com/huggingface/safetensors.
 struct Safetensors {
   struct Stored {
@@ -34,7 +34,7 @@ struct Safetensors {
   std::vector<Stored> tensors;  ///< in the order of their bytes
 };
 
-/// Throws: FormatError for a header that breaks the format, or promises what the data do not hold.
+/// Throws: FormatError for a malformed header, or one that promises more than the data hold.
 [[nodiscard]] Safetensors read_safetensors(const SafetensorsParts& parts, const std::string& who);
 
 /// Number of tensor bytes that a header promises. Throws: what the JSON parser throws.

@@ -33,8 +33,8 @@ struct SampleIndex {
 void write_index(const SampleIndex& index, const std::string& path, const std::string& container,
                  std::size_t bytes);
 
-/// The index beside `path`, if there is one.
-/// Throws: FormatError for one that is broken, of another file or of another container.
+/// Reads the index beside `path`, if there is one.
+/// Throws: FormatError for an index that is broken, or belongs to another file or container.
 [[nodiscard]] std::optional<SampleIndex> read_index(const std::string& path,
                                                     const std::string& container,
                                                     std::size_t bytes);

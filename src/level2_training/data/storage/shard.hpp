@@ -20,7 +20,7 @@ class SampleRow;
 
 /// The samples of one file.
 ///
-/// Thread safety: all of it.
+/// Thread safety: all members.
 class Shard {
  public:
   explicit Shard(std::string file) : file_(std::move(file)) {}
@@ -50,14 +50,14 @@ class SampleRow {
 
   [[nodiscard]] bool wants(std::size_t field) const { return only_ == kAll || only_ == field; }
   [[nodiscard]] const TensorDesc& desc(std::size_t field) const { return fields_[field].desc; }
-  /// The elements of a field of numbers, whose sample is of shape `dims`.
-  /// Throws: FormatError where the field is of another.
+  /// Destination of a numeric field, with a sample of shape `dims`.
+  /// Throws: FormatError if the field has another shape.
   [[nodiscard]] std::byte* numbers(std::size_t field, std::span<const std::int64_t> dims);
   [[nodiscard]] std::string* texts(std::size_t field, std::span<const std::int64_t> dims);
   /// Copies numbers in the file's byte order. Throws: FormatError if their number differs from
   /// `dims`.
   void put(std::size_t field, std::span<const std::int64_t> dims, std::string_view bytes);
-  /// Complains of this sample, and of `field` if it is one.
+  /// Throws an error about this sample, and about `field` if it is one.
   [[noreturn]] void fail(std::size_t field, const std::string& what) const;
   [[noreturn]] void fail(const std::string& what) const { fail(kAll, what); }
 
@@ -79,7 +79,7 @@ class SampleRow {
 [[nodiscard]] std::shared_ptr<const Dataset> join_shards(
     std::vector<std::unique_ptr<Shard>> shards);
 
-/// The same of files that `open(path)` makes shards of.
+/// The same for files that `open(path)` opens as shards.
 template <class Open>
 [[nodiscard]] std::shared_ptr<const Dataset> join_shards(const std::vector<std::string>& files,
                                                          const Interrupt& interrupt,

@@ -15,8 +15,8 @@ inline constexpr const char* kIndexSuffix = ".index";
 [[nodiscard]] std::string shard_name(const std::string& path, std::size_t number,
                                      std::size_t count);
 
-/// The shards of `path`, by number; none if there are none.
-/// Throws: FormatError where one is missing, or there are two sets.
+/// Shards of `path`, by number; empty if there are none.
+/// Throws: FormatError if one is missing, or there are two sets.
 [[nodiscard]] std::vector<std::string> shards_of(const std::string& path);
 
 }  // namespace d5::detail

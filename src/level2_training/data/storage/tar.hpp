@@ -25,8 +25,9 @@ class TarReader {
   /// `file` names the bytes in messages.
   TarReader(std::string_view bytes, std::string file) : bytes_(bytes), file_(std::move(file)) {}
 
-  /// False at the end. Throws: FormatError with the byte for a wrong checksum, a size past the end,
-  /// a name that is absolute or has "..", an archive without its end; Unsupported for sparse files.
+  /// Reads the next member; false at the end. Throws: FormatError with the byte for a wrong
+  /// checksum, a size past the end, a name that is absolute or has "..", an archive without its
+  /// end; Unsupported for sparse files.
   bool next(Member& member);
   /// Content of the global headers so far, by keyword.
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& globals() const {
@@ -50,9 +51,9 @@ class TarReader {
 
 /// A member's header, preceded by a pax header if its name or size requires one.
 [[nodiscard]] std::string tar_header(const std::string& name, std::size_t length);
-/// A global pax header that says one thing.
+/// A global pax header with one entry.
 [[nodiscard]] std::string tar_global_header(const std::string& keyword, const std::string& value);
-/// Zeros behind `length` bytes, to the next block.
+/// Zeros after `length` bytes, up to the next block.
 [[nodiscard]] std::string tar_padding(std::size_t length);
 
 }  // namespace d5::detail

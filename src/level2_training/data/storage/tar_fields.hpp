@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// The keyword of a global pax header that says what fields an archive's samples have, as JSON.
+/// Keyword of the global pax header that describes the fields of an archive's samples, as JSON.
 inline constexpr const char* kFieldsKeyword = "D5.fields";
 
 /// Splits names of files in a tar archive as WebDataset does. Files of one sample share the stem:
@@ -29,10 +29,10 @@ struct TarName {
 [[nodiscard]] std::string stem_of(std::string_view name);
 [[nodiscard]] std::string name_of_stem(std::string_view stem);
 
-/// Finds the samples of an archive: one part a field. Fields are what the archive says of them, or
-/// those called `fields` (suffixes), or those of the first sample.
-/// Throws: FormatError with file and byte, where a sample lacks a field, has another or the same
-/// twice; Unsupported, Interrupted.
+/// Finds the samples of an archive, with one part per field. Fields are those that the archive
+/// declares, or those called `fields` (suffixes), or those of the first sample.
+/// Throws: FormatError with file and byte if a sample lacks a field, or has another one or the same
+/// one twice; Unsupported; Interrupted.
 [[nodiscard]] SampleIndex index_tar(const UnpackedFile& file,
                                     const std::vector<std::string>& fields,
                                     const Interrupt& interrupt);

@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// A file's bytes, mapped; of one that is packed as a whole, unpacked into memory.
+/// A file's bytes: mapped, or decompressed into memory if it is compressed as a whole.
 class UnpackedFile {
  public:
   explicit UnpackedFile(const std::string& path) : file_(path), bytes_(file_.bytes()) {}
@@ -30,10 +30,10 @@ class UnpackedFile {
   std::string_view bytes_;
 };
 
-/// Whether `bytes` begin as a file that is packed by gzip (RFC 1952).
+/// Whether `bytes` begin like a gzip file (RFC 1952).
 [[nodiscard]] bool is_gzip(std::string_view bytes);
 
-/// For formats that are not read packed. Throws: Unsupported with the way out.
+/// For formats that cannot be read compressed. Throws: Unsupported with a way out.
 void expect_not_packed(std::string_view bytes, const std::string& path);
 
 }  // namespace d5::detail

@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// Adam's moments of a slope:
+/// Adam's moments of a gradient:
 ///
 ///     m <- beta1 * m + (1 - beta1) * g
 ///     v <- beta2 * v + (1 - beta2) * g^2
@@ -26,7 +26,8 @@ struct Moments {
   T beta1, rest1, beta2, rest2;
 };
 
-/// Weight decay that is added to the gradient, or decoupled from it: it shrinks the parameter.
+/// Weight decay that is added to the gradient (L2), or decoupled from it: then it shrinks the
+/// parameter.
 template <class T>
 struct EitherDecay {
   template <class Options>

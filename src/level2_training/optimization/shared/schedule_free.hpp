@@ -65,7 +65,7 @@ struct ScheduleFree {
   template <class Options>
   ScheduleFree(const Options& options, double beta, std::int64_t step, const Numbers& numbers)
       : rate(T(rate_of(options, step))), is_first(step == 1), back(T(1 - 1 / beta)) {
-    // A rate of zero shares nothing.
+    // A rate of zero has no weight.
     const double c = numbers[0] > 0 ? share_of(options, step, numbers[1]) / numbers[0] : 0;
     share = T(c);
     slope_rate = T(rate_of(options, step) * (1 - beta * (1 - c)));

@@ -12,7 +12,7 @@ inline void add_part(ValueMap& whole, const std::string& prefix, const ValueMap&
   for (const auto& [name, value] : part) whole[prefix + name] = value;
 }
 
-/// The part again, by its own names.
+/// The inverse: a part's state under its own names.
 [[nodiscard]] inline ValueMap part_of(const ValueMap& whole, const std::string& prefix) {
   ValueMap part;
   for (const auto& [name, value] : whole) {

@@ -25,7 +25,7 @@ void save_step_file(const StepFile& file, const std::string& path);
 /// Inference part of a network that is trained by `loss`.
 [[nodiscard]] std::shared_ptr<const onnx::ModelFile> inference_file(const Network& network,
                                                                     const std::string& loss);
-/// `model` with the values that `network` has under the same names.
+/// `model` with the values of `network` for the same names.
 [[nodiscard]] onnx::Model with_values_of(const Network& network, onnx::Model model);
 
 }  // namespace d5::detail

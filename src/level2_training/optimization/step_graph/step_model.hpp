@@ -11,7 +11,7 @@ namespace d5::detail {
 /// Throws: as `StepGraph`.
 [[nodiscard]] Network step_network(Optimizer& optimizer);
 
-/// A network in which nothing is trained: `updates` overwrite initializers of `model`.
+/// A network without parameters: `updates` overwrite initializers of `model`.
 [[nodiscard]] Network network_of_constants(onnx::Model model,
                                            const std::map<std::string, std::string>& updates);
 
