@@ -21,8 +21,8 @@ using StreamHandle = struct CUstream_st*;
 using EventHandle = struct CUevent_st*;
 using Address = unsigned long long;
 
-/// The functions of NVIDIA's driver that d5 calls, by the names under which libcuda.so.1 has them.
-/// Source: "CUDA Driver API" (NVIDIA), the interface of CUDA 4.0 and all since.
+/// Functions of NVIDIA's driver that d5 calls, under their names in libcuda.so.1.
+/// Source: "CUDA Driver API" (NVIDIA), the interface since CUDA 4.0.
 struct Functions {
   Result (*init)(unsigned flags);
   Result (*device_count)(int* count);
@@ -53,7 +53,7 @@ struct Functions {
 /// Thread safety: all functions.
 class Driver {
  public:
-  /// Opened on first use, and never closed: the driver does not like to be unloaded.
+  /// Opened on first use, and never closed, because the driver cannot be unloaded safely.
   [[nodiscard]] static const Driver& get();
 
   /// Reason why there is no usable GPU; empty if there is one.

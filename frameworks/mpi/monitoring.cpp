@@ -42,8 +42,8 @@ int index_of_bytes() {
   return MPI_T_pvar_get_index(kBytes, MPI_T_PVAR_CLASS_SIZE, &index) == MPI_SUCCESS ? index : -1;
 }
 
-/// Open MPI 4 withdraws the variables of a component that it did not choose, and this one is never
-/// chosen: it stands before the one that is. They are announced again as the component does it.
+/// Announces the component's variables again: Open MPI 4 withdraws the variables of a component
+/// that is not selected, and this one never is, as it wraps the selected one.
 int announced_index_of_bytes() {
   const int index = index_of_bytes();
   if (index >= 0) return index;

@@ -17,7 +17,7 @@
 namespace d5::mpi {
 namespace {
 
-/// MPI counts in int; longer tensors go in pieces of this many elements, where they can.
+/// MPI counts in int; longer tensors are sent in pieces of this many elements, if possible.
 constexpr std::int64_t kLargestPiece = std::int64_t{1} << 30;
 
 std::int64_t bytes_of(const Tensor& tensor) { return static_cast<std::int64_t>(tensor.bytes()); }
@@ -68,8 +68,8 @@ class MpiCommunicator final : public Communicator {
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
   }
-  // The communicator is freed with MPI, when the process exits: freeing one is a collective, and
-  // ranks let go of theirs when they like.
+  // The communicator is freed with MPI at the exit of the process, because freeing is a collective,
+  // and ranks release theirs at different times.
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -276,8 +276,8 @@ class MpiCommunicator final : public Communicator {
   int rank_ = 0, size_ = 1;
 };
 
-// One by one: where one of several ends with an error, such as a message that was cut, MPI_Waitall
-// of Open MPI 4.1 may never return.
+// One by one: if one of several fails, such as for a truncated message, MPI_Waitall of Open MPI 4.1
+// may never return.
 void MpiRequest::wait() {
   owner_.expect_running(call_);
   for (; complete_ < pieces_.size(); ++complete_) {

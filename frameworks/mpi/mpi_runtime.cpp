@@ -96,8 +96,8 @@ void start() {
   int started = 0;
   MPI_Initialized(&started);
   if (!started) {
-    // One-sided calls by "rdma" of Open MPI 4.1.4 crash in MPI_Compare_and_swap on one node; what
-    // the user chose stands.
+    // Open MPI 4.1.4's component "rdma" for one-sided calls crashes in MPI_Compare_and_swap on one
+    // node. A user's choice is kept.
     setenv("OMPI_MCA_osc", "^rdma", 0);
     int provided = MPI_THREAD_SINGLE;
     // Serialized: any thread may call, one at a time, which is what `Communicator` promises.

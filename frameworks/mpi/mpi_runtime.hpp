@@ -11,12 +11,13 @@ namespace d5::mpi {
 /// another library started it. Call it once, on all ranks. Throws: CommunicationError.
 void start();
 
-/// "Open MPI v4.1.4" of "Open MPI v4.1.4, package: ..., repo rev: ..."
+/// Name and version of the library: "Open MPI v4.1.4" of "Open MPI v4.1.4, package: ..., repo rev:
+/// ..."
 [[nodiscard]] const std::string& library();
 
-/// Whether MPI was started, by whomever, and not ended.
+/// Whether MPI was started, by d5 or the program, and not finalised.
 [[nodiscard]] bool running();
-/// Throws: CommunicationError where it is not.
+/// Throws: CommunicationError if it is not.
 void expect_running(const std::string& who);
 
 /// Called automatically at the exit of the process: see `leave_world`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: MPI is how ranks talk.
+// Entry point of the plug-in: MPI for communication between ranks.
 #include "d5/core/entries/plugin.hpp"
 
 #include <mpi.h>

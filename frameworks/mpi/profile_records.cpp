@@ -14,7 +14,7 @@
 namespace d5::mpi {
 namespace {
 
-/// The line that started this process, as the system keeps it.
+/// The command line of this process, from the system.
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline");
   std::string line{std::istreambuf_iterator<char>(file), {}};

@@ -10,8 +10,8 @@
 namespace d5::mpi {
 namespace {
 
-/// In the order in which they were made. Since making is a collective, ranks that share several
-/// have those in one order, and none waits for a rank that waits for another.
+/// Kept windows, in the order of creation. Creation is a collective, so ranks that share several
+/// have them in the same order, and none waits for a rank that waits for another.
 std::vector<std::shared_ptr<WindowMemory>>& kept() {
   static auto* const all = new std::vector<std::shared_ptr<WindowMemory>>;
   return *all;

@@ -6,11 +6,11 @@
 
 namespace d5::onednn {
 
-/// The activation that a node runs over its product: FusedConv and FusedGemm of com.microsoft name
+/// The activation that a node applies to its product: FusedConv and FusedGemm of com.microsoft name
 /// one, Conv and Gemm have none.
 class FusedActivation {
  public:
-  /// Throws: Unsupported for one that oneDNN lacks.
+  /// Throws: Unsupported for an activation that oneDNN lacks.
   explicit FusedActivation(const PlanContext& context);
 
   void append_to(dnnl::post_ops& post_ops) const;

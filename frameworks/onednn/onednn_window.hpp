@@ -6,7 +6,7 @@
 
 namespace d5::onednn {
 
-/// A window in oneDNN's words: a number for each spatial dimension.
+/// A window in oneDNN's form: a number for each spatial dimension.
 struct OneDnnWindow {
   Dims kernel, strides, dilations;  ///< a dilation of 0 is a dense window
   Dims begin;                       ///< padding before

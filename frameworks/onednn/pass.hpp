@@ -13,8 +13,8 @@
 
 namespace d5::onednn {
 
-/// A value that a primitive reads or writes: where its memory is found in each run, and how it lies
-/// there.
+/// A value that a primitive reads or writes: the location of its memory in each run, and its
+/// layout.
 struct Argument {
   enum class Place : std::uint8_t { input, output, saved, grad_output, grad_input, scratch };
   Place place;
@@ -42,13 +42,13 @@ class Pass {
   /// differs from the required one; results are reordered after it.
   void add(const dnnl::primitive_desc_base& desc, const std::vector<Bound>& reads,
            const std::vector<Bound>& writes);
-  /// Elements of one layout or type as another.
+  /// Reorders elements between layouts or types.
   void reorder(const Argument& from, const Argument& to);
-  /// Memory of its own within the pass.
+  /// Scratch memory of the pass.
   [[nodiscard]] Argument scratch(const Desc& desc);
   [[nodiscard]] std::size_t scratch_bytes() const;
 
-  /// Throws: MemoryError, ContractError with what oneDNN says.
+  /// Throws: MemoryError, ContractError with oneDNN's message.
   void run(const OpContext& context) { run_all(context); }
   void run(const GradContext& context) { run_all(context); }
 

@@ -29,7 +29,7 @@ struct Cell {
   /// Throws: dnnl::error.
   [[nodiscard]] dnnl::primitive_desc_base forward(dnnl_prop_kind_t prop_kind,
                                                   const CellDescs& descs) const;
-  /// Gradients are described as what they are of.
+  /// Gradients have the descriptors of their values.
   [[nodiscard]] dnnl::primitive_desc_base backward(const CellDescs& descs,
                                                    const dnnl::primitive_desc_base& forward) const;
 };

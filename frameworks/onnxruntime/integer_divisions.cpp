@@ -24,7 +24,7 @@ bool holds(const Tensor* tensor, T number) {
   return tensor && std::ranges::find(tensor->span<T>(), number) != tensor->span<T>().end();
 }
 
-/// `dividend` is null where it is not known.
+/// `dividend` is null if it is unknown.
 bool is_defined(const Tensor* dividend, const Tensor& divisor) {
   bool defined = true;
   dispatch(IntegerTypes{}, divisor.dtype(), "divisor", [&]<class T>() {
@@ -63,7 +63,7 @@ class Scopes {
     return nullptr;
   }
 
-  /// Whether these are real numbers for certain.
+  /// Whether the values are certainly floating-point.
   [[nodiscard]] bool is_real(const std::string& name) {
     if (!types_) types_ = onnx::types_of(model_);
     std::string place = name;

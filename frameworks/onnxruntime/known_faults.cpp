@@ -38,7 +38,7 @@ std::optional<std::int64_t> size_of(const onnx::Type& type, int place) {
   return size ? std::optional(*size) : std::nullopt;
 }
 
-/// It complains of the mask while it runs.
+/// ONNX Runtime reports an error about the mask at run time.
 std::string in_attention(const KnownNode& known) {
   using In = nodes::Attention::In;
   if (!known.node.domain.empty() || !known.node.has_input(In::attn_mask)) return {};
@@ -57,7 +57,7 @@ std::string in_attention(const KnownNode& known) {
   return is_other ? "a mask whose last two sizes are not those of queries and keys" : "";
 }
 
-/// The padding is then less than none.
+/// The padding would be negative.
 std::string in_auto_pad(const KnownNode& known) {
   const auto* way = known.node.attribute<std::string>("auto_pad");
   const auto* strides = known.node.attribute<std::vector<std::int64_t>>("strides");
@@ -89,7 +89,7 @@ std::string in_celu(const KnownNode& known) {
   return nodes::Celu(known.node).alpha() == 0 ? "alpha=0, by which it divides" : "";
 }
 
-/// It reads what is not there.
+/// ONNX Runtime reads a missing input.
 std::string in_left_out(const KnownNode& known) {
   const auto& inputs = known.node.inputs;
   return !inputs.empty() && inputs.back().empty()
@@ -143,7 +143,7 @@ std::string in_max_unpool(const KnownNode& known) {
              : "";
 }
 
-/// It takes the variance for the difference of two squares, which may be below 0.
+/// ONNX Runtime computes the variance as a difference of squares, which may be negative.
 std::string in_mean_variance(const KnownNode& known) {
   const onnx::Type x = known.type(0);
   const auto* told = known.node.attribute<std::vector<std::int64_t>>("axes");
@@ -156,7 +156,7 @@ std::string in_mean_variance(const KnownNode& known) {
   return std::ranges::all_of(axes, is_one) ? "means of one element, whose variance it misses" : "";
 }
 
-/// It says so while it runs.
+/// ONNX Runtime reports an error at run time.
 std::string in_multi_head_attention(const KnownNode& known) {
   const auto is_packed = [&](std::size_t i) { return known.type(i).dims.size() == 5; };
   return is_packed(0) || is_packed(1) ? "queries, keys and values that are packed into one tensor"
@@ -168,7 +168,7 @@ std::string in_non_zero(const KnownNode& known) {
   return type.has_shape && type.dims.empty() ? "a scalar, which it takes for a list" : "";
 }
 
-/// The C++ library ends the process.
+/// The C++ library aborts the process.
 std::string in_random_normal(const KnownNode& known) {
   const auto* scale = known.node.attribute<float>("scale");
   return scale && *scale <= 0 ? "a scale that is not above 0" : "";

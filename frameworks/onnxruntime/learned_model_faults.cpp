@@ -36,7 +36,7 @@ bool has_negative(const std::optional<std::vector<float>>& list,
   return found;
 }
 
-/// A score of one target: transformed by PROBIT alone.
+/// A score of one target: only PROBIT is applied.
 std::string of_one_target(std::int64_t targets, const std::string& transform) {
   const bool is_left_out = targets == 1 && !is_one_of(transform, {"NONE", "PROBIT"});
   return is_left_out ? "the post_transform of one target, which it leaves out" : "";
@@ -50,7 +50,8 @@ std::int64_t targets_of(std::optional<std::int64_t> told, const Integers& voted)
 constexpr const char* kSeparateZeros =
     "SOFTMAX_ZERO, behind which the top class may be another than before it";
 
-/// Whether some sample may have no vote for a class: no tree has one at each leaf.
+/// Whether some sample may have no vote for a class, because no tree has a vote for it at every
+/// leaf.
 bool may_lack_votes(const ml::TreeEnsembleClassifier& view, std::size_t labels) {
   std::map<std::int64_t, std::set<std::int64_t>> leaves;  // keyed by tree
   const Integers trees = view.nodes_treeids().value_or(Integers{}),

@@ -53,8 +53,8 @@ const Base& base() {
   return *loaded;
 }
 
-/// The message without the source file and the function that it begins with:
-/// "/onnxruntime_src/x.cc:52 void f(int) const what is wrong".
+/// The message without the leading source file and function: "/onnxruntime_src/x.cc:52 void f(int)
+/// const what is wrong".
 std::string without_place(std::string message) {
   const auto place = message.find("/onnxruntime_src/");
   if (place == std::string::npos) return message;

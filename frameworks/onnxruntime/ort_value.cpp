@@ -133,7 +133,7 @@ std::string refusal(const ValueDesc& desc) {
   if (desc.kind == ValueKind::sequence) return refusal(*desc.element);
   if (!desc.is_tensor()) return fmt::format("{} from outside", name_of(desc.kind));
   const DType dtype = desc.tensor.dtype;
-  // d5 keeps these in a byte each, ONNX Runtime packs them.
+  // d5 stores these in a byte each, ONNX Runtime packs them.
   if (bits_of(dtype) < 8) return fmt::format("{} at inputs and outputs", name_of(dtype));
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: whole networks in sessions, and single nodes as models of one node.
+// Entry point of the plug-in: whole networks in sessions, and single nodes as models of one node.
 #include "d5/core/entries/plugin.hpp"
 
 #include "d5/level0_ops/operator/model_kernels.hpp"
@@ -18,7 +18,7 @@ ModelCompiler compiler(const SessionChoice& choice) {
 
 void fill(Framework& framework) {
   (void)api();  // throws where the library cannot be used
-  // One node leaves nothing to optimize, and many wait while one runs.
+  // A single node leaves nothing to optimize, and many idle sessions would hold threads.
   add_model_kernels(framework.part<OperatorRegistry>(),
                     compiler({.optimization = Optimization::disabled, .spinning = false}), refusal);
   framework.part<ExecutorRegistry>().add(

@@ -12,7 +12,7 @@
 
 namespace d5::onnxruntime {
 
-/// A model in a session of ONNX Runtime. Inputs, and outputs of known shapes, lie in d5's memory.
+/// A model in an ONNX Runtime session. Inputs, and outputs of known shapes, use d5's memory.
 class SessionModel final : public CompiledModel {
  public:
   /// Throws: Unsupported with ONNX Runtime's reason.

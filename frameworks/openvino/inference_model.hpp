@@ -30,8 +30,8 @@ struct InferenceChoice {
   void declare(OptionList& options);
 };
 
-/// A model that OpenVINO compiled for the CPU, with one request. Inputs, and outputs of known
-/// shapes, lie in d5's memory.
+/// A model compiled by OpenVINO for the CPU, with one request. Inputs, and outputs of known shapes,
+/// use d5's memory.
 class InferenceModel final : public CompiledModel {
  public:
   /// Throws: Unsupported with OpenVINO's reason.

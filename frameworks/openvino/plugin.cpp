@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: whole networks, and single nodes as models of one node.
+// Entry point of the plug-in: whole networks, and single nodes as models of one node.
 #include "d5/core/entries/plugin.hpp"
 
 #include <openvino/core/version.hpp>

@@ -20,9 +20,9 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Between Concat and QuantizeLinear these are taken into the quantization.
+/// Operators that OpenVINO fuses into the quantization between Concat and QuantizeLinear.
 constexpr std::array<std::string_view, 4> kBefore = {"Clip", "Dropout", "Identity", "Relu"};
-/// Integers go through these as they are, on their way to a Conv.
+/// Operators that pass integers unchanged on their way to a Conv.
 constexpr std::array<std::string_view, 19> kBehind = {
     "AveragePool", "Concat", "DepthToSpace", "DequantizeLinear", "Dropout",  "Flatten", "Identity",
     "MaxPool",     "Neg",    "Pad",          "QuantizeLinear",   "Relu",     "Reshape", "Resize",

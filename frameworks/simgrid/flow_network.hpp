@@ -33,7 +33,7 @@ class FlowNetwork final : public SimulatedNetwork {
   Path between_, inside_;
   FlowProcess process_;
   std::vector<Flow> unsent_;  ///< flows not yet sent to the process
-  /// When each may be there at the earliest: before the first there is nothing to ask.
+  /// Earliest arrival time of each: before the first there is nothing to simulate.
   std::set<std::pair<double, std::int64_t>> soonest_;
   std::unordered_map<std::int64_t, double> under_way_;  ///< id to its time in `soonest_`
 };

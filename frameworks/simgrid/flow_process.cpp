@@ -29,7 +29,7 @@ struct Answer {
   double time = 0;
 };
 
-/// Whether all of it went through: the other end may be gone.
+/// Whether everything was sent; the other end may be gone.
 bool send_all(int socket, const void* data, std::size_t bytes) {
   const auto* at = static_cast<const char*>(data);
   while (bytes > 0) {
@@ -65,7 +65,8 @@ bool send_list(int socket, std::vector<char>& buffer, const Head& head,
   return send_all(socket, buffer.data(), buffer.size());
 }
 
-/// In the child: nothing of its parent's but the socket. It ends when that is closed.
+/// In the child: releases everything of the parent except the socket. The child ends when that
+/// closes.
 void leave_the_parent(int socket, int words) {
   dup2(socket, STDIN_FILENO);
   dup2(words, STDOUT_FILENO);
@@ -125,7 +126,7 @@ FlowProcess::FlowProcess(const NetworkDescription& network, const Topology& topo
     try {
       serve(network, topology, hosts);
     } catch (const std::exception& error) {
-      // Past stdio, whose locks another thread may have held when the fork was made.
+      // Bypasses stdio, whose locks another thread may have held at the fork.
       (void)!write(STDERR_FILENO, error.what(), std::strlen(error.what()));
       _exit(1);
     }

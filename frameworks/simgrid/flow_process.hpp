@@ -22,7 +22,7 @@ class FlowProcess {
   FlowProcess(const FlowProcess&) = delete;
   FlowProcess& operator=(const FlowProcess&) = delete;
 
-  /// Starts `flows`, then advances. Throws: Unsupported with what SimGrid said where it failed.
+  /// Starts `flows`, then advances. Throws: Unsupported with SimGrid's message if it failed.
   [[nodiscard]] Arrivals ask(const std::vector<Flow>& flows, double limit);
 
  private:

@@ -41,8 +41,8 @@ struct Topology {
   int shortest = 2;  ///< the same of neighbours
 };
 
-/// Throws: NotFound for an unknown topology or option; ValueError for numbers that make none, or
-/// less hosts than the network has.
+/// Throws: NotFound for an unknown topology or option; ValueError for invalid numbers, or fewer
+/// hosts than the network has.
 [[nodiscard]] Topology read_topology(const NetworkDescription& network);
 
 }  // namespace d5::simgrid

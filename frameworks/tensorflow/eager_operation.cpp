@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kDevice = "/job:localhost/replica:0/task:0/device:CPU:0";
 
-/// Tells `op` the attribute `name`: one function a type.
+/// Sets the attribute `name` of `op`; one function per type.
 struct Setter {
   TFE_Op* op;
   const char* name;

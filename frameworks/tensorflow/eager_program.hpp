@@ -19,19 +19,19 @@ namespace d5::tensorflow {
 /// when it is made. A run formats no strings.
 class EagerProgram {
  public:
-  /// `graph` may end before it. Throws: Unsupported for an operation that has no kernel here.
+  /// `graph` may be destroyed earlier. Throws: Unsupported for an operation without a kernel.
   EagerProgram(const Graph& graph, std::span<const Term> fed, std::span<const Term> results);
 
-  /// Whether anything depends on the `i`th term that is fed.
+  /// Whether any result depends on the `i`th fed term.
   [[nodiscard]] bool reads(std::size_t i) const { return reads_[i]; }
-  /// False where d5's number of threads has changed since: make another one.
+  /// False if d5's number of threads has changed since: make another one.
   [[nodiscard]] bool is_current() const { return runtime_->is_current(); }
 
-  /// `fed[i]` may be null where it is not read. Throws: as `Status::expect_ok`.
+  /// `fed[i]` may be null if it is not read. Throws: as `Status::expect_ok`.
   void run(std::span<TFE_TensorHandle* const> fed);
   /// The `k`th result of the last run, until `forget`.
   [[nodiscard]] TensorPointer result(std::size_t k) const;
-  /// Gives the memory of the results back.
+  /// Frees the results.
   void forget();
 
  private:

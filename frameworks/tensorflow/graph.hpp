@@ -16,7 +16,7 @@
 
 namespace d5::tensorflow {
 
-/// One result of an operation of a graph; `oper` is null for what is left out.
+/// One result of an operation of a graph; `oper` is null for a missing one.
 using Term = TF_Output;
 using Terms = std::vector<Term>;
 
@@ -68,7 +68,7 @@ class Graph {
 
   // Constants.
   [[nodiscard]] Term constant(const Tensor& value);
-  /// int32, as axes and sizes are; Throws: Unsupported for one of more than 32 bits.
+  /// int32, the type of axes and sizes. Throws: Unsupported for a number of more than 32 bits.
   [[nodiscard]] Term integers(const Sizes& values);
   [[nodiscard]] Term integer(std::int64_t value);
   /// A scalar of the type `dtype`, floating-point or integer.
@@ -80,7 +80,7 @@ class Graph {
   [[nodiscard]] Term reshaped(Term x, const Shape& shape);
   [[nodiscard]] Term transposed(Term x, const Sizes& permutation);
   [[nodiscard]] Term cast(Term x, DType dtype);
-  /// A 1 for each of `places`; a run refuses those outside of [0, size).
+  /// One-hot vectors of `places`; a run rejects indices outside [0, size).
   [[nodiscard]] Term ones_within(Term places, std::int64_t size, DType dtype);
   /// Transposes `x`. If `x` is fed and has no other reader, the result may be fed instead.
   [[nodiscard]] Term reordered(Term x, DimensionOrder order);
@@ -88,17 +88,17 @@ class Graph {
     Term term;
     DimensionOrder order;
   };
-  /// Null where `x` is read in another way, too.
+  /// Null if `x` is also read in its original order.
   [[nodiscard]] const Reordered* reordered(Term x) const;
-  /// N,C,spatial as N,spatial,C, which TensorFlow's windows slide over, and back. A tensor that was
-  /// brought back is taken from before that.
+  /// Transposes N,C,spatial to N,spatial,C, over which TensorFlow's windows slide, and back. A
+  /// tensor that was transposed back reuses the original.
   [[nodiscard]] Term channels_last(Term x);
   [[nodiscard]] Term channels_first(Term x);
   [[nodiscard]] bool has_channels_last(Term x) const {
     return channels_last_.contains({x.oper, x.index});
   }
-  /// An elementwise operation of one or two inputs. Channels stay last where they are, in the
-  /// largest input; others have as many dimensions, or none.
+  /// An elementwise operation of one or two inputs. If the largest input has its channels last,
+  /// they stay last; other inputs must have the same number of dimensions, or none.
   [[nodiscard]] Term elementwise(const char* type, const Terms& inputs,
                                  std::initializer_list<Attribute> attributes = {});
 
@@ -106,8 +106,8 @@ class Graph {
   /// Unknown sizes are `kUnknownDim`, an unknown rank is one unknown size.
   [[nodiscard]] Shape shape(Term term) const;
 
-  /// The gradients of `ys`, each with the slope in `slopes`, for `xs`; those that no `y` depends on
-  /// are left out. Throws: Unsupported where an operation has none.
+  /// Gradients of `ys`, each with the gradient in `slopes`, for `xs`; missing for those that no `y`
+  /// depends on. Throws: Unsupported if an operation has none.
   [[nodiscard]] Terms gradients(Terms ys, const Terms& xs, Terms slopes);
 
   [[nodiscard]] TF_Graph* get() const { return graph_.get(); }

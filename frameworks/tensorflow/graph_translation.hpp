@@ -10,7 +10,7 @@
 
 namespace d5::tensorflow {
 
-/// A graph of ONNX in TensorFlow's operations, node by node, in one graph of TensorFlow's.
+/// Translates an ONNX graph, node by node, to one TensorFlow graph.
 class GraphTranslation {
  public:
   /// `differentiable`: gradients will be computed. Throws: as `compile_graph`.

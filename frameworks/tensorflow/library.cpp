@@ -30,7 +30,7 @@ void expect_version(std::string_view version) {
                     ".x: install one, and build d5 again");
 }
 
-/// While it lives, nothing that is written to stderr is seen.
+/// Suppresses stderr while it lives.
 class Silence {
  public:
   Silence() : stderr_(dup(STDERR_FILENO)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: what TensorFlow brings to each level.
+// Entry point of the plug-in: TensorFlow's parts of each level.
 #include "d5/core/entries/plugin.hpp"
 
 #include "d5/level0_ops/operator/operator_registry.hpp"

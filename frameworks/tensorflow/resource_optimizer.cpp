@@ -16,10 +16,10 @@
 namespace d5::tensorflow {
 namespace {
 
-/// One of TensorFlow's update operations, on a parameter at a time.
+/// One of TensorFlow's update operations, applied to one parameter at a time.
 class ResourceOptimizer : public UpdateRuleOptimizer {
  public:
-  /// `slots`: the words of what it remembers of each parameter.
+  /// `slots`: names of its state per parameter.
   ResourceOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
                     const std::vector<std::string>& slots)
       : UpdateRuleOptimizer(std::move(executor), std::move(loss)) {

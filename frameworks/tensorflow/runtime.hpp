@@ -8,15 +8,15 @@
 
 namespace d5::tensorflow {
 
-/// TensorFlow's eager runtime. Its threads are those of d5 when it was made: another number makes
-/// another runtime, and what was prepared for the old one is prepared again.
+/// TensorFlow's eager runtime. It has d5's number of threads at its creation: another number needs
+/// another runtime, and objects of the old one are prepared again.
 ///
-/// Thread safety: all of it.
+/// Thread safety: all members.
 class Runtime {
  public:
-  /// Throws: Unsupported where TensorFlow cannot start.
+  /// Throws: Unsupported if TensorFlow cannot start.
   [[nodiscard]] static std::shared_ptr<Runtime> current();
-  /// Whether d5's number of threads is still the one that it was made with.
+  /// Whether d5's number of threads is unchanged since its creation.
   [[nodiscard]] bool is_current() const;
   [[nodiscard]] TFE_Context* get() const { return context_.get(); }
 

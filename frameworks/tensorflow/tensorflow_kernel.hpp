@@ -23,7 +23,7 @@ namespace d5::tensorflow {
 /// TensorFlow's order.
 class TensorFlowKernel final : public Kernel {
  public:
-  /// Throws: Unsupported for what TensorFlow has no operation, no kernel, or no gradient for.
+  /// Throws: Unsupported if TensorFlow has no operation, kernel or gradient for it.
   TensorFlowKernel(PlanContext& context, const Translator& translate);
 
   void forward(OpContext& context) override;

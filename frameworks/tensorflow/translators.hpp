@@ -18,17 +18,17 @@ namespace d5::tensorflow {
 using Translator =
     std::function<Terms(const PlanContext& context, Graph& graph, const Terms& inputs)>;
 
-/// The translators of all operators: by them run single nodes and whole networks.
+/// Translators of all operators, used for single nodes and whole networks.
 class Translators {
  public:
-  /// Throws: ValueError for one that is there.
+  /// Throws: ValueError if it is registered already.
   void add(std::string domain, std::string name, int since, Translator translate);
   template <class View>
   void add(Translator translate) {
     add(std::string(View::kDomain), std::string(View::kName), View::kSinceVersions.front(),
         std::move(translate));
   }
-  /// One that is an operation of TensorFlow, elementwise: a row of a table.
+  /// Registers an elementwise operator that is a single TensorFlow operation.
   template <class View>
   void add_function(const char* type) {
     add<View>([type](const PlanContext&, Graph& graph, const Terms& inputs) -> Terms {
@@ -49,8 +49,8 @@ class Translators {
   std::map<std::pair<std::string, std::string>, Entry> entries_;
 };
 
-/// `translate`, and over its output the activation that the node names, of FusedConv perhaps behind
-/// a sum with the fourth input: com.microsoft's FusedConv and FusedGemm.
+/// Adds the activation that the node names to the output of `translate`; for FusedConv possibly
+/// after a sum with the fourth input. For com.microsoft's FusedConv and FusedGemm.
 [[nodiscard]] Translator with_activation(Translator translate);
 
 /// Whether TensorFlow has tensors for all values of the node.

@@ -9,7 +9,7 @@ namespace d5::torch {
 /// callbacks of torch's own profiler. Without a trace no callbacks are installed.
 class CallSpans {
  public:
-  /// Before torch is called: looks whether a trace began or ended.
+  /// Call it before calling torch: detects whether a trace began or ended.
   static void follow_trace() {
     if (Trace::on() != are_on_.load(std::memory_order_relaxed)) [[unlikely]]
       turn();

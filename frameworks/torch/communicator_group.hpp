@@ -30,9 +30,9 @@ class CommunicatorGroup final : public c10d::ProcessGroup {
   /// `all_reduce` sums.
   CommunicatorGroup(std::shared_ptr<Communicator> ranks, std::shared_ptr<AllReduce> all_reduce);
 
-  /// Moves on what is under way: nothing else does while the caller computes.
+  /// Progresses calls in flight, which otherwise stand still while the caller computes.
   void look();
-  /// Waits for all that is under way.
+  /// Waits for all calls in flight.
   void finish();
 
   const std::string getBackendName() const override { return "d5"; }

@@ -28,7 +28,7 @@ struct Recording {
 };
 
 /// A network in a mode, as torch's own executor runs it: its nodes in order, and a torch tensor for
-/// each value, those of inputs, constants and parameters over d5's memory.
+/// each value; tensors of inputs, constants and parameters use d5's memory.
 class CompiledNetwork {
  public:
   /// Observers of a run; `ended` becomes true when one of them ends the run.
@@ -52,15 +52,15 @@ class CompiledNetwork {
   [[nodiscard]] Gradients go_back(Recording& recording,
                                   const std::map<std::string, at::Tensor>& slopes);
 
-  /// Another tensor for an input, of the type and shape that was fed.
+  /// Replaces the tensor of an input by one of the same type and shape.
   void hold(const std::string& input, at::Tensor tensor);
   /// Output of the last run.
   [[nodiscard]] const at::Tensor& output(const std::string& name) const;
-  /// Whether no data decide a shape. Known after a run.
+  /// Whether no shape depends on data; valid after a run.
   [[nodiscard]] bool shapes_are_known() const;
 
   [[nodiscard]] bool is_whole(std::size_t steps) const { return steps == steps_.size(); }
-  /// The outputs that so many steps have computed; after all of them the updates are carried out.
+  /// Outputs computed by the first `steps` steps; after all steps the updates are carried out.
   [[nodiscard]] ValueMap finish(Network& network, std::size_t steps);
 
  private:

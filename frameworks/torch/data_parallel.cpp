@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch's own data parallelism as a scheme of d5's.
+// torch's data parallelism as a scheme of d5.
 #include "data_parallel.hpp"
 
 #include <torch/csrc/distributed/c10d/GroupRegistry.hpp>

@@ -18,8 +18,8 @@
 
 namespace d5::torch {
 
-/// `K`, and over its output the activation that the node names, of FusedConv perhaps behind a sum
-/// with the fourth input: com.microsoft's FusedConv and FusedGemm.
+/// Adds the activation that the node names to the output of `K`; for FusedConv possibly after a sum
+/// with the fourth input. For com.microsoft's FusedConv and FusedGemm.
 template <std::derived_from<TorchKernel> K>
 class FusedKernel final : public TorchKernel {
  public:

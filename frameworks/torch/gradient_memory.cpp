@@ -77,7 +77,7 @@ void GradientMemory::settle(std::size_t index) {
   Place& place = places_[index];
   at::Tensor gradient = std::exchange(place.leaf.mutable_grad(), {});
   if (gradient.data_ptr() == place.gradient.data_ptr() && gradient.is_contiguous()) {
-    // It came into being where it belongs.
+    // It was allocated in place.
   } else if (ResultMemory::is_lent(place.gradient.data_ptr())) {
     waiting_.push_back({index, moved_out(std::move(gradient))});
     return;

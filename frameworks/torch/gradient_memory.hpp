@@ -37,14 +37,14 @@ class GradientMemory {
   void add(const at::Tensor& leaf, at::Tensor place);
   void clear();
 
-  /// `result` was made directly from these parameters, given by their indices.
+  /// Declares that `result` was computed directly from these parameters, given by index.
   void expect(const at::Tensor& result, std::span<const std::size_t> parameters);
   /// Starts from gradients `slopes` of `roots`; an undefined gradient of a scalar is one.
   void backward(const std::vector<at::Tensor>& roots, const std::vector<at::Tensor>& slopes);
-  /// Brings the rest, when nothing of torch's lies in the arena any more; zero for parameters that
+  /// Copies the remaining gradients, once torch has released the arena; zero for parameters that
   /// the loss does not depend on.
   void finish();
-  /// A tensor that may lie in the arena, on memory of its own.
+  /// A copy of a tensor that may lie in the arena.
   [[nodiscard]] at::Tensor moved_out(at::Tensor tensor) const;
 
  private:
@@ -52,7 +52,7 @@ class GradientMemory {
     at::Tensor leaf, gradient;
     bool is_final = false;
   };
-  /// A gradient whose place another tensor of torch still occupies.
+  /// A gradient whose place is still occupied by another torch tensor.
   struct Waiting {
     std::size_t index;
     at::Tensor gradient;

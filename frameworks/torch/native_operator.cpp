@@ -86,7 +86,7 @@ class NativeOperator final : public Operator {
  private:
   using Tensors = std::vector<at::Tensor>;
 
-  /// The function's results for inputs that `make` makes from their descriptions.
+  /// The function's results for inputs that `make` creates from their descriptors.
   template <class Make>
   Tensors call_on(const InferContext& context, const Make& make) const {
     Tensors inputs(context.input_count()), results(context.output_count());

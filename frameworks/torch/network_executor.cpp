@@ -108,7 +108,7 @@ class NetworkExecutor final : public GraphExecutor {
       observers_.push_back(&trace_);
   }
 
-  /// `work` returns how many steps ran forward.
+  /// `work` returns the number of forward steps that ran.
   template <class F>
   const ValueMap& run(Pass pass, const F& work) {
     for (auto* observer : observers_) observer->before_run(pass);

@@ -28,7 +28,7 @@ at::Tensor wrap_owned(const Tensor& tensor) {
 
 }  // namespace
 
-/// The operator, planned for the first inputs that come; all that follow have their shapes.
+/// The operator, planned for the first inputs; all later ones must have the same shapes.
 struct OperatorFunction::Run {
   Run(const OperatorRegistry& registry, const onnx::Node& planned, Mode run_mode)
       : operators(registry), node(planned), mode(run_mode) {}

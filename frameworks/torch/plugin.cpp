@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: what LibTorch brings to each level.
+// Entry point of the plug-in: LibTorch's parts of each level.
 #include "d5/core/entries/plugin.hpp"
 
 #include <ATen/Parallel.h>

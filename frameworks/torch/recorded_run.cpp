@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of a compiled network: forward, recorded or not, and back.
+// Runs of a compiled network: forward, with or without recording, and backward.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros_like.h>
 

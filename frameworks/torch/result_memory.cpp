@@ -20,8 +20,8 @@ namespace {
 
 thread_local ResultMemory* current = nullptr;
 
-/// Blocks of d5's that torch holds now. Torch frees by address alone (oneDNN through raw_allocate),
-/// so that every address has to be looked up; mostly there is nothing to look in.
+/// Blocks of d5 that torch currently holds. Torch frees by address only (oneDNN through
+/// raw_allocate), so every address must be looked up; usually the table is empty.
 class ServedBlocks {
  public:
   void add(void* block) {

@@ -15,7 +15,7 @@ class ResultTurn {
  public:
   /// Number of allocations to skip.
   [[nodiscard]] int passed_over() const { return passed_over_; }
-  /// The result was elsewhere, the offered block `taken` by another, or by none.
+  /// Reports that the result was elsewhere; the offered block was `taken` by another, or by none.
   void missed(bool taken) {
     if (tries_left_ == 0) return;
     if (taken) {
@@ -30,16 +30,15 @@ class ResultTurn {
   int passed_over_ = 0, tries_left_ = 3;
 };
 
-/// Makes torch functions without an out variant (convolution, its gradients) put their results
-/// into d5's memory: while an object lives, an allocation on this thread of exactly as many bytes
-/// as an offered block has, the first or that of its turn, is served with that block instead of new
-/// memory.
+/// Makes torch functions without an out variant (convolution, its gradients) write results to d5's
+/// memory: while an object lives, an allocation on this thread with exactly the size of an offered
+/// block, the first one or the one of its turn, gets that block instead of new memory.
 ///
 ///     ResultMemory memory;
 ///     memory.offer(y);
 ///     memory.deliver({at::convolution(...)});   // nothing is copied if it already lies in y
 ///
-/// Whether a result landed there is checked, never assumed: one that did not is copied.
+/// Whether a result landed there is checked; one that did not is copied.
 class ResultMemory {
  public:
   static constexpr int kMost = 8;
@@ -52,7 +51,8 @@ class ResultMemory {
   /// `target` is dense, and its memory is not read during the call. An undefined one takes a place
   /// without an offer. `turn` belongs to the result, and must outlive this.
   void offer(const at::Tensor& target, ResultTurn* turn = nullptr);
-  /// Stops offering, then puts `results[i]` into the `i`th target. Undefined pairs are passed over.
+  /// Stops offering, then copies `results[i]` to the `i`th target if needed. Undefined pairs are
+  /// skipped.
   void deliver(at::ArrayRef<at::Tensor> results);
 
   /// True while torch holds a tensor in an offered block.

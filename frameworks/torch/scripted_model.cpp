@@ -21,8 +21,8 @@ namespace {
 
 namespace jit = ::torch::jit;
 
-/// While it lives, notes whether a run reads a number out of a tensor that it computed: a graph
-/// would hold the number of this run.
+/// Detects, while it lives, whether a run reads a number from a computed tensor: a graph would
+/// contain the number of this run.
 class ReadNumbers {
  public:
   ReadNumbers() : handle_(at::addThreadLocalCallback(callback())) { any_ = false; }
@@ -155,8 +155,8 @@ class ScriptedModel final : public CompiledModel {
     return {c10::ivalue::Tuple::create(std::move(results))};
   }
 
-  /// Optimized if it runs so: there are graphs in which torch leaves a weight in MKL-DNN's layout
-  /// beside an input that is not. The second run is the first one that is as all others are.
+  /// Optimizes the graph if it then runs: in some graphs torch leaves a weight in MKL-DNN's layout
+  /// beside an input that is not. The second run is the first steady-state one.
   void freeze(const jit::Module& recorded, const jit::Stack& given) {
     const jit::Module frozen = jit::freeze(recorded);
     try {

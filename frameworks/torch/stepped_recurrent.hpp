@@ -12,8 +12,8 @@ namespace d5::torch {
 enum class RecurrentKind { rnn, gru, lstm };
 [[nodiscard]] std::vector<std::string> usual_activations(RecurrentKind kind);
 
-/// RNN, GRU or LSTM as torch's functions step by step, where torch's own layers compute something
-/// else: sequences of several lengths, peepholes, a reset gate before the matrix, a clip, other
+/// RNN, GRU or LSTM as torch functions step by step, for cases in which torch's layers differ:
+/// sequences of several lengths, peepholes, a reset gate before the matrix, a clip, other
 /// activations.
 ///
 /// Shapes: x S,B,I; w D,G H,I; r D,G H,H; b D,2 G H; states D,B,H; p D,3 H; y S,D,B,H, with D

@@ -10,7 +10,7 @@
 
 namespace d5::torch {
 
-/// Sums a gradient in the shape of a result over what was broadcast from one operand.
+/// Sums a gradient in the result's shape over the dimensions in which an operand was broadcast.
 class Summed {
  public:
   Summed(const Shape& operand, const Shape& result);
@@ -22,10 +22,10 @@ class Summed {
   Sizes dims_;
 };
 
-/// One an input; none where no gradient is wanted.
+/// One per input; none if no gradient is needed.
 [[nodiscard]] std::vector<Summed> sums_of(const PlanContext& context);
 
-/// One function, as torch has it and on what torch lacks.
+/// A binary function in torch, with treatments of types that torch lacks.
 struct BinaryFunction {
   enum class Gradient { autograd, sum, difference, product };
   /// Treatment of unsigned integers of more than 8 bits, for which torch has hardly any arithmetic:
@@ -38,7 +38,7 @@ struct BinaryFunction {
   Gradient gradient = Gradient::autograd;
   Unsigned large = Unsigned::native;
 
-  /// Whether `call` and `write` take the type as it is.
+  /// Whether `call` and `write` accept the type directly.
   [[nodiscard]] bool takes(at::ScalarType type) const;
   [[nodiscard]] at::Tensor operator()(const at::Tensor& a, const at::Tensor& b) const;
 };

@@ -11,14 +11,13 @@
 
 namespace d5::torch {
 
-/// One dimension that becomes another. `length` is the output's size before it was cut to an
-/// integer.
+/// A resized dimension. `length` is the output's size before truncation to an integer.
 struct ResizedAxis {
   std::int64_t dim, input, output;
   double scale, length;
 };
 
-/// One of torch's functions that resize the last dimensions of a tensor, and its derivative.
+/// One of torch's functions to resize the last dimensions of a tensor, and its derivative.
 class Upsampling {
  public:
   enum class Kind {
@@ -39,7 +38,7 @@ class Upsampling {
 
   /// Differentiable where autograd records.
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
-  /// Writes the gradient of x, whose memory is dense.
+  /// Writes the gradient of x, which has dense memory.
   void backward(at::Tensor& dx, const at::Tensor& dy) const;
 
  private:

@@ -27,7 +27,7 @@ template <class F>
   if (group.size == 1 || group.joins_two_groups) return {};
   return moved();
 }
-/// A part for each rank; those of others count.
+/// Sum of the parts for other ranks; there is a part for each rank.
 [[nodiscard]] std::int64_t of_others(const Group& group, const int* counts, MPI_Datatype type);
 [[nodiscard]] std::int64_t of_others(const Group& group, const int* counts,
                                      const MPI_Datatype* types);

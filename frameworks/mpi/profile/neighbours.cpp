@@ -25,7 +25,7 @@ Moved among_neighbours(const Group& group, const SentTo& sent_to,
   return {MPI_PROC_NULL, sum(group, group.to, sent_to), sum(group, group.from, received_from)};
 }
 
-/// The same number of one type for each, a number for each, a number and a type for each.
+/// Equal counts of one type for all; counts per rank; counts and types per rank.
 auto equal(int count, MPI_Datatype type) {
   return [=, part = bytes(count, type)](std::size_t) { return part; };
 }

@@ -49,7 +49,7 @@ int started_call(const char* name, const Among& among, MPI_Request* request, con
   return code;
 }
 
-/// A persistent request: each start of it is a call.
+/// A persistent request: each start counts as a call.
 template <class Among, class Call, class MovedBy>
 int prepared_call(const char* name, const Among& among, MPI_Request* request, const Call& call,
                   const MovedBy& moved) {
@@ -79,5 +79,5 @@ int prepared_call(const char* name, const Among& among, MPI_Request* request, co
   }
 #define D5_STARTED(...) D5_WITH_REQUEST(started_call, __VA_ARGS__)
 #define D5_PREPARED(...) D5_WITH_REQUEST(prepared_call, __VA_ARGS__)
-/// A call and its started form.
+/// A call and its non-blocking form.
 #define D5_BOTH(NAME, STARTED, ...) D5_COMPLETE(NAME, __VA_ARGS__) D5_STARTED(STARTED, __VA_ARGS__)

@@ -38,7 +38,7 @@ void Recorder::start(MPI_Request request, const char* call, const Group& group, 
 void Recorder::add_started(MPI_Request request, const UnderWay& one) {
   const auto [place, fresh] = under_way_.try_emplace(request, one);
   if (fresh) return;
-  // Calls that were complete at once may share a handle.
+  // Calls that complete immediately may share a handle.
   add_line(place->second);
   place->second = one;
 }

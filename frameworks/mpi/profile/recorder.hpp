@@ -30,23 +30,23 @@ class Recorder {
   /// Lives as long as the process, because MPI may be finalised very late.
   static Recorder& here();
 
-  /// `call` is a literal, and known by its address.
+  /// `call` is a literal, identified by its address.
   void add(const char* call, const Group& group, const Moved& moved, double seconds, int calls = 1);
-  /// A started call: it is added when it is complete.
+  /// A non-blocking call: added when it is complete.
   void start(MPI_Request request, const char* call, const Group& group, const Moved& moved,
              double seconds);
-  /// A persistent request, by the name of the call that made it, and each start of it; MPI may
-  /// give it another handle then.
+  /// A persistent request, under the name of the call that made it; each start may give it another
+  /// handle.
   void prepare(MPI_Request request, const char* call, const Group& group, const Moved& moved);
   void start_prepared(MPI_Request before, MPI_Request request, double seconds);
-  /// Nobody waits for it any more, nor starts it.
+  /// The request is freed: it will be neither waited for nor started.
   void free(MPI_Request request);
   [[nodiscard]] bool knows(MPI_Request request);
   /// Time of a wait or a test for it.
   void wait(MPI_Request request, double seconds);
   /// `status` is that of a receive, whose size is now known; null: the size stays unknown.
   void complete(MPI_Request request, const MPI_Status* status);
-  /// A message that was matched, and is received later.
+  /// A matched message, to be received later.
   void match(MPI_Message message, MPI_Comm comm);
   [[nodiscard]] MPI_Comm matched(MPI_Message message);
   [[nodiscard]] std::vector<ProfileRow> rows();

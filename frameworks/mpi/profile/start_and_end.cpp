@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begin and end of MPI, of communicators and of windows.
+// Creation and destruction of MPI, communicators and windows.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

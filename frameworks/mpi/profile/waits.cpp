@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits and tests for started calls, and starts of prepared ones.
+// Waits and tests for non-blocking calls, and starts of persistent ones.
 #include <algorithm>
 #include <vector>
 

@@ -58,7 +58,7 @@ struct Calls {
   void reorder(const memory& from, const memory& to) {
     add(dnnl::reorder(from, to), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
   }
-  /// `from`, reordered in each run where `desc` is another layout.
+  /// `from`, reordered in each run if `desc` is another layout.
   memory read(const memory& from, const memory::desc& desc) {
     if (from.get_desc() == desc) return from;
     const memory to(desc, processor());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalization of groups of channels of each sample: GroupNormalization, and
-// InstanceNormalization, where a channel is a group. oneDNN's batch normalization does it with
-// groups in the place of channels.
+// InstanceNormalization, in which each channel is a group. It uses oneDNN's batch normalization
+// with groups as channels.
 #include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"

@@ -11,7 +11,7 @@ using LayerNormalizationView = onnx::nodes::LayerNormalization;
 using Flags = dnnl::normalization_flags;
 
 /// Shapes: x as rows,columns, normalised along each row; scale and shift one row; mean and inverse
-/// deviation one number a row.
+/// deviation one number per row.
 class LayerNormalization final : public OneDnnKernel {
  public:
   explicit LayerNormalization(PlanContext& context) : OneDnnKernel(context) {

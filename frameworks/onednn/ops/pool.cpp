@@ -25,7 +25,7 @@ template <class View>
 Support pools(const PlanContext& context) {
   const Window window = window_of<View>(context);
   if (OneDnnWindow(window).misses) return {"a window that covers only padding"};
-  // oneDNN goes through every tap, d5's reference through those on the input.
+  // oneDNN visits every tap, d5's reference only those on the input.
   const auto is_far_larger = [](const WindowAxis& axis) { return axis.kernel > 4 * axis.input; };
   if (std::ranges::any_of(window.axes, is_far_larger)) {
     return {"a window of more than four times the input's size"};
@@ -69,7 +69,7 @@ class Pool : public OneDnnKernel {
   Argument taps_;
 };
 
-/// Indices, the second output, are places in the whole input; along columns for `storage_order` 1.
+/// Indices, the second output, refer to the whole input; column-major for `storage_order` 1.
 class MaxPool final : public Pool {
  public:
   explicit MaxPool(PlanContext& context)

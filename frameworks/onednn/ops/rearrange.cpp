@@ -14,7 +14,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The same elements under another shape; a layout of oneDNN's is left on the way.
+/// The same elements with another shape; layouts of oneDNN are converted to row-major.
 class Relabel : public OneDnnKernel {
  public:
   explicit Relabel(PlanContext& context) : OneDnnKernel(context) {
@@ -74,7 +74,7 @@ class Dropout final : public Relabel {
 
 Support moves(const PlanContext& context) { return numbers(context, {0}); }
 
-/// Dropout that drops nothing, which is all that oneDNN has of it.
+/// Dropout that drops nothing, the only one that oneDNN supports.
 Support keeps_all(const PlanContext& context) {
   const Tensor* trains = context.constant(nodes::Dropout::In::training_mode);
   if (context.node().opset < 12 && context.mode() == Mode::training) return {"Dropout that drops"};

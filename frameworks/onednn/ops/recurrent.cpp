@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RNN, GRU and LSTM: a layer of oneDNN's cells.
+// RNN, GRU and LSTM as layers of oneDNN's cells.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -120,7 +120,7 @@ class Recurrent final : public OneDnnKernel {
     if (!samples_first_) return rows(context().input(RecurrentIn::X));
     return rows(context().input(RecurrentIn::X)).permute_axes({1, 0, 2});
   }
-  /// An input that may be left out.
+  /// An optional input.
   [[nodiscard]] static Argument given(std::size_t i, const Desc& desc) {
     return {Argument::Place::input, i, desc};
   }
@@ -169,7 +169,7 @@ class Recurrent final : public OneDnnKernel {
     return result;
   }
 
-  /// Ordered once where the executor keeps it, within `pass` otherwise.
+  /// Reordered once if the executor keeps it, otherwise within `pass`.
   [[nodiscard]] Argument ordered_input(Pass& pass, std::size_t i, const Desc& view,
                                        OrderedGates::Part part, const Desc& wanted) const {
     const OrderedGates gates(wanted, view, weights_, part);

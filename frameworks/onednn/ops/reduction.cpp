@@ -16,7 +16,7 @@ struct Function {
   float p = 0;  ///< exponent of norms
 };
 
-/// The input's sizes, with 1 along the reduced axes: all of them where none is named.
+/// The input's sizes, with 1 along the reduced axes; all axes if none is given.
 Dims reduced_dims(const PlanContext& context, const IntegersInput& axes) {
   Dims dims = dims_of(context.shape(0));
   if (!axes.given() || axes.values().empty()) return Dims(dims.size(), 1);

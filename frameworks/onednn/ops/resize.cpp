@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize, where oneDNN's samples are ONNX's: the nearest for whole factors, linear between the
-// centres of pixels.
+// Resize, as far as oneDNN's sampling equals ONNX's: nearest for integer factors, linear between
+// the centres of pixels.
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 
@@ -31,7 +31,7 @@ class Resize final : public OneDnnKernel {
   }
 };
 
-/// Whether factors that are given are those of the sizes, which is what oneDNN computes with.
+/// Whether given factors equal the ratios of sizes, with which oneDNN computes.
 bool factors_are_of_sizes(const PlanContext& context) {
   if (!context.has_input(ResizeIn::scales)) return true;
   const Tensor* scales = context.constant(ResizeIn::scales);
@@ -67,7 +67,7 @@ Support check_resize(const PlanContext& context) {
   }
   const std::string places = view.coordinate_transformation_mode();
   const std::string nearest = view.nearest_mode();
-  // Pixels of a whole factor lie within the pixel that they repeat, however places are counted.
+  // With an integer factor, pixels lie within the pixel that they repeat for any coordinate mode.
   const bool repeats = grows_by_whole_factors(context) &&
                        ((places == "half_pixel" && nearest.starts_with("round_prefer")) ||
                         (places == "asymmetric" && nearest == "floor"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN's own layouts stay from node to node, and only there.
+// oneDNN's layouts are kept between its nodes, and only there.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>

@@ -30,7 +30,7 @@ std::shared_ptr<SimulatedNetwork> flows(const NetworkDescription& network, int r
   return find_simulated_network("simgrid").make(network, ranks);
 }
 
-/// When each message has arrived; nothing else may happen before.
+/// Arrival time of each message, in a network without other traffic.
 std::map<std::int64_t, double> arrivals(SimulatedNetwork& network) {
   std::map<std::int64_t, double> times;
   std::vector<SimulatedNetwork::Change> changes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one element that have attributes, or that TensorFlow says in several operations.
+// Elementwise functions with attributes, or composed of several TensorFlow operations.
 #include <cmath>
 #include <numbers>
 #include <optional>

@@ -12,8 +12,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Indices from the front: a negative one counts from the back, which TensorFlow's do not. `sizes`:
-/// a number, or one for each of the last dimension's.
+/// Converts negative indices, which count from the back, as TensorFlow has none. `sizes`: one
+/// number, or one for each entry of the last dimension.
 Term from_front(Graph& graph, Term indices, const Sizes& sizes) {
   if (graph.dtype(indices) == DType::uint64) {
     throw Unsupported(graph.who() + ": TensorFlow's kernel takes no indices of uint64");
@@ -51,8 +51,8 @@ Terms gather_nd(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.add("GatherNd", {inputs[0], from_front(graph, inputs[1], sizes)})};
 }
 
-/// For each element of `indices` the place in x, as one number, of the element in the same place
-/// along all dimensions but `axis`, and at the index along that.
+/// Flat index in x for each element of `indices`: that index along `axis`, and the element's own
+/// position along the other dimensions.
 Term flat_places(const PlanContext& context, Graph& graph, Term indices, std::size_t axis) {
   const Shape &x = context.shape(0), &shape = context.shape(1);
   const auto strides = x.strides();
@@ -77,8 +77,8 @@ Terms gather_elements(const PlanContext& context, Graph& graph, const Terms& inp
   return {graph.add("GatherV2", {graph.reshaped(inputs[0], {-1}), places, graph.integer(0)})};
 }
 
-/// `updates` put into `x` at `places`, which are indices as GatherNd's. TensorFlow has gradients of
-/// ScatterNd alone, which adds to zeros.
+/// Writes `updates` into `x` at `places`, indices as in GatherNd. TensorFlow has a gradient only
+/// for ScatterNd, which adds to zeros.
 Term scattered(const PlanContext& context, Graph& graph, Term x, Term places, Term updates,
                const std::string& reduction) {
   const auto put = [&](const char* type, Term into, Term values) {
@@ -124,7 +124,7 @@ Terms scatter_nd(const PlanContext& context, Graph& graph, const Terms& inputs) 
                     nodes::ScatterND(context.node()).reduction())};
 }
 
-/// TensorFlow's is of the last dimension, and of the largest.
+/// TensorFlow's TopK works on the last dimension and the largest elements only.
 Terms top_k(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const nodes::TopK view(context.node());
   const std::size_t rank = context.shape(0).rank();

@@ -54,7 +54,7 @@ Terms split(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return outputs;
 }
 
-/// Starts and ends outside of a dimension are its ends; TensorFlow says a whole rest by a bit.
+/// Starts and ends outside of a dimension are clamped; TensorFlow expresses an open end by a bit.
 Terms slice(const PlanContext& context, Graph& graph, const Terms& inputs) {
   using View = nodes::Slice;
   const View view(context.node());

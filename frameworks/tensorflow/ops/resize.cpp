@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of another size, where ONNX's ways and TensorFlow's are the same.
+// Resizing of images, as far as ONNX's and TensorFlow's modes agree.
 #include <cmath>
 
 #include "d5/core/errors/error.hpp"
@@ -15,7 +15,7 @@ using ResizeView = onnx::nodes::Resize;
   throw Unsupported(context.who() + ": TensorFlow resizes " + what);
 }
 
-/// TensorFlow's scale is the quotient of the sizes; ONNX's may be another by rounding.
+/// TensorFlow's scale is the ratio of sizes; ONNX's may differ by rounding.
 bool scales_are_quotients(const PlanContext& context) {
   const Tensor* scales = context.constant(ResizeView::In::scales);
   if (!context.has_input(ResizeView::In::scales)) return true;

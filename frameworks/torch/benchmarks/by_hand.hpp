@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network through d5 beside the same written by hand in LibTorch, interleaved in one process: one
-// library, one thread count, one allocator. The counters of NAME/ratio are d5's time over the
-// hand-written one's.
+// Compares a network in d5 with the same network written in LibTorch, interleaved in one process:
+// one library, one thread count, one allocator. The counters of NAME/ratio are d5's time over
+// LibTorch's.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -137,8 +137,8 @@ inline void expect_same(const Model& model, HandWritten& hand, const Data& data)
   throw std::logic_error(model.name + " by hand is another network than d5's");
 }
 
-/// `Net`, a HandWritten, beside d5's plan, torch's own executor, the plan with oneDNN's kernels
-/// first, and what "auto" chooses.
+/// Compares `Net`, a HandWritten, with d5's plan, torch's own executor, the plan that prefers
+/// oneDNN's kernels, and the choice of "auto".
 template <class Net>
 void add(const Model& model, std::int64_t batch, const MeasureOptions& pairs) {
   const auto data = std::make_shared<Data>(model, batch);

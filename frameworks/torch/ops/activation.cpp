@@ -53,7 +53,8 @@ at::Tensor swish(const at::Tensor& x, double alpha) {
 /// Beyond it exp(-x) is nothing beside x, even in double.
 constexpr double kSoftplusIsLinear = 40;
 
-/// Torch has those that keep what is beyond, and those that move it to 0 without a step.
+/// Torch has the variant that keeps values outside, and the one that moves them to 0 without a
+/// step.
 constexpr auto shrink = [](const nodes::Shrink& view) -> Function {
   const float lambd = view.lambd(), bias = view.bias();
   if (bias == 0) return [lambd](const at::Tensor& x) { return at::hardshrink(x, lambd); };
@@ -128,8 +129,7 @@ Support divides_by_alpha(const PlanContext& context) {
   return computes_floats(context);
 }
 
-/// A row of the table: `make` gives the function that a node's attributes say, and captures
-/// nothing.
+/// A row of the table: `make` returns the function for a node's attributes, and captures nothing.
 template <class View, class Make>
 void add_activation(OperatorRegistry& registry, Make,
                     Support (*check)(const PlanContext&) = computes_floats) {

@@ -39,7 +39,7 @@ at::Tensor& write_sub(at::Tensor& y, const at::Tensor& a, const at::Tensor& b) {
   return at::sub_out(y, a, b);
 }
 
-/// Integers are divided toward zero, as ONNX says. The processor cannot divide the least by -1.
+/// Integers are divided toward zero, as in ONNX. The processor cannot divide the minimum by -1.
 at::Tensor div2(const at::Tensor& a, const at::Tensor& b) {
   if (!at::isIntegralType(a.scalar_type(), false)) return at::div(a, b);
   if (!at::isSignedType(a.scalar_type())) return at::div(a, b, "trunc");

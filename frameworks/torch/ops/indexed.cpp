@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements and slices that are taken from, or put, where an index says: GatherElements, GatherND,
-// Scatter, ScatterElements, ScatterND, TensorScatter.
+// Reads or writes of elements and slices by index: GatherElements, GatherND, Scatter,
+// ScatterElements, ScatterND, TensorScatter.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/gather.h>
 #include <ATen/ops/index_select.h>
@@ -36,7 +36,7 @@ at::Tensor scattered(const at::Tensor& x, std::int64_t axis, const at::Tensor& p
   return at::scatter_reduce(x, axis, places, updates, word);
 }
 
-/// Torch reduces no complex numbers by scatter_reduce, and no truths.
+/// Torch's scatter_reduce supports neither complex numbers nor booleans.
 Support scatters(const PlanContext& context) {
   const auto* given = context.node().attribute<std::string>("reduction");
   const std::string reduction = given ? *given : "none";

@@ -117,7 +117,7 @@ class BatchNormalization final : public TorchKernel {
   }
 
  private:
-  /// Torch's running statistics then hold those of this batch alone.
+  /// Makes torch's running statistics those of this batch only.
   static constexpr double kBatchOnly = 1;
 
   /// Statistics as torch computes them: the variance of small floats is beyond them.

@@ -51,7 +51,7 @@ at::Tensor product(const at::Tensor& x, at::IntArrayRef dims) {
   return at::prod(at::movedim(x, dims, last).flatten(last.front()), -1, false, x.scalar_type());
 }
 
-/// The largest (smallest) element; of none, the smallest (largest) there is.
+/// The largest (smallest) element; for an empty tensor, the smallest (largest) number of the type.
 at::Tensor of_none(const at::Tensor& x, at::IntArrayRef dims, bool largest) {
   at::DimVector sizes(x.sizes().begin(), x.sizes().end());
   for (auto dim : dims) sizes[std::size_t(dim)] = 1;
@@ -95,7 +95,7 @@ at::Tensor sum_square(const at::Tensor& x, at::IntArrayRef dims) {
   const at::Tensor wide = widened(x);
   return sum(wide * wide, dims).to(x.scalar_type());
 }
-/// Torch's norms are of reals alone.
+/// Torch's norms support only floating-point types.
 at::Tensor l2(const at::Tensor& x, at::IntArrayRef dims) {
   if (x.is_floating_point()) return at::linalg_vector_norm(x, 2, dims, true);
   return sum_square(x, dims).sqrt().to(x.scalar_type());

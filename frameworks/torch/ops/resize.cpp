@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize, and Upsample before it: other sizes, elements in between found by interpolation. One of
-// torch's own functions where it does what the node says, weighted sums of selected elements where
-// none does.
+// Resize, and its predecessor Upsample. It uses one of torch's functions that computes the same,
+// otherwise weighted sums of selected elements.
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/index_select.h>
@@ -105,7 +104,7 @@ struct Rule {
   }
 };
 
-/// For each place along an output dimension the elements that it is made of, and their weights.
+/// For each position along an output dimension, the input elements and their weights.
 /// Shapes: both taps x output; without weights there is one tap.
 struct Taps {
   std::int64_t dim;

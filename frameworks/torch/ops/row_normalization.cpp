@@ -125,9 +125,9 @@ class RMSNormalization final : public TorchKernel {
   at::ScalarType type_;
 };
 
-/// Groups of channels. Given scale and bias, torch's function computes x a + b, which cancels where
-/// the mean is large; without them it subtracts first. A module without them is exported with ones
-/// and zeros.
+/// Groups of channels. With scale and bias, torch's function computes x a + b, which cancels if the
+/// mean is large; without them it subtracts first. A module without them is exported with ones and
+/// zeros.
 class GroupNormalization final : public TorchKernel {
   using View = nodes::GroupNormalization;
 

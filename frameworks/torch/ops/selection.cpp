@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that leave some elements: Compress, TopK, Unique.
+// Operators that select elements: Compress, TopK, Unique.
 #include <ATen/ops/_unique2.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full_like.h>
@@ -41,7 +41,7 @@ class Compress final : public TorchKernel {
   std::optional<std::int64_t> axis_;
 };
 
-/// Torch's own topk does not say which of equals comes first; a stable sort does.
+/// Torch's topk does not define the order of equal elements; a stable sort does.
 class TopK final : public TorchKernel {
   using View = nodes::TopK;
 
@@ -101,7 +101,7 @@ class Unique final : public TorchKernel {
   bool sorted_;
 };
 
-/// Torch finds nothing among no elements.
+/// Torch fails on empty tensors.
 Support finds(const PlanContext& context) {
   if (context.shape(0).elements() == 0) return {"Unique of no elements"};
   return computes(context);

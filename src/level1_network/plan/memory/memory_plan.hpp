@@ -18,7 +18,7 @@ struct MemoryBlock {
   std::size_t begin = 0, end = 0;
   std::size_t offset = 0;  ///< written by `assign_offsets`
 
-  /// `bytes` rounded up to 64-byte lines; saturates instead of overflowing.
+  /// `bytes` rounded up to 64-byte lines; sizes near the maximum stay there.
   [[nodiscard]] std::size_t room() const;
 };
 
