@@ -18,9 +18,9 @@
 namespace d5 {
 namespace {
 
-/// d5's plan of the network that transforms made.
+/// The name of d5's plan of the transformed network.
 constexpr const char* kFused = "fused";
-/// A framework alone, and where it lacks a node the reference.
+/// The suffix of a framework that leaves the nodes it lacks to the reference.
 constexpr const char* kBehind = "+reference";
 /// Last resort if all others give wrong outputs.
 constexpr const char* kLast = "reference alone";

@@ -29,7 +29,7 @@ class UntouchedNetwork {
     }
   }
   ~UntouchedNetwork() { put_back(); }
-  /// So that the next run begins where the first did.
+  /// Restores the state, so that the next run begins where the first did.
   void begin_again() {
     if (overwrites_) put_back();
   }
@@ -68,7 +68,7 @@ class UntouchedState {
   ValueMap before_;
 };
 
-/// In the rounds that both ran.
+/// Compares the rounds that both ran.
 Comparison compared(const std::vector<double>& a, const std::vector<double>& b) {
   const std::size_t rounds = std::min(a.size(), b.size());
   return compare(std::span(a).first(rounds), std::span(b).first(rounds));

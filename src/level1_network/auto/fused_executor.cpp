@@ -74,7 +74,7 @@ PlanExecutor& FusedExecutor::up_to_date() {
   if (same_graph && origin_.value_changes == network_.value_changes()) return *plan_;
   auto fused = fused_network(network_, mode_);
   if (!fused) throw Unsupported("there is nothing to fuse");
-  // Other values may forbid what others allowed.
+  // New values may forbid a fusion that the old ones allowed.
   if (same_graph &&
       structure_digest(fused->graph()) == structure_digest(plan_->network().graph())) {
     take_values(plan_->network(), *fused);

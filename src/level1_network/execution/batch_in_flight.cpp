@@ -6,7 +6,7 @@
 
 namespace d5 {
 
-/// It has a plan of its own, and gives it back in the end.
+/// A batch in flight. It owns a plan, and returns it at the end.
 class PlanExecutor::Flight final : public BatchInFlight {
  public:
   /// `outputs` are those of its forward run.

@@ -107,7 +107,7 @@ class ModelExecutor final : public GraphExecutor {
     return **compiled_.insert(compiled_.begin(), std::move(compiled));
   }
 
-  /// The whole network is one step, and its run one pass.
+  /// Runs the network as a single step and a single pass.
   const ValueMap& run(CompiledNetwork& compiled, const ValueMap& inputs, Pass pass) {
     end_wanted_ = ended_early_ = false;
     events_.collect(observers_);

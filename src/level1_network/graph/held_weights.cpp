@@ -16,7 +16,7 @@ namespace {
 
 using Tensors = std::map<std::string, Tensor, std::less<>>;
 
-/// Initializers and Constants of one graph that its nodes can be differentiated by.
+/// The initializers and Constants of one graph that have gradients.
 Tensors weights_in(const onnx::Graph& graph) {
   Tensors known = graph.initializers;
   known.merge(constants_of(graph));

@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// Integers of so many elements may be shapes: they are computed before anything runs.
+/// Integer tensors of up to this many elements may be shapes, which are computed before a run.
 constexpr std::int64_t kMostInShape = 4096;
 
 bool may_be_shape(const ValueDesc& desc) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits of a network. One that may fail half-way is made on a copy of the state, whose tensors are
-// shared, and takes the place of the state when all of it is right.
+// Edits of a network. An edit that may fail half-way works on a copy of the state, which shares the
+// tensors. The copy replaces the state once the edit has succeeded.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMean = 3, kVariance = 4;  // inputs of BatchNormalization
 constexpr std::size_t kTrainingMode = 2;         // input of Dropout
 
-/// The place in BatchNormalization's inputs of what its output `i` is made from.
+/// The index of the BatchNormalization input from which its output `i` is computed.
 constexpr std::size_t statistic(std::size_t output) { return output % 2 == 1 ? kMean : kVariance; }
 
 class ModeSetter {

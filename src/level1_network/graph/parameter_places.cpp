@@ -37,7 +37,7 @@ const std::map<std::string_view, PlaceByInput>& standard_places() {
   return places;
 }
 
-/// Whether one element is as `holds` says.
+/// Whether `holds` is true of any element.
 template <class Holds>
 bool has_element(const Tensor& value, Holds holds) {
   const Tensor there = value.on_host();

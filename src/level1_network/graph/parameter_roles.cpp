@@ -23,7 +23,7 @@ using Tensors = std::map<std::string, Tensor, std::less<>>;
 constexpr const char* kOfGroups =
     "of an InstanceNormalization that stands for a GroupNormalization";
 
-/// One reader of a tensor that never changes, or of what is made of such tensors alone.
+/// One reader of a constant tensor, or of a value computed from constants alone.
 struct Reader {
   const onnx::Node* node;
   std::size_t input;
@@ -88,7 +88,7 @@ class ConstantReaders {
            (!node.inputs.empty() || node.op_type == "Constant");
   }
 
-  /// Whether it gives the input of a network in another scale, as before its first layer.
+  /// Whether the node rescales an input of the network, as is usual before the first layer.
   [[nodiscard]] bool moves(const onnx::Node& node, const Roots& roots) const {
     static const Names scaling{"Add", "Sub", "Mul", "Div", "Cast", "Identity"};
     return node.domain.empty() && scaling.contains(node.op_type) &&
@@ -97,7 +97,7 @@ class ConstantReaders {
            });
   }
 
-  /// Scales of weights that are integers are measured, not trained.
+  /// Scales of integer weights are calibrated, not trained.
   static bool scales_integers(const onnx::Node& node) {
     return node.op_type == "DequantizeLinear" || node.op_type == "QuantizeLinear";
   }
@@ -106,8 +106,8 @@ class ConstantReaders {
   std::map<std::string, std::vector<Reader>, std::less<>> readers_;
 };
 
-/// An InstanceNormalization between two Reshapes, as exporters write a GroupNormalization, whose
-/// scale and bias stand behind it.
+/// An InstanceNormalization between two Reshapes, the form in which exporters write a
+/// GroupNormalization. Its scale and bias follow it.
 bool is_group_normalization(const onnx::Node& node, const onnx::Graph& graph) {
   if (!node.domain.empty() || node.op_type != "InstanceNormalization") return false;
   const auto is_reshape = [](const onnx::Node& one) { return one.op_type == "Reshape"; };
@@ -165,7 +165,7 @@ class RoleAssignment {
     });
   }
 
-  /// Why an initializer in a place that may be trained is not; empty where it is.
+  /// The reason why an initializer in a trainable place is constant; empty if it is a parameter.
   std::string why_constant(const std::string& name, const ConstantReaders& readers) const {
     const auto origin = origins_.find(name);
     if (origin != origins_.end() && origin->second == onnx::TensorOrigin::parameter) return "";
@@ -185,7 +185,7 @@ class RoleAssignment {
     });
   }
 
-  /// Decides on a tensor that a Constant or a graph within a node holds.
+  /// Decides on a tensor held by a Constant or by a nested graph.
   void lift(const std::string& name, const Tensor& value, const ConstantReaders& readers) {
     if (!may_be_trained(value.dtype()) || value.elements() == 0) return;
     const bool is_code = has_own_ && producer_ == "pytorch" && !held_.contains(name);
@@ -220,8 +220,8 @@ class RoleAssignment {
     if (of_input && !wanted) of_inputs_.emplace(name, value);
   }
 
-  /// Whether a tensor that is added or multiplied is a parameter, in a file whose weights are
-  /// Constants: several numbers, or the bias of a layer with one output.
+  /// Whether an added or multiplied tensor is a parameter, in a file that stores weights as
+  /// Constants: a tensor of several elements, or the bias of a layer with one output.
   [[nodiscard]] bool is_term(const Reader& reader, const Tensor& value) const {
     if (has_own_ || is_mask(value)) return false;
     if (reader.node->op_type == "Concat") {
@@ -245,7 +245,7 @@ class RoleAssignment {
     initializers_.insert(name);
   }
 
-  /// Weights that are integers, behind a DequantizeLinear.
+  /// Records integer weights that are followed by a DequantizeLinear.
   void note_integers(const Tensors& all) {
     for (const auto& node : graph_.nodes) {
       if (node.op_type != "DequantizeLinear" || !node.has_input(0)) continue;

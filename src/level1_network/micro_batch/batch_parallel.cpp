@@ -37,7 +37,7 @@ bool data(const Reading& r) {
   return true;
 }
 
-/// Indices of maxima count elements of the whole batch.
+/// A second output holds indices of maxima, which count elements of the whole batch.
 bool one_output(const Reading& r) { return data(r) && !r.node.has_output(1); }
 
 /// Broadcasting allowed: an input that is not a batch has no rows, or one.
@@ -70,7 +70,7 @@ bool matmul(const Reading& r) {
 
 bool flatten(const Reading& r) { return nodes::Flatten(r.node).axis() == 1; }
 
-/// A first dimension that is copied, or follows from the others.
+/// The first dimension is copied, or follows from the others.
 bool reshape(const Reading& r) {
   if (r.node.opset < 5 || !data(r)) return false;
   const auto shape = r.graph.initializers.find(r.node.inputs[1]);
@@ -93,7 +93,7 @@ bool axis_from_one(const Reading& r) {
   return data(r) && r.rank(0) > 1 && (!axis || !r.is_first(*axis));
 }
 
-/// Scales that broadcast may have rows of their own for the samples.
+/// A broadcast scale may have a row per sample.
 bool row_normalization(const Reading& r) {
   if (!axis_from_one(r)) return false;
   for (std::size_t i = 1; i < r.node.inputs.size(); ++i) {

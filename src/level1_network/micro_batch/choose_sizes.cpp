@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kNoBytes = std::numeric_limits<std::size_t>::max();
 
-/// The program of a choice, and what its variables mean.
+/// The integer program of a choice, and the meaning of its variables.
 class SizeProgram {
  public:
   SizeProgram(const std::vector<SegmentWays>& segments, std::int64_t batch, std::size_t most_bytes)
@@ -80,7 +80,7 @@ class SizeProgram {
 }  // namespace
 
 std::size_t least_bytes(const std::vector<SegmentWays>& segments) {
-  // The least that the stretches up to a cut need, from cut to cut.
+  // The least memory of the segments up to each cut.
   std::map<std::size_t, std::size_t> until;
   std::vector<const SegmentWays*> order;
   for (const auto& segment : segments) order.push_back(&segment);

@@ -20,7 +20,7 @@
 namespace d5 {
 namespace {
 
-/// Powers of two, divisors, and the batch itself.
+/// Candidate sizes: powers of two, divisors, and the batch itself.
 std::vector<std::int64_t> candidate_sizes(std::int64_t batch) {
   std::vector<std::int64_t> sizes;
   for (std::int64_t size = 1; size <= batch; ++size) {
@@ -127,7 +127,7 @@ void MicroBatching::plan_sizes() {
     try {
       one.memory = planned(size);
     } catch (const Error&) {
-      // Too large, or nodes say the batch themselves: no micro-batches of this size.
+      // No micro-batches of this size: it is too large, or nodes contain the batch size.
     }
   }
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-/// First opsets that take these numbers as inputs; before, they were attributes.
+/// The first opsets with these numbers as inputs; older ones have attributes.
 constexpr int kSplitInputs = 13, kSliceInputs = 10;
 
 class SegmentSplit {
@@ -56,7 +56,7 @@ class SegmentSplit {
     node.op_type = op_type;
     return node;
   }
-  /// Numbers that newer opsets take as the node's next input.
+  /// Sets numbers that newer opsets read from the node's next input.
   void give(onnx::Node& node, int since, const std::string& name, const Sizes& numbers) {
     if (opset_ < since) {
       node.attributes[name] = numbers;

@@ -57,7 +57,7 @@ void KernelRace::start(const std::string& framework) {
   }
 }
 
-/// Throws: MemoryError for a plan more than may be held at once.
+/// Throws: MemoryError for a plan that exceeds the memory limit.
 void KernelRace::expect_room(const PlanTrial& trial) const {
   std::size_t bytes = trial.bytes();
   for (const Runner& runner : runners_) bytes += runner.trial->bytes();
@@ -66,7 +66,7 @@ void KernelRace::expect_room(const PlanTrial& trial) const {
                                 runners_.size(), byte_words(bytes)));
 }
 
-/// Until it runs: without kernels that fail, and without those that others do far sooner.
+/// Repeats until the plan runs, without failing kernels and without far slower ones.
 void KernelRace::warm_up(Runner& runner) {
   constexpr int kMostPlans = 12;
   constexpr double kFirst = 4, kFar = 3;  // a first run prepares much

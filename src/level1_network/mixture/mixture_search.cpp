@@ -22,7 +22,8 @@ using Samples = std::vector<double>;
 constexpr double kForever = std::numeric_limits<double>::infinity();
 constexpr const char* kMixture = "mixture";
 
-/// Trials write the gradients of the network's parameters, which belong to the caller.
+/// Restores the gradients of the network's parameters, which belong to the caller; trials overwrite
+/// them.
 class UntouchedGradients {
  public:
   explicit UntouchedGradients(const TrialBench& bench) {
@@ -174,7 +175,7 @@ class Search {
 
   static bool is_mixture(const TimedWay& way) { return way.name == kMixture; }
 
-  /// But not the best single framework.
+  /// Drops slow assignments, except the best single framework.
   void drop_slow() {
     constexpr double kSlow = 1.3;
     double fastest = kForever, fastest_single = kForever;

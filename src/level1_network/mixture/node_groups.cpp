@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// A node and what it reads and writes.
+/// A node with its inputs and outputs.
 class Reading {
  public:
   Reading(const onnx::Node& node, const OpContext& context, const onnx::Graph& graph)

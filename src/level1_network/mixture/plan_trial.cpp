@@ -28,7 +28,7 @@ bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   return before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
 }
 
-/// In the place of gradients that the caller will give.
+/// A stand-in for a gradient of the caller.
 Tensor some_gradient(const TensorDesc& desc, const std::string& name) {
   Tensor result = Tensor::zeros(desc.dtype, desc.shape);
   RandomStream random(0, stream_of(name));
@@ -42,7 +42,7 @@ Tensor some_gradient(const TensorDesc& desc, const std::string& name) {
 
 namespace {
 
-/// In graphs that nodes hold too: a branch of an If may be planned in its place.
+/// Includes nested graphs: a branch of an If may be planned in its place.
 void add_needed(const onnx::Graph& graph, std::set<std::string, std::less<>>& needed) {
   for (const auto& node : graph.nodes) {
     for (auto& name : read_names(node)) needed.insert(std::move(name));

@@ -22,8 +22,8 @@ struct LstmOptions : ModelOptions {
   }
 };
 
-/// Shapes: TxNxwidth to the same. LSTM's four gates, each with a bias of the input and one of the
-/// state.
+/// Shapes: TxNxwidth to the same. An LSTM with four gates, each with an input bias and a state
+/// bias.
 void lstm(ModelBuilder& net, const std::string& name, std::int64_t width) {
   const Fans fans{.in = width, .out = width};
   const InitialWeights& draw = net.initialization().linear;

@@ -50,7 +50,7 @@ Tensor positions(std::int64_t length, std::int64_t width) {
   return result;
 }
 
-/// Dropout, the sum with what the sub-layer was given, and layer normalization.
+/// Dropout, the residual sum with the sub-layer's input, and layer normalization.
 void end_sublayer(ModelBuilder& net, const std::string& name, std::int64_t width,
                   const std::string& input) {
   net.dropout(name + ".dropout", kDropout);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wide residual networks: Zagoruyko and Komodakis, "Wide Residual Networks" (2016). Normalization
-// and rectifier stand before each convolution; where a block changes the shape, its shortcut is a
-// 1x1 convolution of what it has normalized.
+// and rectifier precede each convolution. A block that changes the shape has a 1x1 convolution of
+// its normalized input as its shortcut.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"

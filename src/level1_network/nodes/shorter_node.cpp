@@ -56,7 +56,7 @@ void ShorterNode::read(const onnx::Schema& schema, const ElementTypes& types,
   const auto is_single = [&](const std::string& name) {
     return detail::type_at(types, name) == DType::float32;
   };
-  // A cast from one float to another, or to integers, is there for its precision.
+  // A cast from a floating-point type sets the precision on purpose.
   if (node_.op_type == "Cast" && is_floating_point(detail::type_at(types, node_.inputs.front())))
     return;
   std::set<std::string> words;  // type variables of ONNX that become shorter

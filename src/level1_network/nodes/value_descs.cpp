@@ -56,7 +56,7 @@ class GraphWalk {
     if (result_.refusal.empty()) result_.refusal = error.what();
   }
 
-  /// Adds what is known of a node's outputs.
+  /// Adds the inferred descriptions of a node's outputs.
   void infer(const onnx::Node& node) {
     std::vector<ValueDesc> inputs(node.inputs.size());
     std::vector<const Value*> constants(node.inputs.size());
@@ -82,7 +82,8 @@ class GraphWalk {
     if (all_constant && all_few) compute(node, constants);
   }
 
-  /// Names are unique in a graph and all within it, so both branches may see all.
+  /// Infers the branch that a known condition selects. Names are unique in a graph and its nested
+  /// graphs, so all may share one table.
   void take_branch(const onnx::Node& node, const Value* condition) {
     if (!condition || branches_ == Branches::unseen) return;
     const auto graphs = onnx::subgraphs(node);

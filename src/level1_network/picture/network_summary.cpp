@@ -86,7 +86,7 @@ class Summing {
     try {
       const std::size_t before = draft_.steps.size();
       resolve_node(draft_, node);
-      // None: computed once, before any run; several: the branch that an If takes.
+      // No step: computed once, before any run. Several: the branch that an If takes.
       for (std::size_t i = before; i < draft_.steps.size(); ++i) {
         const Draft::Step& step = draft_.steps[i];
         if (step.dynamic) {

@@ -14,7 +14,7 @@ namespace {
 
 using Nodes = std::vector<const onnx::Node*>;
 
-/// "yes", or how many of the part's nodes a framework lacks, and why the first.
+/// "yes", or the number of nodes that a framework lacks, and the reason for the first.
 std::string support_words(const NodeSupport& support, const Nodes& nodes) {
   std::size_t lacking = 0;
   std::string reason;

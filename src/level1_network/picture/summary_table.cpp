@@ -55,7 +55,7 @@ class Cells {
   }
 
  private:
-  /// "12.3 M", or "12.3 M + ?" where a part of it is not known.
+  /// "12.3 M", or "12.3 M + ?" if a part of it is unknown.
   std::string number(double value, const std::string& unit, const Part& part) const {
     std::string text;
     if (value > 0) text = for_people_ ? with_prefix(value, unit) : fmt::format("{:.0f}", value);

@@ -17,7 +17,7 @@ namespace {
 
 using Known = std::map<std::string, Value, std::less<>>;
 
-/// Nothing where an input is not known, or the node cannot be computed here and now.
+/// Empty if an input is unknown, or the node cannot be computed at this point.
 std::optional<std::vector<Value>> computed(const onnx::Node& node, const Known& known,
                                            const RunState& state) {
   std::vector<const Value*> inputs;

@@ -57,7 +57,7 @@ void take_kernel(Draft& draft, Draft::Step& step, PlannedKernel planned) {
   step.kernel = draft.plan->kernels.emplace_back(std::move(planned.kernel)).get();
 }
 
-/// "placed by Conv=torch: ", or nothing
+/// "placed by Conv=torch: ", or an empty text.
 std::string placement_of(const onnx::Node& node, const RunState& state) {
   const auto* placed = state.placed_by(node);
   return placed ? fmt::format("placed by {}: ", printable(to_string(placed->rule))) : "";
@@ -125,7 +125,7 @@ void expect_use_of_device(const Draft& draft) {
 }  // namespace
 
 void select_kernels(Draft& draft) {
-  // Frameworks that compile node by node take their time.
+  // Frameworks that compile node by node are slow.
   Progress progress("planning in " + draft.state.frameworks.names(), std::ssize(draft.steps),
                     {.unit = "nodes"});
   for (Draft::Step& step : draft.steps) {

@@ -133,7 +133,7 @@ void NestedGraph::run_forward(Plan& plan, Inputs inputs) {
 
 namespace {
 
-/// The plan that runs, until the end of a block.
+/// Marks the running plan until the end of a block.
 class Running {
  public:
   Running(const Plan*& running, Plan& plan)
@@ -162,7 +162,7 @@ std::span<Value> NestedGraph::run(Inputs inputs) {
   run_forward(plan, inputs);
   for (std::size_t k = 0; k < results_.size(); ++k) {
     const Value& made = *plan.ordered_outputs[k];
-    // Sequences and optionals hold tensors of their own already: operators allocate them.
+    // Sequences and optionals hold tensors allocated by operators.
     if (!made.is_tensor()) {
       results_[k] = made;
     } else if (made.tensor().dtype() == DType::string) {

@@ -176,8 +176,8 @@ std::size_t Plan::run_backward(RunState& state, std::vector<Parameter>& paramete
   return done;
 }
 
-/// A kernel that replaced an output whose memory was planned would leave its readers with memory
-/// that the plan gives to others.
+/// A kernel that replaces an output with planned memory would leave the readers with memory that
+/// the plan reuses for other values.
 void Plan::check_planned() const {
   for (const Planned& output : planned) {
     if (output.value->is_tensor() && output.value->tensor().raw() == output.memory) continue;

@@ -14,7 +14,7 @@ namespace d5 {
 namespace {
 
 void give_up_idle_plans(const std::set<NestedGraph*>& nested) {
-  // Graphs that plans hold go with these.
+  // Graphs held by the plans are destroyed with them.
   for (NestedGraph* graph : std::vector(nested.begin(), nested.end())) {
     if (nested.contains(graph)) graph->give_up_idle_plans();
   }

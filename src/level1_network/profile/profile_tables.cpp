@@ -28,7 +28,7 @@ struct Row {
   [[nodiscard]] const Measurement& time() const { return *metrics.at("time"); }
 };
 
-/// The rows of one table, the costliest first.
+/// The rows of one table, in descending order of cost.
 std::vector<Row> rows_of(const std::vector<const Measurement*>& records, const std::string& by) {
   std::vector<Row> rows;
   for (const Measurement* m : records) {

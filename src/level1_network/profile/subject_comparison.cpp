@@ -24,7 +24,7 @@ OperatorCase only_case(const std::string& word, std::uint64_t seed) {
   }
 }
 
-/// One that cannot run has records that say why.
+/// A subject that cannot run has records with the reason.
 Subject subject_of(const std::string& word, const std::string& framework,
                    const SubjectComparisonOptions& options) {
   const std::uint64_t seed = options.measuring.seed;

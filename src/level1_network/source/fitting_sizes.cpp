@@ -51,8 +51,8 @@ std::int64_t channels_of(const Network& network, const std::string& input) {
   return 0;
 }
 
-/// `sizes` with a rank for all `inputs`, the batch first, and the sizes that go through the
-/// network. Nothing where none do: then `sizes` stay as they are, and the inputs unknown.
+/// `sizes` with a rank for all `inputs`, the batch first, and sizes that the network accepts. Empty
+/// if there are none; `sizes` then stay the same and the inputs unknown.
 std::optional<OpenSizes> with_rank(const Network& network, const OpenSizes& sizes,
                                    const std::vector<std::string>& inputs) {
   // Ranks of rows, pictures, sounds and sequences, lists, clips.

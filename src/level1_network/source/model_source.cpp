@@ -26,7 +26,7 @@ bool is_path(const std::string& model) {
          model.find('/') != std::string::npos;
 }
 
-/// The path of the model's file; empty for a built-in network, and for a case.
+/// The path of the model's file; empty for a built-in network and for a case.
 std::string file_of(const std::string& model) {
   if (is_test_folder(model)) return onnx::open_test_folder(model).model_path;
   return is_path(model) ? model : "";

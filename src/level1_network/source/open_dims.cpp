@@ -18,7 +18,7 @@ std::vector<const onnx::ValueInfo*> fed_inputs(const Network& network) {
   return infos;
 }
 
-/// Empty where it is not open. Exporters write "?" for a size that has no name.
+/// Empty if the dimension is fixed. Exporters write "?" for an open dimension without a name.
 std::string name_of_dim(const onnx::ValueInfo& info, std::size_t axis) {
   const onnx::Dim& dim = info.type.dims[axis];
   if (std::holds_alternative<std::int64_t>(dim)) return "";

@@ -86,7 +86,7 @@ class NearSearch {
   std::string name_;
 };
 
-/// Asked sizes do not go through: says which would, where any do.
+/// The message for sizes that the network refuses, with sizes that it accepts if there are any.
 class SizeRefusal {
  public:
   SizeRefusal(const Network& network, const SizeTrial& trial, const OpenSizes& asked,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostDims = 6;  // limit on dimensions that are raised separately
 
-/// Powers of two, and sizes at which pictures and sounds often are.
+/// Powers of two, and usual sizes of images and sounds.
 constexpr std::array<std::int64_t, 28> kUsual{
     1,   2,   3,   4,   8,   16,  24,  32,  48,   64,   80,   96,   112,   128,
     160, 192, 224, 256, 320, 384, 448, 512, 1024, 2048, 4096, 8192, 16384, 32768};
@@ -69,7 +69,7 @@ std::optional<OpenSizes> SizeSearch::raised_alike(std::span<const std::int64_t> 
   return {};
 }
 
-/// Two that need a size of their own each.
+/// Raises two dimensions that need different sizes.
 std::optional<OpenSizes> SizeSearch::raised_apart() const {
   for (std::size_t i = 0; i < free_.size(); ++i) {
     for (std::size_t k = i + 1; k < free_.size(); ++k) {

@@ -48,7 +48,7 @@ ValueFile file_of_word(const std::string& word) {
   return is_there(word) ? ValueFile{"", word} : named_path(word, is_there);
 }
 
-/// A file to be written, in a folder that is there.
+/// A new file in an existing folder.
 ValueFile new_file_of_word(const std::string& word) {
   return named_path(word, [](const std::string& path) {
     std::error_code ignored;
@@ -87,7 +87,7 @@ const onnx::ValueInfo& input_info(const Network& network, const std::string& nam
   throw_unknown_name(kind, name, network.input_names());
 }
 
-/// Throws: ValueError where there are several.
+/// Throws: ValueError if there are several.
 std::string only_input(const Network& network, const std::string& path) {
   const auto names = network.input_names();
   if (names.size() == 1) return names.front();

@@ -14,14 +14,14 @@
 namespace d5 {
 namespace {
 
-/// A node that reads a tensor, and as which of its inputs.
+/// A reader of a tensor, and the index of the input.
 struct Reading {
   const onnx::Node* node;
   std::size_t input;
 };
 using Readers = std::map<std::string, std::vector<Reading>, std::less<>>;
 
-/// Also those within nodes, where names are unique, too.
+/// Includes readers in nested graphs, where names are unique too.
 void collect_readers(const onnx::Graph& graph, Readers& readers,
                      std::vector<std::shared_ptr<const onnx::Graph>>& held) {
   for (const auto& node : graph.nodes) {
@@ -141,7 +141,7 @@ class Demand {
     const Shape* shape = shape_of(0);
     return shape && shape->rank() > 0 ? *std::ranges::min_element(*shape) : 0;
   }
-  /// The first of an input that is the same in each run; 0 where it is not.
+  /// The first element of an input that is constant; 0 otherwise.
   [[nodiscard]] std::int64_t number(std::size_t input) const {
     const auto value = first_of(input);
     return value.value_or(0);
@@ -194,7 +194,7 @@ class Demand {
   bool is_scalar_;
 };
 
-/// Whether what a node writes has the values that it reads there.
+/// Whether the node's output has the values of that input.
 bool hands_on(const Reading& reading) {
   static const std::set<std::string, std::less<>> kOfFirst{
       "Cast",  "CastLike", "Expand",  "Flatten", "Gather",    "Identity", "Reshape",
@@ -206,7 +206,7 @@ bool hands_on(const Reading& reading) {
   return input == 0 && kOfFirst.contains(node->op_type);
 }
 
-/// Follows an input to all that read it.
+/// Follows an input to all its readers.
 class RangeSearch {
  public:
   RangeSearch(const Readers& readers, const Inference& found, const TensorDesc& input)

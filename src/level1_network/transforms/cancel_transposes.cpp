@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes move behind elementwise nodes until they meet their inverse.
+// Moves Transposes behind elementwise nodes until they meet their inverse.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ bool is_identity(const Order& order) {
   return true;
 }
 
-/// The network again, with each Transpose as late as can be: at a node that is not elementwise. A
-/// value is a `base` in an `order` meanwhile, value = Transpose(base, perm = order).
+/// Rebuilds the network with each Transpose as late as possible, before a node that is not
+/// elementwise. Meanwhile a value is a `base` in an `order`: value = Transpose(base, perm = order).
 class LateTransposes {
  public:
   explicit LateTransposes(const Network& network) : network_(network), links_(network) {}
@@ -59,7 +59,7 @@ class LateTransposes {
     Order order;
   };
 
-  /// Whether its order is known: of a Transpose without perm the rank decides.
+  /// Whether its order is known; the rank decides for a Transpose without perm.
   bool add_order(const onnx::Node& node) {
     const auto perm = onnx::nodes::Transpose(node).perm();
     if (!perm || perm->empty()) return false;
@@ -88,7 +88,7 @@ class LateTransposes {
     }
     return order;
   }
-  /// A value that broadcasts along all axes but one, at most: a scalar, a bias.
+  /// Whether the value broadcasts along all axes except one at most, as a scalar or a bias.
   [[nodiscard]] bool fits(const std::string& name, std::size_t rank) const {
     const Tensor* value = known_value(network_, name);
     if (!value || value->shape().rank() > rank) return false;
@@ -111,7 +111,7 @@ class LateTransposes {
     copy.outputs = {base};
     change_.nodes.push_back(std::move(copy));
   }
-  /// A value that `fits`, for readers of bases.
+  /// Transposes a value that `fits`, for readers of bases.
   std::string turned(const std::string& name, const Order& order) {
     const Shape& shape = known_value(network_, name)->shape();
     if (shape.elements() == 1) return name;
@@ -169,7 +169,7 @@ class LateTransposes {
   Splice change_;
 };
 
-/// Frameworks whose images are NHWC export a Transpose before and behind every convolution.
+/// Frameworks with NHWC images export a Transpose before and behind every convolution.
 class CancelTransposes final : public Transform {
  public:
   bool enters_graphs() const override { return true; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes whose inputs are all constant become their results.
+// Replaces nodes whose inputs are all constant by their results.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and values that no output of the network depends on.
+// Removes nodes and values that no output of the network depends on.
 #include <fmt/format.h>
 
 #include <ranges>
@@ -11,7 +11,7 @@
 namespace d5::transform {
 namespace {
 
-/// A parameter that nothing reads goes too: its gradient was zero.
+/// Parameters without a reader are removed too: their gradient was zero.
 class DeadCode final : public Transform {
  public:
   bool enters_graphs() const override { return true; }

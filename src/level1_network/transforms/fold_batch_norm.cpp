@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A convolution that already scales and shifts as the normalization behind it does.
+// Folds the scale and shift of a batch normalization into the convolution before it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class FoldBatchNorm final : public Transform {
   }
 
  private:
-  /// Why the normalization stays; empty: it need not.
+  /// The reason why the normalization stays; empty if it can be folded.
   static std::string obstacle(const Network& network, const GraphLinks& links,
                               const onnx::Node& node, const onnx::Node* conv) {
     const Norm norm(node);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator and the activation behind it become one, of a convolution with the sum between them.
+// Fuses an operator with the activation behind it, and a convolution also with a sum in between.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace d5::transform {
 namespace {
 
 bool is_conv(const onnx::Node& node) { return node.domain.empty() && node.op_type == "Conv"; }
-/// Since opset 11 they mean what the fused ones do.
+/// Since opset 11 these have the meaning of the fused ones.
 bool is_product(const onnx::Node& node) {
   return (is_conv(node) || (node.domain.empty() && node.op_type == "Gemm")) && node.opset >= 11;
 }
@@ -48,8 +48,8 @@ onnx::Node fused(const Chain& chain) {
   return node;
 }
 
-/// Types and shapes if the sizes that inputs leave open were `first`, `first + step`, ...: another
-/// number for each name. Multiples of 32 go through most pyramids of images.
+/// Types and shapes if the sizes left open by inputs were `first`, `first + step`, ...: another
+/// number for each name. Most pyramids of images accept multiples of 32.
 ValueDescs values_for(const Network& network, std::int64_t first, std::int64_t step) {
   std::map<std::string, std::int64_t> sizes;
   return infer_values(network.graph(), [&, next = first](const onnx::Dim& open) mutable {
@@ -61,7 +61,7 @@ ValueDescs values_for(const Network& network, std::int64_t first, std::int64_t s
   });
 }
 
-/// The chains of a network, and why others are none.
+/// The chains of a network that can be fused, and the reasons against the others.
 class Chains {
  public:
   explicit Chains(const Network& network)
@@ -126,7 +126,7 @@ class Chains {
   std::vector<std::string> left_;
 };
 
-/// FusedConv and FusedGemm of com.microsoft, which ONNX Runtime runs as well.
+/// FusedConv and FusedGemm of com.microsoft, which ONNX Runtime also runs.
 class FuseActivation final : public Transform {
  public:
   bool enters_graphs() const override { return true; }

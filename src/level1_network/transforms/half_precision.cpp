@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// float32 becomes float16 or bfloat16, where operators have them.
+// Converts float32 to float16 or bfloat16 for operators that support it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct HalfPrecisionOptions {
   }
 };
 
-/// One conversion of a network: which tensors are there in which type, and the casts between.
+/// One conversion of a network: the types of its tensors, and the casts between them.
 class Conversion {
  public:
   Conversion(const Network& network, DType half, const HalfPrecisionOptions& options)
@@ -91,7 +91,7 @@ class Conversion {
     return detail::type_at(types_, tensor) == DType::float32;
   }
 
-  /// Numbers that are the same in every run, computed ones too.
+  /// Finds numbers that are the same in every run, including computed ones.
   void find_numbers() {
     constexpr std::int64_t kMostElements = 1 << 20;
     for (const auto& [name, value] : network_.graph().initializers) {
@@ -132,7 +132,7 @@ class Conversion {
       }
     }
   }
-  /// Whether what a node makes of `lost` is as small, or as large; a quotient of two such is not.
+  /// Whether the node's result from `lost` is as small, or as large; a quotient of two such is not.
   [[nodiscard]] bool keeps_size(const onnx::Node& node, const std::string& lost) const {
     static const std::set<std::string_view> kKeep = {
         "Abs", "Add", "Clip",       "Expand",    "Flatten",   "Identity", "Max",  "Min",
@@ -149,7 +149,7 @@ class Conversion {
     if (!what.empty()) lost_[name] = std::move(what);
   }
 
-  /// Throws: ValueError, unless what reads such a number is to stay float32.
+  /// Throws: ValueError, unless the reader of such a number stays float32.
   void refuse_lost(const onnx::Node& node, const ShorterNode& made) const {
     using OutOfRange = HalfPrecisionOptions::OutOfRange;
     if (made.lost().empty() || options_.out_of_range == OutOfRange::float32) return;
@@ -209,7 +209,7 @@ class Conversion {
     for (const auto& name : leaving) cast(shorter_[name], name, DType::float32);
   }
 
-  /// It reads float32 as before, cast where that is now shorter.
+  /// Adds a node that stays float32, with casts of its shorter inputs.
   void add_kept(const onnx::Node& node) {
     NewNames names;
     for (const auto& name : read_names(node)) {
@@ -265,10 +265,10 @@ class Conversion {
   Splice change_;
 };
 
-/// Inputs and outputs of the network stay float32, and so do nodes that ONNX has in no shorter
-/// type. Values of parameters are rounded for good, unless they are masters: of those the rounded
-/// copy is a value of the run, and the gradient a float32 one. Source: Micikevicius et al., "Mixed
-/// Precision Training" (2018), section 3.1.
+/// Inputs and outputs of the network stay float32, and so do nodes without a shorter type in ONNX.
+/// Values of parameters are rounded permanently, unless they are master weights: the rounded copy
+/// of a master is a value of the run, and its gradient is float32. Source: Micikevicius et al.,
+/// "Mixed Precision Training" (2018), section 3.1.
 class HalfPrecision final : public Transform {
  public:
   using Options = HalfPrecisionOptions;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch in several smaller ones, one after another, so that the plan needs less memory.
+// Splits a batch into several smaller ones, run one after another, so that the plan needs less
+// memory.
 #include <fmt/format.h>
 
 #include "d5/core/numbers/byte_count.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same network in the operators of a newer opset of ONNX.
+// Converts the network to the operators of a newer opset of ONNX.
 #include <fmt/format.h>
 
 #include "d5/level1_network/graph/transform.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout that drops nothing in inference.
+// Removes Dropout nodes, which do nothing in inference.
 #include <fmt/format.h>
 
 #include "d5/level1_network/graph/transform.hpp"
@@ -39,7 +39,7 @@ class RemoveDropout final : public Transform {
   }
 
  private:
-  /// Why the node stays; empty: it need not.
+  /// The reason why the node stays; empty if it can be removed.
   static std::string obstacle(const Network& network, const GraphLinks& links,
                               const onnx::Node& node) {
     if (node.has_output(View::Out::mask) && links.is_read(node.outputs[View::Out::mask])) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that compute the same, and constants that are the same, become one.
+// Merges nodes that compute the same value, and equal constants.
 #include <fmt/format.h>
 
 #include <algorithm>

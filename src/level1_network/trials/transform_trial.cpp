@@ -20,7 +20,7 @@
 namespace d5::detail {
 namespace {
 
-/// FLOP of one run forward. A trial takes some five, of smaller networks some fifteen; the
+/// FLOP of one forward run. A trial has about five runs, of smaller networks about fifteen; the
 /// reference computes short types one number at a time.
 constexpr double kMostFlop = 1e10, kMostRoundedFlop = 2e8, kPartOfSeveralDraws = 0.1;
 
@@ -39,7 +39,7 @@ double bytes_of_weights(const Network& network) {
   return bytes;
 }
 
-/// Other ranks would have to run as often.
+/// Other ranks would have to run equally often.
 bool talks_to_ranks(const Network& network) {
   return std::ranges::any_of(network.graph().nodes,
                              [](const onnx::Node& node) { return node.domain == "d5"; });
@@ -150,7 +150,7 @@ class Trial {
     return RoundingJudge(*judge.executor, inputs, {.loss = loss_}).judge(base, subject.answers);
   }
 
-  /// A parameter that is gone has no gradient.
+  /// A removed parameter has no gradient.
   [[nodiscard]] bool excused(const Measurement& record) const {
     if (!is_output(record)) {
       constexpr std::string_view kGradient = "gradient of ";

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kGradient = "gradient of ", kOutput = "output ";
 
-/// A word that a forked process writes, and its parent reads.
+/// A flag in shared memory, written by a forked process and read by its parent.
 std::shared_ptr<std::atomic<bool>> shared_word() {
   using Word = std::atomic<bool>;
   static_assert(Word::is_always_lock_free);
@@ -173,7 +173,7 @@ NetworkDifference DifferenceLook::look_at_time(const Network& network, const Val
   *subject_runs_ = true;
   const auto subject = subject_(network.copy());
   const auto timed = [&](GraphExecutor& executor) {
-    // The clock is read around a run and what it waits for.
+    // The measured time is that of a run and of its wait for the device.
     return Subject{.record = error_record("", ""),
                    .run = [&] { (void)executor.inference(fed); },
                    .synchronise = [&] { executor.synchronise(); }};

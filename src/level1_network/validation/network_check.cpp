@@ -50,7 +50,7 @@ void skip_self_judgement(std::vector<Measurement>& results) {
       option_word("against"), option_word("numeric"));
 }
 
-/// A run that failed may have failed on what it was fed, and what says nothing says it of that.
+/// A failure, or a check without a result, may be due to the inputs: adds that advice.
 void advise(Measurement& result, const NetworkInputs& fed) {
   if (result.reason.ends_with("give inputs") && !fed.made.empty()) {
     result.reason += "; " + advice_on(fed);
@@ -69,7 +69,7 @@ NetworkInputs telling_inputs(GraphExecutor& reference, const NetworkInputs& fed,
       [&](const ValueMap& inputs) { return outputs_that_say_nothing(reference, inputs); });
 }
 
-/// Outputs, and the gradients of all parameters where the network has a loss.
+/// Compares outputs, and the gradients of all parameters if the network has a loss.
 std::vector<Measurement> against_reference(const std::string& model, const std::string& word,
                                            const NetworkCheckOptions& options) {
   const Settings wishes = check_wishes(word, options);
@@ -78,7 +78,7 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
   const Keeps keeps = kept_by(options.transforms);
   // A transform that rounds is applied to the reference, too: the rest is the framework's error.
   const bool same_network = options.transforms.empty() || keeps == Keeps::rounded;
-  // Networks of their own: both executors write gradients.
+  // Two separate networks, because both executors write gradients.
   Network transformed = open_model(model, wishes, options.transforms, interrupt);
   if (!same_network) forget_doubt(transformed);  // it is judged here
   const auto subject = open_executor(word, std::move(transformed), options.execution);
@@ -139,7 +139,7 @@ NetworkSides sides_of(const std::string& model, const std::string& word,
               }};
 }
 
-/// The same network in both, node by node.
+/// Compares the same network in both, node by node.
 std::vector<Measurement> node_by_node(const std::string& model, const std::string& word,
                                       const NetworkCheckOptions& options) {
   const NetworkSides sides = sides_of(model, word, options);
@@ -147,7 +147,7 @@ std::vector<Measurement> node_by_node(const std::string& model, const std::strin
                        {.tolerance = options.tolerance, .interrupt = options.interrupt});
 }
 
-/// The part of the network that differs, left in a folder.
+/// Leaves the part of the network that differs in a folder.
 std::vector<Measurement> reduced(const std::string& model, const std::string& word,
                                  const NetworkCheckOptions& options) {
   (void)version_of(word);  // a missing framework is not a difference

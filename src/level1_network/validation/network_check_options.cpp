@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a check: what they are called, and which go together.
+// The options of a check: their names, and the valid combinations.
 #include "level1_network/validation/network_check_options.hpp"
 
 #include <fmt/format.h>

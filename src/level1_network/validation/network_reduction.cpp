@@ -112,7 +112,7 @@ class Reduction {
     look_.limit(std::max(kLeast, kTimes * whole_seconds));
   }
 
-  /// Throws: Interrupted, when time is over.
+  /// Throws: Interrupted, at the end of the time limit.
   bool differs(const Network& part, const ValueMap& fed) {
     options_.interrupt.check("reduce");
     if (now_seconds() - begin_ > options_.most_seconds) throw Interrupted("reduce: time is over");
@@ -143,7 +143,7 @@ class Reduction {
     return false;
   }
 
-  /// Not another, smaller difference, nor another complaint.
+  /// Rejects another, smaller difference, and another error.
   [[nodiscard]] bool is_the_same(const NetworkDifference& found) const {
     if (found.kind != whole_.kind) return false;
     switch (found.kind) {
@@ -227,7 +227,7 @@ class Reduction {
         return any = true;
       });
     }
-    // Sizes that are equal and nothing to each other, as a width and a number of channels.
+    // Some sizes are equal by chance, such as a width and a number of channels.
     for (const OneSize& one : dimensions_in(result_.network, result_.inputs)) {
       const auto still = [&](std::int64_t smaller) {
         auto shrunk = with_dimension(result_.network, result_.inputs, one, smaller);

@@ -38,7 +38,7 @@ class WrittenBytes final : public ExecutionEvent {
   std::map<std::string, std::size_t> bytes_;
 };
 
-/// The one that a reader should see first.
+/// The record to show first.
 const Measurement& worst_of(const std::vector<Measurement>& records) {
   const auto rank = [](const Measurement& m) {
     const int status = m.status == Status::failed        ? 3
@@ -67,7 +67,7 @@ std::vector<Measurement> records_of(const std::vector<std::string>& outputs,
 
 class NodeComparison {
  public:
-  /// `path`: of a graph that a node holds, with a slash behind; empty: `network` is the whole.
+  /// `path`: of a nested graph, followed by a slash; empty: `network` is the whole.
   NodeComparison(const Network& network, const MakeExecutor& subject, const MakeExecutor& reference,
                  const ValueMap& inputs, const NodeComparisonOptions& options,
                  std::string path = "")
@@ -157,8 +157,8 @@ class NodeComparison {
     });
   }
 
-  /// The nodes of the graph that a node runs first, on what it is given then. They come before it,
-  /// which inherits what they do.
+  /// Compares the nodes of the graph that a node runs first, on the node's inputs. They precede the
+  /// node, which inherits their differences.
   void look_into(const onnx::Node& node, const ValueMap& values) {
     std::optional<FirstRun> first;
     try {

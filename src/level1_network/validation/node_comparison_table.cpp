@@ -50,7 +50,7 @@ std::string name_of_node(const Measurement& m) {
   return fmt::format("{} '{}'", condition_of(m, "operator"), condition_of(m, "node"));
 }
 
-/// Why a node could not be compared; null if all could.
+/// The reason why a node could not be compared; null if all could.
 const Measurement* first_without_answer(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     for (const Measurement* m : {row.accumulated, row.own}) {

@@ -30,8 +30,8 @@ constexpr double kRoundings = 100;
 /// Factor of the finer step that distinguishes a kink from curvature.
 constexpr double kFiner = 16;
 
-/// A number that should be there, and how far off it may be: between the slopes to either side of a
-/// kink, whose middle it is, and by rounding.
+/// An expected slope and its tolerance. At a kink it is the middle of the slopes on both sides,
+/// within their distance; otherwise it is within rounding error.
 struct Slope {
   double value, gap, rounding;
   [[nodiscard]] double uncertain() const { return gap / 2 + rounding; }
@@ -67,8 +67,8 @@ class FiniteDifferences {
     const Slope wide = slope_within(parameter, i, step);
     const double most = kRelative * scale + wide.rounding;
     if (wide.gap <= most) return {wide.value, 0, wide.rounding};
-    // A gap that stays is a kink's; one that shrinks with the step is of a slope that bends, or of
-    // a kink nearby, which the wider step reaches.
+    // A gap that stays is a kink. A gap that shrinks with the step belongs to a curved slope, or to
+    // a nearby kink that the wider step reaches.
     const Slope fine = slope_within(parameter, i, step / kFiner);
     if (fine.gap > wide.gap * 2 / kFiner + fine.rounding) return fine;
     const bool agree = std::fabs(fine.value - wide.value) <= most + fine.rounding;

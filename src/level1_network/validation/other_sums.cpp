@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// The order of fewer numbers makes less than what a bound multiplies by.
+/// For shorter sums, the effect of the order is below the factor of a bound.
 constexpr std::int64_t kLong = 64;
 constexpr std::int64_t kFirstScan = 9;  // opset
 

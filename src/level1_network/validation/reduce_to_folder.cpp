@@ -10,7 +10,7 @@
 namespace d5 {
 namespace {
 
-/// Writes the smallest so far now and then: a process that is killed loses little.
+/// Writes the smallest network so far at intervals, so that a killed process loses little.
 class SaveNowAndThen {
  public:
   SaveNowAndThen(const ReductionSubject& subject, const std::string& folder)

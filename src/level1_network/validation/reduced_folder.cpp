@@ -154,7 +154,7 @@ void save_values(const fs::path& data_set, const char* kind, const std::vector<s
   }
 }
 
-/// Gradients of parameters, each under its name.
+/// Saves gradients of parameters, each under its name.
 void save_gradients(const fs::path& data_set, const char* kind, const ValueMap& gradients) {
   std::size_t i = 0;
   for (const auto& [name, gradient] : gradients) {
@@ -182,7 +182,7 @@ void write_all(const ReducedNetwork& reduced, const ReductionSubject& subject, c
   write_file((to / kReductionJournal).string(), journal_of(reduced, subject));
 }
 
-/// `half` takes the place of `whole`, at once where the file system can.
+/// Replaces `whole` by `half`, atomically if the file system can.
 void put_in_place(const fs::path& half, const fs::path& whole) {
   if (!fs::exists(whole)) return fs::rename(half, whole);
   if (renameat2(AT_FDCWD, half.c_str(), AT_FDCWD, whole.c_str(), RENAME_EXCHANGE) != 0) {

@@ -33,7 +33,7 @@ bool holds_floats(const Value& value) {
   return value.is_tensor() && may_be_trained(value.tensor().dtype());
 }
 
-/// Over the elements that are finite in both.
+/// The largest distance over the elements that are finite in both.
 double largest_distance(const Tensor& got, const Tensor& exact) {
   double largest = 0;
   const auto a = got.span<double>(), b = exact.span<double>();
@@ -166,7 +166,7 @@ void RoundingJudge::run_in_float64(const Interrupt& interrupt) {
   }
   std::vector<Answer> answers;
   try {
-    // "auto" would measure, and judge, again.
+    // "auto" would measure and judge again.
     auto frameworks = frameworks_of(reference);
     if (frameworks == std::vector<std::string>{"auto"}) frameworks = {"reference"};
     const auto executor = make_executor(in_float64(network), {.frameworks = frameworks});

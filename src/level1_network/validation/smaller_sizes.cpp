@@ -52,7 +52,7 @@ Tensor renumbered(const Tensor& tensor, std::int64_t from, std::int64_t to) {
   return result;
 }
 
-/// The shapes of inputs as they are now; those of all else follow from them.
+/// Declares the current shapes of inputs; all other shapes follow from them.
 void declare(ShrunkNetwork& shrunk) {
   for (auto& input : shrunk.model.graph.inputs) {
     const auto fed = shrunk.inputs.find(input.name);

@@ -5,7 +5,7 @@
 namespace d5 {
 namespace {
 
-/// The part of a run that is spent outside of operators.
+/// The share of a run that is spent outside of operators.
 class OverheadShare final : public FrameworkOverhead {
  public:
   [[nodiscard]] std::string name() const override { return "overhead_share"; }

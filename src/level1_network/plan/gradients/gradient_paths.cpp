@@ -22,7 +22,7 @@ bool wants_gradient(const Slot* slot) {
   return slot && slot->wants_gradient && may_carry_gradient(*slot);
 }
 
-/// Whether what is wanted before the step depends on its gradient.
+/// Whether a wanted gradient before the step depends on the step's gradient.
 bool passes_on(const Step& step) {
   if (std::any_of(step.captured.begin(), step.captured.end(), wants_gradient)) return true;
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {

@@ -73,7 +73,7 @@ std::string ways_out(const Draft& draft) {
   return ways + ", or allow more";
 }
 
-/// Throws: MemoryError where `bytes` are more than a plan may take on `device`.
+/// Throws: MemoryError if `bytes` exceed the plan's limit on `device`.
 void expect_room(const Draft& draft, Device device, std::size_t bytes, const MemoryBound& bound) {
   const std::size_t limit = draft.state.memory_limit;
   const bool limited = limit > 0 && limit < memory_budget();
@@ -88,7 +88,7 @@ void expect_room(const Draft& draft, Device device, std::size_t bytes, const Mem
       printable(draft.names_of_steps()[bound.step]), ways_out(draft)));
 }
 
-/// Whether the block takes room on the device.
+/// Whether the block occupies memory on the device.
 bool is_on(const Draft& draft, std::size_t block, Device device) {
   return draft.block_devices[block] == device && draft.blocks[block].bytes > 0;
 }
@@ -128,7 +128,7 @@ void plan_lifetime(Draft& draft, Draft::Step& step, std::size_t now) {
     desc.device = step.device;
     step.saved_blocks.push_back(request_block(draft, desc, now));
   }
-  // A device may read the host's memory later than the host goes on.
+  // A device may read the host's memory after the host has continued.
   if (step.transfers && step.outputs[0]->desc.tensor.device != Device{}) {
     keep_until(draft, step.inputs[0]->block, MemoryBlock::kForever);
   }

@@ -35,7 +35,7 @@ Order by_size(Blocks blocks) {
   return sorted_by(blocks, [](const MemoryBlock& block) { return ~block.bytes; });
 }
 
-/// The steps at which most is alive first, of each the largest block first.
+/// Orders blocks by the steps with the most live bytes; within a step, the largest block first.
 Order by_breadth(Blocks blocks) {
   Order begins;
   for (const MemoryBlock& block : blocks) begins.push_back(block.begin);
@@ -58,7 +58,7 @@ Order by_breadth(Blocks blocks) {
   });
 }
 
-/// As they begin; of those that begin together the one that lives longest first.
+/// Orders blocks by their first step; of equal ones, the longest-lived first.
 Order by_begin(Blocks blocks) {
   return sorted_by(blocks, [](const MemoryBlock& b) { return std::tuple(b.begin, ~b.end); });
 }

@@ -50,7 +50,7 @@ class Search {
       if (cheapest_.steps.empty()) return mark(least_.steps);
       const Choice chosen = kept_again(cheapest_);
       if (planned_bytes(chosen) <= draft_.state.memory_limit) return mark(chosen.steps);
-      // The planner may need a little more than the bound that the search looks at.
+      // The planner may need slightly more memory than the bound used by the search.
       enough_ -= enough_ / 64;
     }
   }
@@ -78,7 +78,7 @@ class Search {
     if (choice.bytes <= enough_ && choice.flop < cheapest_.flop) cheapest_ = std::move(choice);
   }
 
-  /// The cheapest for what they write: an eighth of the steps, two eighths...
+  /// Tries the steps with the least time per byte written: an eighth of them, two eighths ...
   void try_cheapest() {
     constexpr std::size_t kParts = 8;
     Steps sorted = steps_;
@@ -91,7 +91,7 @@ class Search {
     }
   }
 
-  /// Segments of about the same bytes, a fifth more of them each time.
+  /// Tries segments of about equal bytes; each try has a fifth more segments.
   void try_segments() {
     const double most = std::max(2.0, 4 * std::sqrt(double(steps_.size())));
     std::size_t last = 0;
@@ -131,8 +131,8 @@ class Search {
     return readers;
   }
 
-  /// The last step of each segment, where least crosses: within half a segment around the place
-  /// that would make them equal.
+  /// The last step of each segment, at the place with the fewest crossing bytes within half a
+  /// segment of an equal division.
   [[nodiscard]] std::vector<std::size_t> ends_of_segments(std::size_t count) const {
     const std::vector<double> crossing = crossing_bytes();
     std::vector<double> written;  // up to each step
@@ -153,7 +153,7 @@ class Search {
     return ends;
   }
 
-  /// Bytes that steps up to each one write and later ones read.
+  /// The bytes written up to each step and read by later ones.
   [[nodiscard]] std::vector<double> crossing_bytes() const {
     std::vector<double> changes(draft_.steps.size() + 1, 0.0);
     const auto readers = last_readers();
