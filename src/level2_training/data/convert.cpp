@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files that are written, and take their names together. Until then they are removed at the end.
+/// Files under temporary names, which all get their final names together; removed otherwise.
 class PendingFiles {
  public:
   PendingFiles() = default;
@@ -31,14 +31,15 @@ class PendingFiles {
     }
   }
 
-  /// A name for the next file.
+  /// A temporary name for the next file.
   [[nodiscard]] std::string add(const std::string& path) {
     return paths_.emplace_back(fmt::format("{}.part-{:05}", path, paths_.size()));
   }
   [[nodiscard]] const std::string& last() const { return paths_.back(); }
   [[nodiscard]] std::size_t size() const { return paths_.size(); }
 
-  /// An index goes first and comes last: none ever stands beside another's file.
+  /// Gives the files their final names. The old index is removed first and the new one is placed
+  /// last, so that an index never belongs to another file.
   void take_names(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string index = names[i] + detail::kIndexSuffix;
@@ -138,7 +139,7 @@ std::vector<ContainerFile> convert(const Dataset& dataset, std::string_view cont
   check(dataset, *format, path, options);
   const std::int64_t samples = dataset.size();
   if (options.shard_bytes == 0) {
-    // The number of files is known: no work is lost.
+    // The number of files is known in advance, so this check precedes the work.
     const std::int64_t each = std::max<std::int64_t>(1, options.shard_samples);
     const std::int64_t by_samples = std::max<std::int64_t>(1, (samples + each - 1) / each);
     check_way(path, names_of(path, options,

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reads a whole file into memory that is kept from the sample before.
+/// Reads a whole file into memory reused from the previous sample.
 void read_into(const std::string& path, std::string& bytes) {
   const auto fail = [&](const std::string& what) {
     throw IoError(fmt::format("cannot read '{}': {}", printable(path), what));

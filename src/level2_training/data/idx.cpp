@@ -37,7 +37,7 @@ std::string checksum(std::string_view file, const std::function<void()>& go_on) 
   return sum.digest();
 }
 
-/// Up to `total` bytes, or what there is.
+/// Reads up to `total` bytes, fewer at the end.
 std::vector<std::uint8_t> unpack(GzipReader& reader, std::size_t total,
                                  const std::function<void()>& go_on) {
   std::vector<std::uint8_t> values;
@@ -104,7 +104,7 @@ IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
   const int header = 4 + 4 * rank;
   const std::string promised =
       fmt::format("byte {}: the header promises {} bytes", header, to_string(Shape(result.dims)));
-  // A bound that is cheap to check, before memory is taken for what a header claims.
+  // A cheap bound, checked before memory is allocated for the size in a header.
   if (overflow || total > reader.most_left()) {
     fail(fmt::format("{}, but the file can hold no more than {}; fetch it again", promised,
                      reader.most_left()));

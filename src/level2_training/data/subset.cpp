@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// 0, 1, 2, ... in an order that `seed` says.
+/// 0, 1, 2, ... in an order determined by `seed`.
 std::vector<std::int64_t> drawn_order(std::int64_t size, std::uint64_t seed) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(size));
   std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -65,7 +65,7 @@ std::vector<std::int64_t> SubsetDataset::labels(std::string_view field) const {
 
 void SubsetDataset::read(std::span<const std::int64_t> indices, const Draw& draw,
                          std::span<Tensor> batch) const {
-  // Kept by each thread, and taken out of its place: the base may be a subset too.
+  // A buffer per thread, moved out while in use because the base may be a subset too.
   thread_local std::vector<std::int64_t> kept;
   std::vector<std::int64_t> places = std::move(kept);
   places.clear();

@@ -182,7 +182,7 @@ void TransformedDataset::read_sample(std::int64_t index, const Draw& draw, Bench
   }
 }
 
-/// Gives what the last step gave: in `last`, or somewhere in the bench.
+/// Returns the output of the last step: in `last`, or in the bench.
 SampleView TransformedDataset::run_steps(std::int64_t index, const Draw& draw, Bench& bench,
                                          const SampleView& last) const {
   Tensor& sample = bench.sample[field_];

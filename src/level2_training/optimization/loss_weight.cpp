@@ -22,7 +22,7 @@ const Value& field_of(const ValueMap& fields, const std::string& name, const std
       printable(loss), printable(name)));
 }
 
-/// A tensor that some nodes make of the batch alone.
+/// A tensor computed by nodes from the batch alone.
 class Made {
  public:
   Made(const Network& network, const std::string& tensor)
@@ -66,7 +66,7 @@ struct LossWeight::State {
     revision = network.revision();
   }
 
-  /// A field, a constant, or what nodes make of fields.
+  /// The value of a field, of a constant, or of a tensor computed from fields.
   const Tensor& value(const std::string& tensor, const ValueMap& fields) {
     if (!network.producer(tensor)) {
       const auto& constants = network.graph().initializers;

@@ -11,7 +11,7 @@
 namespace d5 {
 namespace {
 
-/// The least that an optimizer can be made for.
+/// The smallest executor for which an optimizer can be created.
 std::shared_ptr<GraphExecutor> executor_of_one_number() {
   Network network("one number");
   network.add_parameter("w", Tensor::zeros(DType::float32, {1}));

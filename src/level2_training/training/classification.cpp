@@ -20,7 +20,7 @@ bool sees_whole(const Trainer& trainer) {
   return trainer.options().whole || trainer.ranks_of_model() == 1;
 }
 
-/// Outputs that a batch gives besides the loss.
+/// The outputs of a batch besides the loss.
 std::vector<std::string> answers(const Trainer& trainer) {
   std::vector<std::string> names = trainer.network().output_names();
   std::erase_if(names, [&](const auto& name) {
@@ -31,7 +31,7 @@ std::vector<std::string> answers(const Trainer& trainer) {
   return names;
 }
 
-/// Inputs that `output` is made of.
+/// The inputs that `output` is computed from.
 std::set<std::string> sources_of(const Network& network, const std::string& output) {
   std::set<std::string> seen{output};
   std::vector<std::string> left{output};

@@ -33,7 +33,7 @@ std::set<std::string> learnt_names(const Network& network) {
   return names;
 }
 
-/// Tensors in a file, where they are.
+/// The tensors of a file, in place.
 Stored from_safetensors(const detail::MappedFile& file) {
   const std::string who = fmt::format("'{}'", printable(file.path()));
   const auto parts = detail::split_safetensors(file.bytes(), who, "safetensors file");

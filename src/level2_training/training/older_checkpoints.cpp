@@ -55,7 +55,7 @@ void keep_as_older(const std::string& path) {
   fs::remove(name, error);
   fs::create_hard_link(path, name, error);
   if (!error) return;
-  // A file system without a second name for a file gets a second file.
+  // A file system without hard links gets a copy.
   fs::copy_file(path, name, error);
   if (error) {
     throw IoError(fmt::format("cannot keep checkpoint '{}' as '{}': {}", printable(path),

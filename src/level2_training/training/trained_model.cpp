@@ -82,7 +82,7 @@ const Dataset::Field& field_of(const Dataset& data, const std::string& name,
   throw_unknown_name(who, name, known);
 }
 
-/// Calls the network's inputs what a batch calls them: "inputs: {x: image}".
+/// Renames the network's inputs to the fields of a batch: "inputs: {x: image}".
 void name_inputs(TrainedModel& model, const Settings& inputs, const Dataset& data) {
   for (const auto& [input, field] : inputs.values()) {
     const auto known = model.network.input_names();
@@ -101,7 +101,7 @@ void name_inputs(TrainedModel& model, const Settings& inputs, const Dataset& dat
   }
 }
 
-/// Throws: NotFound with the outputs that there are.
+/// Throws: NotFound with the existing outputs.
 void expect_output(const TrainedModel& model, const char* what, const std::string& name) {
   const auto outputs = model.network.output_names();
   if (std::ranges::find(outputs, name) != outputs.end()) return;
@@ -109,7 +109,7 @@ void expect_output(const TrainedModel& model, const char* what, const std::strin
                      outputs);
 }
 
-/// Throws: NotFound for the name of neither a loss nor an output.
+/// Throws: NotFound if the name is neither a loss nor an output.
 void expect_loss(const TrainedModel& model, const std::string& name,
                  const std::vector<std::string>& outputs) {
   std::vector<std::string> known = losses().names();
@@ -169,7 +169,7 @@ TrainedModel from_file(const Settings& settings, const Dataset& data) {
 
 TrainedModel built_in(EntryChoice choice, std::uint64_t seed) {
   const ModelEntry& builder = models().at(choice.name);
-  // Names of the network's ends are the session's; the rest is the model's own.
+  // The names of loss, logits and label belong to the session; the other settings to the model.
   const auto ends = take_options<EndOptions>(choice.settings);
   TrainedModel model{.network = Network(choice.name),
                      .name = choice.name,
@@ -184,7 +184,7 @@ TrainedModel built_in(EntryChoice choice, std::uint64_t seed) {
   return model;
 }
 
-/// Constants that only `freeze: none` trains.
+/// Constants that are trained under `freeze: none` only.
 std::vector<std::string> kept_constants(const Network& network) {
   std::vector<std::string> names;
   for (const auto& [name, why] : network.parameter_notes().constants) {

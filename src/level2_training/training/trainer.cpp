@@ -166,7 +166,8 @@ void Trainer::run_batch(const Batch& batch) {
   span.argument("batch", batch.index);
   span.argument("samples", batch.size);
   for (auto* event : listeners_) event->before_batch(*this, batch);
-  // The clock runs during the step alone: forward, backward, update, and the wait for the device.
+  // The measured time is that of the step alone: forward, backward, update, and the wait for the
+  // device.
   const double begin = now_seconds();
   const ValueMap& outputs = optimizer_.step(batch);
   optimizer_.executor().synchronise();
@@ -190,7 +191,7 @@ void Trainer::run_batch(const Batch& batch) {
   for (auto* event : listeners_) event->after_batch(*this, batch, outputs);
 }
 
-/// Whether what counts in the batch may all be on other ranks.
+/// Whether all counted samples of the batch may be on other ranks.
 bool Trainer::is_elsewhere(const Batch& batch) {
   RankAgreement& ranks = optimizer_.agreement();
   return ranks.ranks() > ranks.ranks_of_model() && !optimizer_.loss_weight().counts(batch);

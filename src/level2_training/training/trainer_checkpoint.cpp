@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trainer's state, to and from a checkpoint.
+// Saves the trainer's state to a checkpoint, and restores it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string joined(std::string_view prefix, std::string_view name) {
   return std::string(prefix).append(name);
 }
 
-/// Lines of text, for checkpoints have tensors alone.
+/// Stores lines of text as a tensor, because checkpoints hold only tensors.
 Tensor tensor_of(const std::vector<std::string>& lines) {
   const std::string text = fmt::format("{}", fmt::join(lines, "\n"));
   return Tensor::vector(std::vector<std::uint8_t>(text.begin(), text.end()));
@@ -58,7 +58,7 @@ bool are_alike(const TensorDesc& a, const TensorDesc& b) {
   return a.dtype == b.dtype && a.shape == b.shape;
 }
 
-/// The constants that a network in training cannot go on without.
+/// The constants that a network needs to continue its training.
 std::set<std::string> running_statistics(const Network& network) {
   std::set<std::string> result;
   for (const auto& [constant, output] : graph_in_mode(network, NetworkMode::training).updates) {
@@ -90,8 +90,7 @@ std::string first_difference(const ValueMap& wanted, const ValueMap& has) {
   return "";
 }
 
-/// "optimizer.learning_rate: 0.1 in the checkpoint, 0.01 here"; empty where one of both is not
-/// known.
+/// "optimizer.learning_rate: 0.1 in the checkpoint, 0.01 here"; empty if one of them is unknown.
 std::string differences(const std::map<std::string, std::string>& saved,
                         const std::map<std::string, std::string>& here) {
   if (saved.empty() || here.empty()) return "";
@@ -111,7 +110,7 @@ std::string differences(const std::map<std::string, std::string>& saved,
   return words;
 }
 
-/// The entries of `tensors` that begin with `prefix`, without it.
+/// The entries of `tensors` with `prefix`, under the names without it.
 ValueMap below(const ValueMap& tensors, std::string_view prefix) {
   ValueMap result;
   for (auto it = tensors.lower_bound(prefix); it != tensors.end() && it->first.starts_with(prefix);
@@ -175,7 +174,7 @@ void Trainer::resume(const std::string& path) {
     fail(fmt::format("is before batch {} of an epoch, but the data make {}", checkpoint.batch,
                      train_.batches()));
   }
-  // Checked whole before anything is changed.
+  // Checks everything before the first change.
   Network& network = optimizer_.executor().network();
   const ValueMap parameters = below(checkpoint.tensors, kParameter);
   if (parameters.size() != network.parameters().size()) {

@@ -36,7 +36,7 @@ class GradientTape {
     std::vector<Tensor> gradients;
     ValueMap outputs;
   };
-  /// Before each step of the recorded one.
+  /// Called before each step of the recorded training.
   void rewind() { runs_->clear(); }
 
  private:
@@ -136,7 +136,7 @@ struct Distance {
   double l2 = 0, largest = 0;
 };
 
-/// Relative to the larger one of the two.
+/// The difference relative to the larger one of the two.
 template <class T>
 Distance distance(const Tensor& a, const Tensor& b) {
   double largest = 0, scale = 0, squares = 0, squares_a = 0, squares_b = 0;
@@ -166,7 +166,7 @@ const Batch& next_batch(Sampler& data, std::int64_t& epoch) {
   throw ValueError("test_optimizer: the sampler gives no batch");
 }
 
-/// Gives the subject the reference's parameters.
+/// Copies the reference's parameters to the subject.
 void begin_together(Network& network, const std::vector<Parameter>& expected) {
   if (network.parameters().size() != expected.size()) {
     throw ShapeError(fmt::format("test_optimizer: the networks have {} and {} parameters",

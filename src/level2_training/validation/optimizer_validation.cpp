@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kBatch = 16;
 
-/// One optimizer and its data, from the beginning.
+/// One optimizer and its data, in their initial state.
 struct Trial {
   Trial(const EntryChoice& choice, const OptimizerCheck& how) {
     Network network = models().at("lenet").make({{"seed", how.seed}, {"with_loss", true}});
@@ -68,7 +68,7 @@ EntryChoice judge_of(const EntryChoice& optimizer, const OptimizerCheck& how) {
   return judge;
 }
 
-/// Against its judge, in both loops.
+/// Compares the optimizer with its judge, in both loops.
 OptimizerJudgement trajectory(const EntryChoice& optimizer, const OptimizerCheck& how) {
   const EntryChoice judge = judge_of(optimizer, how);
   if (judge.name.empty()) {

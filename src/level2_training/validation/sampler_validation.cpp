@@ -69,7 +69,8 @@ Batches rest_of_epoch(Sampler& sampler) {
   return batches;
 }
 
-/// Draws too many or too few, by what the law says of one epoch; empty where it is kept.
+/// The number of draws too many or too few by the law for one epoch, and a reason; empty if the law
+/// holds.
 struct Breach {
   std::int64_t wrong = 0;
   std::string reason;
@@ -99,8 +100,8 @@ Breach breach(const SamplerLaw& law, const Batches& batches, std::int64_t sample
   return result;
 }
 
-/// Pearson's statistic of how often each sample was drawn, over as many epochs, in standard
-/// deviations from what the chances promise: its mean is n - 1, its variance 2 (n - 1).
+/// Pearson's statistic of the number of draws of each sample, over as many epochs, in standard
+/// deviations from its expectation: its mean is n - 1, its variance 2 (n - 1).
 double surprise(const std::vector<double>& chances, const std::vector<std::int64_t>& drawn) {
   std::int64_t draws = 0;
   for (const std::int64_t times : drawn) draws += times;
@@ -167,7 +168,8 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
     }
   }
 
-  // A fair one is as far off once in 10^9: the tails of Pearson's statistic are wider than normal.
+  // A fair sampler is as far off once in 10^9: the tails of Pearson's statistic are wider than
+  // normal.
   constexpr double kMostSurprise = 8;
   if (!law.chances.empty() && surprise(law.chances, drawn) > kMostSurprise) {
     coverage.status = Status::failed;
@@ -185,7 +187,7 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
     sampler->reset(epoch);
     for (;;) {
-      // Inside the clock: one call of the sampler, the dataset's reading within.
+      // The measured time is that of one call of the sampler, including the reading of the dataset.
       const double begin = now_seconds();
       const Batch* batch = sampler->next();
       const double end = now_seconds();

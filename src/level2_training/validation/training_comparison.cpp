@@ -48,7 +48,7 @@ std::string not_reached(const Measurement& a, const Measurement& b, const Compar
   return "";
 }
 
-/// A run and the one that was made again from the same seed.
+/// A run, and its repetition with the same seed.
 class TwinRuns {
  public:
   TwinRuns(Recipe recipe, const SessionOptions& session, const Interrupt& interrupt)

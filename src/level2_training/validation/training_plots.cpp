@@ -30,7 +30,7 @@ void draw_runs(Plot& plot, const std::vector<ComparedTraining>& trainings, const
   }
 }
 
-/// Losses of single batches hide the trend: means over stretches.
+/// Means over stretches, because losses of single batches hide the trend.
 std::vector<PlotPoint> smoothed(const std::vector<PlotPoint>& points) {
   constexpr std::size_t kMost = 60;
   const std::size_t length = (points.size() + kMost - 1) / kMost;

@@ -16,7 +16,7 @@ namespace {
 
 using detail::RowWords;
 
-/// One run: its records, and what it is of besides its seed.
+/// One run: its records, its distinguishing words, and its seed.
 struct Run {
   RowWords words;
   std::uint64_t seed = 0;
@@ -29,7 +29,8 @@ bool is_of_a_run(const Measurement& record) {
          !record.conditions.contains("runs");
 }
 
-/// A metric adds conditions of its own: those of the loss, which all runs have, stand for a run.
+/// The record that represents a run: that of the loss, because other metrics add their own
+/// conditions.
 const Measurement& spokesman(const std::vector<Measurement>& records) {
   const auto loss = std::ranges::find(records, "loss", &Measurement::metric);
   return loss == records.end() ? records.front() : *loss;
@@ -61,7 +62,7 @@ std::vector<Run> runs_in(const std::vector<Report::Source>& sources) {
   return runs;
 }
 
-/// Lists of parameters' differences, of one optimizer and its judge.
+/// The parameter differences of one optimizer and its judge.
 struct Apart {
   std::string title;
   Divergence closed, open;

@@ -15,7 +15,7 @@
 namespace d5::detail {
 namespace {
 
-/// Small enough that one slow sample keeps one thread, and not all of the batch.
+/// Pieces are so small that a slow sample delays one thread, not the whole batch.
 constexpr std::int64_t kPiecesPerThread = 4;
 
 }  // namespace
@@ -93,8 +93,8 @@ void BatchLoader::open(std::size_t most) {
   }
 }
 
-/// Reads a piece of the first batch that has one left; false if none has. The mutex is held before
-/// and after.
+/// Reads the next piece of the first batch with a piece left; false if there is none. The mutex is
+/// held before and after the call.
 bool BatchLoader::Shared::read_piece(std::unique_lock<std::mutex>& lock) {
   while (next < opened && slot(next).taken == slot(next).memory->pieces()) ++next;
   if (next == opened) return false;
@@ -118,7 +118,7 @@ bool BatchLoader::Shared::read_piece(std::unique_lock<std::mutex>& lock) {
 }
 
 void BatchLoader::Shared::work(const std::stop_token& stop) {
-  // The threads that compute belong to the network.
+  // The compute threads are reserved for the network.
   ThreadPool::compute_alone();
   std::unique_lock lock(mutex);
   while (!stop.stop_requested()) {

@@ -57,7 +57,7 @@ class SteppedSampler final : public Sampler {
   void take_batches(int rank, int ranks) override { sampler_->take_batches(rank, ranks); }
 
  private:
-  /// Memory for batches of one size: of few, such as the full one and the tail's.
+  /// Memory for batches of one size. There are few sizes, such as the full one and the tail's.
   struct Buffer {
     std::vector<std::vector<Tensor>> stages;  ///< input of the first step, and output of each
     Batch batch;

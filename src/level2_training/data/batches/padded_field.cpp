@@ -42,8 +42,8 @@ std::int64_t product(std::span<const std::int64_t> dims) {
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>{});
 }
 
-/// Copies an array of shape `small` to the front, in every dimension, of one of shape `large`; an
-/// element is `unit` of T.
+/// Copies an array of shape `small` to the start, in every dimension, of an array of shape `large`;
+/// an element is `unit` of T.
 template <class T>
 void copy_to_front(const T* from, std::span<const std::int64_t> small, T* to,
                    std::span<const std::int64_t> large, std::int64_t unit) {

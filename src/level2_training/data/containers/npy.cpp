@@ -39,7 +39,7 @@ class NpyWriter final : public ContainerWriter {
   ReplacedFile file_;
 };
 
-/// One NumPy array, mapped into memory; dimension 0 is the sample. It keeps no names.
+/// One memory-mapped NumPy array; dimension 0 is the sample. It stores no names.
 class NpyContainer final : public Container {
  public:
   using Options = NpyOptions;

@@ -56,7 +56,7 @@ class NpzWriter final : public ContainerWriter {
   ReplacedFile file_;
 };
 
-/// NumPy arrays in a zip archive, unpacked into memory; dimension 0 is the sample.
+/// NumPy arrays in a zip archive, decompressed into memory; dimension 0 is the sample.
 class NpzContainer final : public Container {
  public:
   using Options = NpzOptions;

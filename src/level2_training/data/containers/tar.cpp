@@ -111,7 +111,8 @@ class TarShard final : public detail::Shard {
     row.put(f, tensor.shape().dims(), {static_cast<const char*>(tensor.raw()), tensor.bytes()});
   }
 
-  /// The begin of a file of the field's own shape: the first sample's header, which most repeat.
+  /// The start of a file of the field's own shape: the header of the first sample, which most
+  /// repeat.
   [[nodiscard]] std::string usual_header(std::size_t field) const {
     const TensorDesc& desc = index_.fields[field].desc;
     if (desc.dtype == DType::string || !desc.shape.is_static()) return {};
@@ -180,8 +181,8 @@ class TarWriter final : public ContainerWriter {
   std::size_t bytes_ = 0;
 };
 
-/// Files of a tar archive, as WebDataset groups them into samples. One that is packed by gzip is
-/// unpacked into memory.
+/// Files of a tar archive, grouped into samples as in WebDataset. An archive compressed by gzip is
+/// decompressed into memory.
 class TarContainer final : public Container {
  public:
   using Options = TarOptions;

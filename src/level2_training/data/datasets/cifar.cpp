@@ -63,7 +63,7 @@ const CifarSet& cifar100() {
   return set;
 }
 
-/// Means and deviations of the 50,000 training images' pixels in each channel, scaled to [0, 1].
+/// Means and standard deviations of the 50,000 training images per channel, scaled to [0, 1].
 struct CifarOptions : DatasetOptions {
   std::string data;
   bool download = false;
@@ -127,7 +127,7 @@ void append(const CifarSet& set, std::size_t label, std::string_view bytes, cons
   }
 }
 
-/// The file's content, unpacked if it is packed; no more than one record too many.
+/// The file's content, decompressed if necessary; limited to one record above the maximum.
 std::string unpacked(const CifarSet& set, const std::string& file, const std::string& path) {
   detail::GzipReader reader(file, path);
   const std::size_t most = (set.most_records + 1) * set.record();
@@ -188,7 +188,7 @@ Parts read_archive(const CifarSet& set, std::size_t label, const std::string& pa
   return parts;
 }
 
-/// The folder, or the archive in it where it holds no files themselves.
+/// The folder, or the archive in it if it contains no files of the data set.
 std::string place_of(const CifarSet& set, const CifarOptions& options, const Interrupt& interrupt) {
   std::string folder = options.data.empty() ? found_data(set.name) : options.data;
   if (options.download) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of one's own: folders of classes, or a list of files.
+// Image files of the user: folders of classes, or a list of files.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -32,7 +32,7 @@ struct FilesOptions : DatasetOptions {
   }
 };
 
-/// The first folder below the data set's own.
+/// The first folder below the data set's folder.
 std::string class_of(const EncodedFile& file) {
   const fs::path name(file.name);
   if (name.has_parent_path()) return name.begin()->string();
@@ -40,7 +40,7 @@ std::string class_of(const EncodedFile& file) {
       fmt::format("dataset files: '{}' is in no class's folder", printable(file.path)));
 }
 
-/// A path, which may have spaces in it, and after the last space the label.
+/// Parses a path, which may contain spaces, and the label after the last space.
 EncodedFile parse_line(std::string_view line, const std::string& place, std::int64_t classes) {
   const auto fail = [&](const std::string& what) {
     throw FormatError(fmt::format("{}: {}; expected PATH LABEL", place, what));

@@ -23,9 +23,9 @@
 namespace d5::detail {
 namespace {
 
-/// Images in TFRecord files as published ones of ImageNet have them: of each Example
-/// "image/encoded" and "image/class/label", and "image/filename" as its name. Becomes "image", a
-/// scalar of strings, and "label" int64: `first_label` is written for the first class, which
+/// Images in TFRecord files, in the form of published ImageNet files. Each Example has
+/// "image/encoded", "image/class/label", and "image/filename" as its name. The fields are "image",
+/// a scalar of strings, and "label" int64. The files write `first_label` for the first class, which
 /// becomes `label_offset`.
 ///
 /// Source: TensorFlow, models/research/inception, build_imagenet_data.py.
@@ -34,7 +34,8 @@ class ImageRecords final : public Dataset {
   struct Labels {
     std::int64_t first_label = 1, label_offset = 0;
   };
-  /// Reads where the records are, and none of them: by their lengths, or the indices beside.
+  /// Finds the positions of the records by their lengths, or from the index files, and reads no
+  /// record.
   /// Throws: IoError, FormatError with file and byte, Interrupted.
   ImageRecords(std::string name, const std::vector<std::string>& files, Labels labels,
                const Interrupt& interrupt);
@@ -136,14 +137,14 @@ struct ImagenetOptions : DatasetOptions {
   }
 };
 
-/// "n01440764": a synset of WordNet, as the classes are called.
+/// Whether the word is a synset of WordNet, which names a class: "n01440764".
 bool is_synset(std::string_view word) {
   constexpr std::size_t kDigits = 8;
   return word.size() == 1 + kDigits && word[0] == 'n' &&
          std::ranges::all_of(word.substr(1), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// The folder that it is in, or what its own name begins with: "n01440764_10026.JPEG".
+/// The file's folder, or the start of its own name: "n01440764_10026.JPEG".
 std::string synset_of(const EncodedFile& file) {
   const fs::path name(file.name);
   const std::string folder = name.parent_path().filename().string();
@@ -157,7 +158,7 @@ std::string synset_of(const EncodedFile& file) {
       printable(file.path)));
 }
 
-/// Puts each file into the folder of its class, which a line of `path` says.
+/// Assigns each file to the class given by its line in `path`.
 void take_synsets(const std::string& path, std::vector<EncodedFile>& files) {
   std::istringstream words(read_file(path, memory_budget()));
   std::size_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MNIST, and the sets that came to take its place: the same files of the same size.
+// MNIST, and its drop-in replacements: the same files of the same sizes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kEdge = 28;
 constexpr int kClasses = 10;
 
-/// A data set of this format: its name, and how messages call it.
+/// A data set of this format, with its name and its name in messages.
 struct IdxSet {
   std::string name, title;
 };
@@ -110,7 +110,7 @@ DatasetPair open_mnist(const Origin& origin, const IdxSet& set, const IdxOptions
   return options.parts_of({part("train"), part("t10k")});
 }
 
-/// The folder that is named or found, with the files fetched into it if they shall be; else empty.
+/// The given or found folder, after a download if that is allowed; otherwise empty.
 std::string folder_of(const IdxSet& set, const IdxOptions& options, const Interrupt& interrupt) {
   const std::string folder = options.data.empty() ? found_data(set.name) : options.data;
   if (!options.download) return folder;
@@ -132,7 +132,7 @@ DatasetEntry entry_of(const IdxSet& set, const std::string& summary) {
       });
 }
 
-/// The files that are named or found, else the sample that d5 carries.
+/// The given or found files, otherwise the sample included in d5.
 Origin mnist_origin(const IdxSet& set, const MnistOptions& options, const Interrupt& interrupt) {
   if (options.subset == Subset::sample && (options.download || !options.data.empty())) {
     throw ValueError(

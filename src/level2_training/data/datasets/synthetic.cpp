@@ -139,7 +139,7 @@ class FieldWords {
   std::size_t next_ = 0;
 };
 
-/// Each sample a random stream of its own for each field: element by element, row by row.
+/// Random samples. Each sample has its own random stream per field: element by element, row by row.
 class SyntheticDataset final : public Dataset {
  public:
   SyntheticDataset(std::string name, std::int64_t size, const SyntheticOptions& options)
@@ -173,7 +173,7 @@ class SyntheticDataset final : public Dataset {
   [[nodiscard]] std::int64_t size() const override { return size_; }
   [[nodiscard]] const std::vector<Field>& fields() const override { return fields_; }
 
-  /// The same in every epoch: `draw` is for what is random about a sample, not for the sample.
+  /// Gives the same values in every epoch: `draw` is for augmentation, not for the sample.
   void read(std::span<const std::int64_t> indices, const Draw&,
             std::span<Tensor> batch) const override {
     detail::check_batch(*this, indices, batch);
@@ -202,7 +202,7 @@ class SyntheticDataset final : public Dataset {
   std::vector<std::string> streams_;  ///< one per field; the two parts differ
 };
 
-/// All samples of `dataset`, in memory.
+/// Copies all samples of `dataset` into memory.
 std::shared_ptr<const Dataset> kept(const Dataset& dataset, const Interrupt& interrupt) {
   std::vector<Tensor> all = empty_batch(dataset, dataset.size());
   for (std::int64_t index = 0; index < dataset.size(); ++index) {

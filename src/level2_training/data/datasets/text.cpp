@@ -31,7 +31,7 @@ struct TextOptions : DatasetOptions {
   }
 };
 
-/// "tokens" int64 {length} and "label", each token's successor.
+/// Fields "tokens" int64 {length} and "label", the successor of each token.
 class TextDataset final : public Dataset {
  public:
   /// Shares `text`; its tokens are [begin, end).
@@ -44,7 +44,7 @@ class TextDataset final : public Dataset {
         stride_(options.stride > 0 ? options.stride : options.length),
         file_(std::move(file)),
         fields_{{"tokens", {DType::int64, {length_}}}, {"label", {DType::int64, {length_}}}} {
-    // One token more than a sample's length: the last one's successor.
+    // One token more than the length of a sample: the successor of the last one.
     const auto tokens = std::int64_t(end - begin);
     if (tokens <= length_) {
       throw ValueError(fmt::format(

@@ -49,7 +49,7 @@ struct UcfOptions : DatasetOptions {
   }
 };
 
-/// The lines of a list that are not empty, with their place for messages.
+/// The non-empty lines of a list, with their positions for messages.
 std::vector<std::pair<std::string, std::string>> lines_of(const std::string& path) {
   std::istringstream text(read_file(path, memory_budget()));
   std::vector<std::pair<std::string, std::string>> lines;
@@ -70,7 +70,7 @@ std::int64_t number_in(std::string_view text, const std::string& place) {
       fmt::format("{}: '{}' is not a class number, which counts from 1", place, printable(text)));
 }
 
-/// Labels, from 0, by the classes' names: lines "1 ApplyEyeMakeup".
+/// Maps class names to labels from 0; the lines are "1 ApplyEyeMakeup".
 std::map<std::string, std::int64_t> read_classes(const std::string& path) {
   std::map<std::string, std::int64_t> classes;
   for (const auto& [place, line] : lines_of(path)) {
@@ -87,7 +87,7 @@ std::map<std::string, std::int64_t> read_classes(const std::string& path) {
   return classes;
 }
 
-/// Lines "ApplyEyeMakeup/v_ApplyEyeMakeup_g08_c01.avi 1"; a test list has no labels.
+/// Reads lines "ApplyEyeMakeup/v_ApplyEyeMakeup_g08_c01.avi 1"; a test list has no labels.
 std::vector<LabelledVideo> read_split(const std::string& path, const std::string& folder,
                                       const std::map<std::string, std::int64_t>& classes) {
   std::vector<LabelledVideo> videos;
@@ -118,7 +118,7 @@ std::vector<LabelledVideo> read_split(const std::string& path, const std::string
   return videos;
 }
 
-/// The folder of lists: what was given, or where the published archives leave it.
+/// The folder of lists: the given one, or its place in the published archives.
 std::string lists_of(const UcfOptions& options, const fs::path& folder) {
   if (!options.lists.empty()) return options.lists;
   std::error_code ignored;

@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-/// Logarithm of a number of Gamma(shape, 1), which itself may be too small for a double.
+/// The logarithm of a Gamma(shape, 1) number, which itself may be too small for a double.
 /// Source: Marsaglia and Tsang, "A Simple Method for Generating Gamma Variables" (2000).
 double draw_log_gamma(double shape, RandomStream& random) {
   if (shape < 1) {  // Gamma(a) is Gamma(a + 1) times U^(1/a)

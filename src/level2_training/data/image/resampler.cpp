@@ -43,7 +43,7 @@ void ResampleWeights::set(std::int64_t in, double begin, double length, std::int
     firsts_[std::size_t(i)] = first;
     needed = std::max(needed, end - first);
   }
-  // Most often a group less than the most that there might be.
+  // Usually one group fewer than the upper bound.
   const std::int64_t fewer = (needed + kGroup - 1) / kGroup * kGroup;
   for (std::int64_t i = 1; fewer < count_ && i < out; ++i) {
     std::copy_n(weights_.begin() + i * count_, fewer, weights_.begin() + i * fewer);

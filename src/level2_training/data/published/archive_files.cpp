@@ -29,7 +29,7 @@ class Reader {
     check(archive_read_open_filename(archive_.get(), path.c_str(), kPiece));
   }
 
-  /// The next regular file, or null at the end.
+  /// The next regular file; null at the end.
   archive_entry* next() {
     for (;;) {
       archive_entry* entry = nullptr;

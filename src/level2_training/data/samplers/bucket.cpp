@@ -25,7 +25,7 @@ struct BucketOptions : SamplerOptions {
   }
 };
 
-/// The length of every sample; 0 of all where no field is named and none has an open dimension.
+/// The length of every sample; 0 for all if no field is named and none has an open dimension.
 std::vector<std::int64_t> lengths_of(const Dataset& dataset, const BucketOptions& options) {
   const auto& fields = dataset.fields();
   const auto chosen = std::ranges::find_if(fields, [&](const Dataset::Field& field) {
@@ -70,8 +70,8 @@ Buckets buckets_of(const Dataset& dataset, const BucketOptions& options) {
   return buckets;
 }
 
-/// Batches of samples of similar length, so that little is padding: a batch is drawn within a
-/// bucket, and the batches of all buckets come in random order. A tail is a bucket's own.
+/// Batches of samples of similar length, for little padding. A batch is drawn within a bucket, and
+/// the batches of all buckets come in random order. Each bucket has its own tail.
 class BucketSampler final : public IndexSampler {
  public:
   using Options = BucketOptions;

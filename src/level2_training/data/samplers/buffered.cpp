@@ -14,9 +14,9 @@ struct BufferedOptions : SamplerOptions {
   }
 };
 
-/// A shuffle for data that is read in order: a buffer is filled, each draw takes one of it at
-/// random, and the next sample of the data set takes its place. So sample i comes no earlier than
-/// draw i - buffer_size + 1.
+/// A shuffle for data that is read in order. Each draw takes a random sample from a buffer, and the
+/// next sample of the data set takes its place. Sample i comes at draw i - buffer_size + 1 at the
+/// earliest.
 ///
 /// Source: tf.data's `Dataset.shuffle(buffer_size)`.
 class BufferedSampler final : public IndexSampler {

@@ -15,7 +15,7 @@ struct ChoiceOptions : SamplerOptions {
   }
 };
 
-/// Some of the samples, each at most once: others every epoch, all equally likely.
+/// A random subset of the samples, each at most once; a new subset every epoch, all equally likely.
 class ChoiceSampler final : public IndexSampler {
  public:
   using Options = ChoiceOptions;

@@ -16,8 +16,8 @@ struct ReplicateOptions : SamplerOptions {
   }
 };
 
-/// A new permutation every epoch, in which each batch holds every one of its samples several times:
-/// first all of them, then all again. Each copy is a draw of its own, so augmentations differ.
+/// A new permutation every epoch, in which each batch repeats each of its samples several times:
+/// first all of them, then all again. Each copy is drawn separately, so augmentations differ.
 ///
 /// Source: Hoffer et al., "Augment your batch: better training with larger batches" (2019).
 class ReplicateSampler final : public IndexSampler {

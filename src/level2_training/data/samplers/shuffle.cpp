@@ -4,7 +4,7 @@
 namespace d5 {
 namespace {
 
-/// A new permutation every epoch, from the seed and the epoch's number alone.
+/// A new permutation every epoch, determined by the seed and the epoch.
 class ShuffleSampler final : public IndexSampler {
  public:
   using IndexSampler::IndexSampler;

@@ -16,9 +16,8 @@ struct StratifiedOptions : SamplerOptions {
   }
 };
 
-/// A new permutation every epoch, in which every batch has the classes' shares of the dataset as
-/// exactly as whole numbers allow: of a class with n of all N samples, a batch of B holds B n / N
-/// of them, rounded up or down.
+/// A new permutation every epoch, with the dataset's class proportions in every batch. For a class
+/// with n of all N samples, a batch of B holds B n / N of them, rounded up or down.
 class StratifiedSampler final : public IndexSampler {
  public:
   using Options = StratifiedOptions;

@@ -25,7 +25,7 @@ struct WeightedOptions : SamplerOptions {
   }
 };
 
-/// One weight a sample, none negative and some positive.
+/// Reads one weight per sample; none is negative and some are positive.
 std::vector<double> read_weights(const std::string& path, std::int64_t samples) {
   constexpr std::size_t kMostBytesEach = 64;
   const std::string text = read_file(path, (std::size_t(samples) + 1) * kMostBytesEach);
@@ -111,7 +111,7 @@ class WeightedSampler final : public IndexSampler {
     order.samples.resize(std::size_t(size().draws));
     for (std::int64_t& drawn : order.samples) {
       // The first sum above the number; a weight of 0 adds nothing, so its sum is never the first.
-      // The product may round to the whole sum, which the last one to add something stands for.
+      // The product may round to the total, which belongs to the last weight above 0.
       const double number = random.uniform_double() * sums_.back();
       auto place = std::ranges::upper_bound(sums_, number);
       if (place == sums_.end()) place = std::ranges::lower_bound(sums_, sums_.back());

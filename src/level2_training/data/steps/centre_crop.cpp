@@ -37,7 +37,8 @@ class CentreCropStep final : public detail::FramingStep {
   }
 
  private:
-  /// As torchvision: a half goes to the even place, and the larger margin behind a smaller image.
+  /// Uses torchvision's rule: a half is rounded to the even place, and a smaller image has the
+  /// larger margin behind it.
   [[nodiscard]] std::int64_t place(std::int64_t length) const {
     if (length < options_.size) return -((options_.size - length) / 2);
     return std::int64_t(std::nearbyint(double(length - options_.size) / 2));

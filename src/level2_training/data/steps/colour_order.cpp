@@ -15,7 +15,7 @@ struct ColourOrderOptions {
   }
 };
 
-/// Red and blue change places: what networks expect that were trained on OpenCV's images.
+/// Swaps red and blue, for networks trained on OpenCV's images.
 class ColourOrderStep final : public SampleStep {
  public:
   using Options = ColourOrderOptions;

@@ -19,9 +19,9 @@ struct CropOptions {
   }
 };
 
-/// A square of a random place, each as likely.
-/// Source: He et al., "Deep Residual Learning for Image Recognition" (2015), section 4.2:
-/// padding 4.
+/// A square at a uniformly random position.
+/// Source: He et al., "Deep Residual Learning for Image Recognition" (2015), section 4.2: padding
+/// 4.
 class CropStep final : public detail::FramingStep {
  public:
   using Options = CropOptions;

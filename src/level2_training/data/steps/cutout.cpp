@@ -17,7 +17,7 @@ struct CutoutOptions {
   }
 };
 
-/// Square holes whose middle is any pixel: what would lie outside of the image is cut off.
+/// Square holes whose centre is a random pixel, cut off at the border of the image.
 /// Source: DeVries and Taylor, "Improved Regularization of Convolutional Neural Networks with
 /// Cutout" (2017).
 class CutoutStep final : public SampleStep {

@@ -54,7 +54,7 @@ struct DecodeMemory : StepRun::Memory {
   std::vector<std::uint8_t> lying;  ///< before it is turned
 };
 
-/// The image that an encoded one stands for, RGB.
+/// Decodes an encoded image to RGB.
 class DecodeStep final : public SampleStep {
  public:
   using Options = DecodeOptions;
@@ -94,7 +94,7 @@ struct FramedMemory : StepRun::Memory {
   detail::Resampler resampler;
 };
 
-/// Decodes what a frame shows, and frames it.
+/// Decodes the part of the image inside a frame, and resizes it.
 class FramedDecodeStep final : public SampleStep {
  public:
   FramedDecodeStep(const DecodeOptions& options, std::shared_ptr<const FramingStep> framing)
@@ -114,7 +114,8 @@ class FramedDecodeStep final : public SampleStep {
     const Frame frame = framing_->frame(image, run.random());
     const SampleView out = run.output(DType::uint8, {frame.size.height, frame.size.width, 3});
 
-    // The frame in pixels of the image that is decoded, and the whole pixels around it.
+    // The frame in pixels of the decoded image, and the smallest rectangle of whole pixels around
+    // it.
     const int eighths = options_.scaled && memory.decoder.scales() ? eighths_for(frame) : 8;
     const double scale = eighths / 8.0;
     const ImageSize all = scaled(image, eighths);

@@ -37,7 +37,7 @@ void mirror_row(const std::uint8_t* from, std::int64_t width, std::int64_t pixel
   }
 }
 
-/// Mirrors an image, or leaves it.
+/// Mirrors an image at random.
 class FlipStep final : public SampleStep {
  public:
   using Options = FlipOptions;

@@ -21,7 +21,7 @@ struct NormaliseOptions {
   }
 };
 
-/// (value - mean) / deviation: of bytes, whose channels come first then, or of float32 as it is.
+/// (value - mean) / deviation. Bytes become channels-first; float32 keeps its layout.
 class NormaliseStep final : public SampleStep {
  public:
   using Options = NormaliseOptions;

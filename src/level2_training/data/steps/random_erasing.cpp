@@ -21,9 +21,9 @@ struct RandomErasingOptions {
   }
 };
 
-/// One rectangle of random area, shape and place.
-/// Source: Zhong et al., "Random Erasing Data Augmentation" (2017); the law of torchvision's
-/// RandomErasing: ten tries, then nothing is erased.
+/// Erases one rectangle of random area, shape and position.
+/// Source: Zhong et al., "Random Erasing Data Augmentation" (2017). The distribution is that of
+/// torchvision's RandomErasing: after ten failed tries nothing is erased.
 class RandomErasingStep final : public SampleStep {
  public:
   using Options = RandomErasingOptions;

@@ -20,9 +20,9 @@ struct RandomResizedCropOptions {
   }
 };
 
-/// A rectangle of random area, shape and place, resized to a square.
-/// Source: Szegedy et al., "Going Deeper with Convolutions" (2014), section 6; the law of
-/// torchvision's RandomResizedCrop: ten tries, then the middle.
+/// A rectangle of random area, shape and position, resized to a square.
+/// Source: Szegedy et al., "Going Deeper with Convolutions" (2014), section 6. The distribution is
+/// that of torchvision's RandomResizedCrop: after ten failed tries the centre is taken.
 class RandomResizedCropStep final : public detail::FramingStep {
  public:
   using Options = RandomResizedCropOptions;
@@ -49,7 +49,7 @@ class RandomResizedCropStep final : public detail::FramingStep {
       const auto left = std::int64_t(random.below(std::uint64_t(width - w + 1)));
       return {.top = top, .left = left, .height = h, .width = w, .size = {size_, size_}};
     }
-    // The largest of a shape that is allowed, in the middle.
+    // The largest centred rectangle with an allowed shape.
     const double ratio = std::clamp(double(width) / double(height), ratio_.low, ratio_.high);
     const auto wide = std::int64_t(std::nearbyint(double(height) * ratio));
     const auto high = std::int64_t(std::nearbyint(double(width) / ratio));

@@ -46,7 +46,7 @@ PixelMix nearest_mix(std::int64_t i, std::int64_t in, double scale, const Kernel
   return {std::min(std::int64_t(std::floor(place)), in - 1), {1}};
 }
 
-/// The share of each pixel that lies below the new one.
+/// The share of each source pixel in the new pixel.
 PixelMix area_mix(std::int64_t i, std::int64_t in, double scale) {
   const double begin = double(i) * scale, end = std::min(double(i + 1) * scale, double(in));
   PixelMix mix{.first = std::int64_t(std::floor(begin)), .weights = {}};
@@ -96,9 +96,9 @@ std::vector<PixelMix> mixes(std::int64_t in, std::int64_t out, const KernelRule&
 
 double as_byte(double value) { return std::clamp(std::floor(value + 0.5), 0.0, 255.0); }
 
-/// All of `image`, uint8 {height, width, channels}, at the size of `out`: rows first, in float64,
-/// rounded to bytes. Sources: Pillow's Resample.c, OpenCV's resize.cpp, TensorFlow's
-/// scale_and_translate_op.cc and resize_bilinear_op.cc, for their rules.
+/// Resamples `image`, uint8 {height, width, channels}, to the size of `out`: rows first, in
+/// float64, rounded to bytes. Sources of the rules: Pillow's Resample.c, OpenCV's resize.cpp,
+/// TensorFlow's scale_and_translate_op.cc and resize_bilinear_op.cc.
 void resample(const SampleView& image, const KernelRule& rule, const SampleView& out) {
   const std::int64_t height = image.sizes[0], width = image.sizes[1], channels = image.sizes[2];
   const std::int64_t new_height = out.sizes[0], new_width = out.sizes[1];
@@ -172,7 +172,7 @@ KernelRule rule_of(const ResizeAsOptions& options) {
           .clamps = library == Library::opencv};
 }
 
-/// Another size, as a library makes it: within one of 255 of its pixels.
+/// Resizes an image by another library's rule, within one of 255 of its pixels.
 class ResizeAsStep final : public SampleStep {
  public:
   using Options = ResizeAsOptions;

@@ -5,7 +5,7 @@
 namespace d5 {
 namespace {
 
-/// Bytes scaled to [0, 1], float32, channels first.
+/// Scales bytes to [0, 1] in float32, channels first.
 class ToTensorStep final : public SampleStep {
  public:
   TensorDesc describe(const TensorDesc& in) const override {

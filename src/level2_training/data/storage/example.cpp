@@ -81,8 +81,8 @@ class MessageReader {
   std::size_t at_ = 0;
 };
 
-/// The values of a list, packed or one by one: `one` is called with what stands in a field of its
-/// own, `packed` with those that stand together.
+/// Reads the values of a list: `one` is called for a value in a field of its own, `packed` for
+/// packed values.
 template <class One, class Packed>
 void for_each_value(std::string_view list, WireType alone, const One& one, const Packed& packed) {
   MessageReader reader(list);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t), kSumBytes = sizeof(std::uint32_t);
 
-/// Whether a record's length stands at the begin of `bytes`, by its checksum.
+/// Whether `bytes` start with the length of a record, verified by its checksum.
 bool begins_with_length(std::string_view bytes) {
   return bytes.size() >= kLengthBytes + kSumBytes &&
          from_little_endian<std::uint32_t>(bytes.data() + kLengthBytes) ==
@@ -26,7 +26,7 @@ bool begins_with_length(std::string_view bytes) {
 std::optional<Packing> packing_of(std::string_view bytes) {
   if (begins_with_length(bytes) || bytes.size() < 2) return {};
   if (is_gzip(bytes)) return Packing::gzip_or_none;
-  // A zlib stream begins with method 8 and a window, then a multiple of 31 (RFC 1950).
+  // A zlib stream starts with method 8 and a window, in two bytes divisible by 31 (RFC 1950).
   const unsigned first = std::uint8_t(bytes[0]), second = std::uint8_t(bytes[1]);
   if ((first & 0x0f) == 8 && first >> 4 <= 7 && (first * 256 + second) % 31 == 0) {
     return Packing::zlib;

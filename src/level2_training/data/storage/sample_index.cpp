@@ -67,7 +67,7 @@ class IndexReader {
     }
     read_names(samples, index);
     for (const auto& [name, desc] : index.fields) {
-      // Numbers of variable length take one byte of eight at least.
+      // A number of variable length takes at least one byte for eight of the tensor.
       if (samples == 0 || !desc.shape.is_static() || desc.dtype == DType::string ||
           desc.bytes() / sizeof(std::int64_t) <= bytes_) {
         continue;

@@ -59,7 +59,7 @@ class ShardedDataset final : public Dataset {
     return Shape(sample[field].shape().dims().subspan(1));
   }
 
-  /// Reads nothing of the other fields.
+  /// Reads no other field.
   [[nodiscard]] std::vector<std::int64_t> labels(std::string_view name) const override {
     const auto place = std::ranges::find(fields_, name, &Field::name);
     const bool is_label = place != fields_.end() && place->desc.dtype == DType::int64 &&

@@ -12,11 +12,11 @@
 namespace d5::detail {
 namespace {
 
-/// A suffix whose file holds a tensor.
+/// Whether the files of a suffix hold tensors.
 bool is_tensor(std::string_view suffix) { return suffix == "npy" || suffix.ends_with(".npy"); }
 bool is_label(std::string_view suffix) { return suffix == "cls" || suffix.ends_with(".cls"); }
 
-/// Members that are about the archive, "__x__" first in their path, are passed over (WebDataset).
+/// Members that describe the archive, with "__x__" first in their path, are skipped (WebDataset).
 bool is_about_archive(std::string_view name) {
   const std::string_view first = name.substr(0, name.find('/'));
   return first.size() > 4 && first.starts_with("__") && first.ends_with("__");
@@ -111,7 +111,7 @@ class TarIndexer {
     parts_.clear();
   }
 
-  /// The field of a suffix, of whose tensors the headers are read.
+  /// Adds the field of a suffix; reads the headers of its tensors.
   void add_field(std::size_t part) {
     const std::string& suffix = suffixes_[part];
     Dataset::Field field{suffix, {is_label(suffix) ? DType::int64 : DType::string, {}}};

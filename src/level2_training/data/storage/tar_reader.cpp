@@ -15,7 +15,7 @@ std::string_view text_in(std::string_view field) { return field.substr(0, field.
 
 }  // namespace
 
-/// The fields of a header that are read.
+/// The parts of a header that are read.
 struct TarReader::Header {
   explicit Header(std::string_view block)
       : name(text_in(block.substr(0, 100))),
@@ -33,7 +33,7 @@ void TarReader::fail(const std::string& what) const {
   throw FormatError(fmt::format("'{}': byte {}: {}", printable(file_), at_, what));
 }
 
-/// Octal digits between blanks; or, with the first bit set, bytes of a binary number (GNU).
+/// Reads octal digits between blanks, or a binary number if the first bit is set (GNU).
 std::size_t TarReader::number(std::string_view field, const char* what) const {
   std::size_t value = 0;
   if (std::uint8_t(field[0]) == 0x80) {

@@ -30,7 +30,7 @@ std::string header_block(char type, std::string_view name, std::size_t length) {
   return block;
 }
 
-/// "LENGTH KEYWORD=VALUE\n", whose length counts its own digits.
+/// "LENGTH KEYWORD=VALUE\n", where the length includes its own digits.
 std::string record(std::string_view keyword, std::string_view value) {
   const std::size_t rest = keyword.size() + value.size() + 3;
   std::size_t length = rest + 1;

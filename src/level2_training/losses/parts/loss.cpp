@@ -52,7 +52,7 @@ std::vector<onnx::Dim> target_dims(const Network& network, const LossEnds& ends)
   return std::vector<onnx::Dim>(rank);
 }
 
-/// An input for the target, unless there is one.
+/// Adds an input for the target, unless it exists.
 void add_target(Network& network, const std::string& name, const LossEnds& ends) {
   const auto inputs = network.input_names();
   if (std::ranges::find(inputs, ends.target) != inputs.end()) return;

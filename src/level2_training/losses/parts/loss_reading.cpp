@@ -26,7 +26,7 @@ bool is_one_of(const onnx::Node& node, const std::array<std::string_view, n>& ty
   return node.domain.empty() && std::ranges::find(types, node.op_type) != types.end();
 }
 
-/// The first input in another shape or type.
+/// Whether the node gives its first input in another shape or type.
 bool passes_on(const onnx::Node& node) {
   constexpr std::array<std::string_view, 8> kTypes{
       "Identity", "Cast", "CastLike", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose"};

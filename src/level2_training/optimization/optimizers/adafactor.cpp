@@ -81,7 +81,7 @@ struct Adafactor {
     const double epsilon = options.epsilon1 > 0 ? options.epsilon1 : usual;
     added = adds ? T(epsilon) : T(0);
     mean_floor = adds ? T(0) : T(epsilon);
-    // LibTorch's, whose square is zero in float32 where epsilon1 is small.
+    // LibTorch's floor, whose square underflows to zero in float32 for a small epsilon1.
     floor = adds ? T(0) : T(epsilon * epsilon);
   }
 
@@ -105,7 +105,7 @@ struct Adafactor {
   using Sums = std::array<double, 2>;                            // sums of squares of w and of U
   static constexpr std::int64_t kBlock = std::int64_t{1} << 13;  // approximate number of elements
 
-  /// The new moments, and U in the scratch.
+  /// Updates the moments, and writes U to the scratch memory.
   Sums turn(const TensorUpdate<T>& parameter) const {
     const std::int64_t count = parameter.elements();
     const T *g = parameter.gradient.data(), *w = parameter.value.data();
@@ -182,7 +182,7 @@ struct Adafactor {
   void factor(Matrices some) const {
     constexpr std::int64_t kSmall = 16;
     const std::int64_t rows = some.rows, columns = some.columns;
-    // Filters of 1 x 1 and 3 x 3 are millions: their loops are written out.
+    // Networks have millions of 1 x 1 and 3 x 3 filters, so their loops are specialised.
     if (rows == 1 && columns == 1) return factor_single(some);
     if (rows == 3 && columns == 3) return factor_small<kSmall>(some, 3, 3);
     if (rows <= kSmall && columns <= kSmall) return factor_small<kSmall>(some, rows, columns);
@@ -215,7 +215,7 @@ struct Adafactor {
     const std::int64_t size = rows * columns;
     const T part = fresh, more = added, least_mean = mean_floor, least = floor;
     const double in_row = 1 / double(columns), in_column = 1 / double(rows);
-    // The quotient's square in the place of U.
+    // Writes the squared quotient in place of U.
 #pragma GCC ivdep
     for (std::int64_t m = 0; m < some.count; ++m) {
       const T* g = some.g + m * size;

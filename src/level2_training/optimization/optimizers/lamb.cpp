@@ -64,7 +64,7 @@ struct Lamb {
   }
 
  private:
-  /// The moments of elements, and d in the scratch.
+  /// Updates the moments of elements, and writes d to the scratch memory.
   void direct(const TensorUpdate<T>& parameter, std::int64_t begin, std::int64_t end) const {
     const T *g = parameter.gradient.data(), *w = parameter.value.data();
     T *m = parameter.slots[0].data(), *v = parameter.slots[1].data(), *d = parameter.scratch.data();

@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-/// A function along a line, at one place of it.
+/// The value and slope of a function at one point of a line.
 struct LinePoint {
   double t = 0, value = 0, slope = 0;
   std::vector<double> gradient = {};  // over all parameters
@@ -96,7 +96,7 @@ class Search {
     return low;
   }
 
-  /// Within a tenth of the width of an end only once, and never at it.
+  /// Keeps `t` away from the ends: within a tenth of the width only once, and never at an end.
   static double away_from_ends(double t, double least, double most, bool& near_an_end) {
     const double margin = 0.1 * (most - least);
     if (std::min(most - t, t - least) >= margin) {
@@ -229,7 +229,8 @@ class Lbfgs final : public detail::VectorOptimizer {
     for (double& value : direction_) value = -value;
   }
 
-  /// Goes along the direction from `here`, where the parameters are, and says where it ends.
+  /// Moves along the direction from `here`, the point of the current parameters; returns the end
+  /// point.
   detail::LinePoint go(detail::LinePoint here, bool last, std::int64_t& evaluations) {
     constexpr std::int64_t kNone = 0, kMostSearch = 1000;
     Network& network = executor().network();

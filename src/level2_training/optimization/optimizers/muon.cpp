@@ -143,7 +143,7 @@ struct Muon {
     });
   }
 
-  /// The products run over the shorter side: X X^T, or X^T X of a tall matrix.
+  /// Multiplies along the shorter side: X X^T, or X^T X for a tall matrix.
   const T* iterate(std::vector<T>& x, std::int64_t rows, std::int64_t columns) const {
     const T a = T(options_.coefficients[0]), b = T(options_.coefficients[1]);
     const T c = T(options_.coefficients[2]);

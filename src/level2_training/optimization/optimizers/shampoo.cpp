@@ -115,12 +115,12 @@ struct Shampoo {
     return {shape[0], shape.elements(1, shape.rank())};
   }
 
-  /// Lines of so many elements that are worth a thread.
+  /// The number of lines of `elements` elements that justifies a thread.
   static std::int64_t grain(std::int64_t elements) {
     return std::max<std::int64_t>(1, (std::int64_t{1} << 16) / std::max<std::int64_t>(1, elements));
   }
 
-  /// sum <- sum + g turned, or its diagonal.
+  /// sum <- sum + g `turned`, or the diagonal of that.
   static void accumulate(const ConstView& g, const ConstView& turned, std::span<T> sum) {
     const std::int64_t side = g.rows;
     if (std::int64_t(sum.size()) == side * side) {
@@ -138,7 +138,7 @@ struct Shampoo {
     });
   }
 
-  /// A diagonal's root is computed where it is applied.
+  /// Computes the root of a matrix; that of a diagonal is computed where it is applied.
   void prepare(std::span<const T> sum, std::span<T> root, std::int64_t side, double power) const {
     if (!roots_are_due || std::int64_t(sum.size()) != side * side) return;
     detail::inverse_root(sum.data(), root.data(), side, power, options_.epsilon);

@@ -112,7 +112,7 @@ class StochasticLbfgs final : public detail::VectorOptimizer {
     return detail::flat_gradients(executor().network());
   }
 
-  /// Makes a pair after each `every` steps.
+  /// Adds a pair after each `every` steps.
   void remember(const Vector& w) {
     detail::add_times(path_, 1, w);
     if (++path_steps_ % options_.every != 0) return;

@@ -14,7 +14,7 @@ struct ChainOptions {
   }
 };
 
-/// Schedules at the same time: what the first one gives is the initial number of the second.
+/// Composes schedules: the value of the first one is the initial value of the second.
 class Chain final : public Schedule {
  public:
   using Options = ChainOptions;

@@ -60,7 +60,7 @@ class OneCycle final : public Schedule {
     std::size_t to = 1;
     while (to + 1 < corners_.size() && now > corners_[to].time) ++to;
     const Corner &from = corners_[to - 1], &next = corners_[to];
-    // A rise so short that it ends at its beginning.
+    // The rise is too short to have a length.
     if (next.time <= from.time) return initial * next.share;
     return initial * between(from.share, next.share, (now - from.time) / (next.time - from.time));
   }

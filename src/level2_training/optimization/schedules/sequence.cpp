@@ -21,7 +21,7 @@ struct SequenceOptions {
   }
 };
 
-/// Schedules one after another; the time of each begins where the one before it ends.
+/// Runs schedules one after another; the time of each starts at the end of the one before it.
 class SequenceSchedule final : public Schedule {
  public:
   using Options = SequenceOptions;

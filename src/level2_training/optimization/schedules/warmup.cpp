@@ -17,7 +17,7 @@ struct WarmupOptions {
   }
 };
 
-/// initial * (start + (1 - start) * t / length), and from t = length on another schedule.
+/// initial * (start + (1 - start) * t / length), followed by another schedule from t = length on.
 ///
 /// Source: Goyal et al., "Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour" (2017),
 /// section 2.2.

@@ -22,7 +22,7 @@
 namespace d5::detail {
 namespace {
 
-/// Before the names of what the step computes otherwise than the network that is tested.
+/// The prefix of values that a training step computes differently from the tested network.
 constexpr std::string_view kTraining = "training/";
 
 using Names = std::set<std::string, std::less<>>;
@@ -123,7 +123,7 @@ class StepReader {
   }
 
  private:
-  /// The model's and the algorithm's; not those that only updates take.
+  /// Chooses the outputs of the model and of the algorithm, without those that only updates read.
   void choose_outputs() {
     Names taken;
     for (const auto& [constant, output] : file_.update_binding) taken.insert(output);
@@ -177,7 +177,7 @@ class StepReader {
     for (auto& [constant, output] : file_.update_binding) rename(output);
   }
 
-  /// Hyper-parameters have an initializer in the file, and are fed here.
+  /// Makes hyper-parameters inputs; they are initializers in the file.
   void make_inputs(std::map<std::string, double>& numbers) {
     for (const onnx::Node& node : graph_.nodes) {
       if (!is_update(node)) continue;

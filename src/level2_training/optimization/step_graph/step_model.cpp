@@ -26,7 +26,7 @@ using Gradient = onnx::nodes::training::Gradient;
   throw Unsupported(fmt::format("step graph: {}; {}", why, way_out));
 }
 
-/// Throws: Unsupported for what happens in a step outside of network and rule.
+/// Throws: Unsupported for parts of a step outside of network and rule.
 void expect_rule_alone(ThreeStepOptimizer& optimizer) {
   for (const auto& modifier : optimizer.modifiers()) {
     if (modifier->name().starts_with("schedule.")) continue;  // it sets an input
@@ -57,7 +57,7 @@ std::vector<RuleGroup> groups_of(Optimizer& optimizer) {
   return groups;
 }
 
-/// As they were when the optimizer was made.
+/// The settings with which the optimizer was created.
 Settings initial_settings(UpdateRule& rule, const HyperParameters& numbers, std::size_t group) {
   OptionList list;
   rule.declare(list);
@@ -69,7 +69,7 @@ Settings initial_settings(UpdateRule& rule, const HyperParameters& numbers, std:
   return settings;
 }
 
-/// The entry of `optimizers()` that makes such a rule of these settings.
+/// The entry of `optimizers()` that creates such a rule from these settings.
 std::string name_of_rule(const UpdateRule& rule, const Settings& settings) {
   for (const std::string& name : optimizers().names()) {
     const OptimizerEntry& entry = optimizers().at(name);
@@ -189,7 +189,7 @@ class StepBuilder {
                       .settings = initial_settings(*group.rule, numbers, place),
                       .hyper_parameters = numbers.names()};
     words.optimizer = name_of_rule(*group.rule, words.settings);
-    // Slots may be fewer than the optimizer's, where another group's options ask for more.
+    // The optimizer may have more slots, if options of another group require them.
     const auto rule = make_update_rule(words.optimizer, words.settings);
     std::vector<const Parameter*> parameters;
     for (const std::size_t i : group.parameters) {

@@ -47,7 +47,8 @@ Batch cut(const Batch& batch, std::int64_t first, std::int64_t size) {
   return piece;
 }
 
-/// Gradients of a batch as the sum of those of its pieces, by their shares of what the loss counts.
+/// Computes the gradients of a batch as the sum of its pieces' gradients, weighted by the shares of
+/// what the loss counts.
 class AccumulatedGradients final : public GradientDecorator {
  public:
   AccumulatedGradients(std::shared_ptr<GradientSource> inner, std::int64_t pieces)

@@ -15,7 +15,7 @@ struct ClipValueOptions {
   }
 };
 
-/// Each element of a gradient is brought into [-most, most]; one that is not a number stays so.
+/// Clips each element of a gradient to [-most, most]; NaN stays NaN.
 class ClipValue final : public StepModifier {
  public:
   using Options = ClipValueOptions;

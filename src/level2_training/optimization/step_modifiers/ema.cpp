@@ -14,7 +14,7 @@ struct EmaOptions {
   }
 };
 
-/// average <- decay * average + (1 - decay) * w, which test runs have.
+/// average <- decay * average + (1 - decay) * w, used by test runs.
 ///
 /// Source: Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging" (1992),
 /// with the exponential weights of Tarvainen and Valpola, "Mean Teachers Are Better Role Models"

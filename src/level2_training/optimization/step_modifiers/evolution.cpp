@@ -26,8 +26,8 @@ struct EvolutionOptions {
 };
 
 /// g = sum over n pairs of (loss(w + s e) - loss(w - s e)) / (2 n s) * e, e normal: the gradient of
-/// the loss smoothed by noise of deviation s, estimated by forward runs alone. After it w is what
-/// it was, bit for bit. All ranks draw the same noise, each for its samples.
+/// the loss smoothed by noise of deviation s, estimated by forward runs alone. Afterwards w is
+/// restored bit for bit. All ranks draw the same noise, each for its samples.
 class EstimatedGradients final : public GradientDecorator {
  public:
   EstimatedGradients(std::shared_ptr<GradientSource> inner, const EvolutionOptions& options,
@@ -83,10 +83,10 @@ class EstimatedGradients final : public GradientDecorator {
   detail::KeptOutputs outputs_;
 };
 
-/// Any optimizer without backpropagation.
+/// Makes any optimizer work without backpropagation.
 ///
 /// Source: Salimans et al., "Evolution Strategies as a Scalable Alternative to Reinforcement
-/// Learning" (2017), algorithm 1 with its opposite (antithetic) noise.
+/// Learning" (2017), algorithm 1 with antithetic noise.
 class Evolution final : public StepModifier {
  public:
   using Options = EvolutionOptions;

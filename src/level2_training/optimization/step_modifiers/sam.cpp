@@ -17,7 +17,7 @@ struct SamOptions {
   }
 };
 
-/// value += rate * direction; both lie in the same place.
+/// value += rate * direction; both are on the same device.
 void move_along(Tensor& value, const Tensor& direction, double rate) {
   const Tensor here = direction.on_host();
   detail::change_on_host(value, [&]<class T>(std::span<T> values) {
@@ -29,8 +29,8 @@ void move_along(Tensor& value, const Tensor& direction, double rate) {
   });
 }
 
-/// The gradient at w + rho * g / ‖g‖, g being the gradient at w; after it w is what it was, bit for
-/// bit. Outputs are those at w.
+/// The gradient at w + rho * g / ‖g‖, where g is the gradient at w; afterwards w is restored bit
+/// for bit. Outputs are those at w.
 class SharpnessAwareGradients final : public GradientDecorator {
  public:
   SharpnessAwareGradients(std::shared_ptr<GradientSource> inner, double rho)

@@ -14,8 +14,8 @@ struct SwaOptions {
   }
 };
 
-/// The plain average of the parameters after steps begin + every, begin + 2 every, ..., which test
-/// runs have.
+/// The plain average of the parameters after steps begin + every, begin + 2 every, ..., used by
+/// test runs.
 ///
 /// Source: Izmailov et al., "Averaging Weights Leads to Wider Optima and Better Generalization"
 /// (UAI 2018), algorithm 1, without its last line: running statistics stay those of the trained

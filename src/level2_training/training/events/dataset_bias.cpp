@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-// While it counts, `samples_` holds the number of samples of each class.
+// `samples_` holds the number of samples of each class while counting.
 
 void DatasetBias::resolve(Trainer& trainer) { detail::resolve_label(label_, trainer, name()); }
 

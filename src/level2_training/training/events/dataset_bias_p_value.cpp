@@ -47,7 +47,7 @@ class DatasetBiasPValue final : public TrainingMetric {
     TrainingMetric::summarise(result);
     if (samples_.empty()) return;
     result.conditions["largest_chi_squared"] = finding(largest_);
-    // One right run in a million, however many epochs it has (Bonferroni).
+    // One false alarm in a million runs, whatever their number of epochs (Bonferroni).
     constexpr double kLeast = 1e-6;
     const double least = std::ranges::min(samples_);
     if (least * double(samples_.size()) >= kLeast) return;

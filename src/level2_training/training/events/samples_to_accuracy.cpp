@@ -20,8 +20,8 @@ struct SamplesOptions {
   }
 };
 
-/// Training samples that are gone through, on all ranks together, until a test run first reaches an
-/// accuracy: the machine's speed is not in it. Failed if none does.
+/// The number of training samples, on all ranks together, until a test run first reaches an
+/// accuracy; it does not depend on the machine's speed. Failed if no test run does.
 class SamplesToAccuracy final : public TrainingMetric {
  public:
   using Options = SamplesOptions;

@@ -31,8 +31,9 @@ class TestLoss : public TrainingMetric {
   detail::TestMean mean_;
 };
 
-/// exp of the test loss: of a language model whose loss is the mean cross-entropy of a token in
-/// nats, among how many tokens it is as undecided as if it guessed. Averaged over tokens first.
+/// exp of the test loss. For a language model whose loss is the mean cross-entropy per token in
+/// nats, it is the number of equally likely tokens with the same uncertainty. The mean over tokens
+/// comes first.
 ///
 /// Source: Jelinek, Mercer, Bahl and Baker, "Perplexity: a Measure of the Difficulty of Speech
 /// Recognition Tasks" (1977).

@@ -17,7 +17,7 @@ struct TopKOptions {
   }
 };
 
-/// Share of the test samples whose class is among the k of the highest scores.
+/// The share of test samples whose class is among the k highest scores.
 ///
 /// Source: Russakovsky et al., "ImageNet Large Scale Visual Recognition Challenge" (2015), top-5
 /// error.

@@ -25,8 +25,7 @@ constexpr const char* kCarriedRecipes = "recipes";
 
 constexpr std::string_view kOfRanks = "distributed.";
 
-/// Options that name what is read, by the sections' convention: a data set's own file or folder is
-/// called "data".
+/// Options with paths. By convention, a data set's own file or folder is named "data".
 constexpr std::array<const char*, 4> kFiles{"model.file", "dataset.data", "dataset.test",
                                             "dataset.lists"};
 
@@ -104,7 +103,7 @@ void Recipe::choose(const std::string& section, const std::string& words) {
     });
   }
   for (const auto& [option, text] : chosen.settings.values()) {
-    // "all_reduce" and "all_reduce.name" are two ways to say one thing.
+    // "all_reduce" and "all_reduce.name" mean the same.
     for (const std::string& other : {option + ".name", option.substr(0, option.rfind(".name"))}) {
       if (other != option) values_.erase(prefix + other);
     }

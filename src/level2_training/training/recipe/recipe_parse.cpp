@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe's text, to its values.
+// Parses the text of a recipe to its values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,8 +55,8 @@ bool holds_values_alone(const YamlNode& node) {
       node.entries, [](const auto& entry) { return entry.second.kind == YamlNode::Kind::scalar; });
 }
 
-/// Adds the scalars below `node` under dotted keys, of a list by their places: "steps.1.size". A
-/// list of values is one text.
+/// Adds the scalars below `node` under dotted keys, with indices for a list: "steps.1.size". A list
+/// of scalars is one text.
 void flatten(const std::string& file, const std::string& prefix, const YamlNode& node, bool fixed,
              std::map<std::string, Recipe::Value, std::less<>>& into) {
   for (const auto& [key, child] : node.entries) {
@@ -94,7 +94,7 @@ void read_part(const std::string& file, const YamlNode& part, bool fixed,
              fmt::format("'metrics.{}' is not a map, expected the metric's settings: {{...}}",
                          printable(key)));
       }
-      // A metric without settings is a value of its own, so that it is known.
+      // A metric without settings is recorded as a value, so that it is known.
       into.try_emplace(name + "." + key, Recipe::Value{"", fixed, child.line});
     }
     flatten(file, name, node, fixed, into);

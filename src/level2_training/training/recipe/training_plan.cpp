@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// Neither reads nor writes a file of a run.
+/// Options without the files that a run reads or writes.
 SessionOptions without_files(SessionOptions options) {
   options.checkpoint.clear();
   options.resume.clear();

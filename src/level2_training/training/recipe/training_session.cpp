@@ -39,7 +39,7 @@ std::string words_of(const Recipe::Acceptable& acceptable) {
   return fmt::format("{} {}", at_least ? "at least" : "at most", acceptable.value);
 }
 
-/// Before hours of training, not after them: what tests are fed is of the type that training is.
+/// Checks before the training that test inputs have the types of the training inputs.
 void expect_alike(const DatasetPair& data) {
   for (const Dataset::Field& field : data.train->fields()) {
     const auto same = std::ranges::find(data.test->fields(), field.name, &Dataset::Field::name);
@@ -51,7 +51,7 @@ void expect_alike(const DatasetPair& data) {
   }
 }
 
-/// Why the result is not accepted; empty where it is.
+/// The reason why the result is not accepted; empty if it is.
 std::string missed(const Measurement& result, const Recipe::Acceptable& acceptable) {
   const std::string wanted = words_of(acceptable);
   if (result.samples.empty()) return fmt::format("there is no sample, {} is accepted", wanted);
@@ -61,7 +61,7 @@ std::string missed(const Measurement& result, const Recipe::Acceptable& acceptab
   return fmt::format("{} is not accepted: {} is", value, wanted);
 }
 
-/// Says what will be judged, and by which number.
+/// Records the limit, and the statistic that is compared with it.
 void announce(Measurement& result, const Recipe::Acceptable& acceptable) {
   result.conditions["accepted"] = finding(words_of(acceptable));
   if (acceptable.of) result.statistic = *acceptable.of;

@@ -37,7 +37,7 @@ void TrainingSession::make_metrics() {
   for (const std::string& name : names) metrics_.push_back(choice_of(name, asked[name]).make());
 }
 
-/// Before anything is trained, not after hours of it.
+/// Resolves names before hours of training instead of after them.
 void TrainingSession::resolve_names() {
   const auto resolve = [&](const auto& one) {
     if (auto* event = dynamic_cast<TrainingEvent*>(one.get())) event->resolve(*trainer_);

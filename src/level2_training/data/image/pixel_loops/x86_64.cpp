@@ -53,8 +53,8 @@ namespace avx2 {
   }
 }
 
-/// 32 bytes of two rows at once. A weight is 11 bits and 11 bits, so that two of its products with
-/// bytes are one instruction.
+/// Computes 32 bytes of two rows at once. A weight is split into 11 and 11 bits, so that the
+/// products of two weights with bytes are one instruction.
 [[gnu::target("avx2")]] void lower(const std::uint8_t* in, std::int64_t count,
                                    const std::int32_t* weights, std::int64_t rows,
                                    std::uint8_t* out) {
