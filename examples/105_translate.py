@@ -13,7 +13,7 @@ Array = NDArray[Any]
 
 
 class ToNumpy(d5.OperatorVisitor):
-    """Makes a list of calls, each of which reads and writes `values` by name."""
+    """Creates a list of calls that read and write `values` by name."""
 
     framework = "numpy"
 

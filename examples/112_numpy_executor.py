@@ -13,7 +13,7 @@ Values = NDArray[Any]
 
 
 class NumpyExecutor(d5.OperatorVisitor):
-    """Computes a network node by node: what each reads is fetched, what it gives is fed."""
+    """Computes a network node by node: fetches each node's inputs, and feeds its outputs."""
 
     framework = "NumPy"
 

@@ -24,7 +24,7 @@ def batches() -> d5.Sampler:
 
 
 def test_training(name: str, optimizer: d5.Optimizer, sampler: d5.Sampler) -> d5.Measurements:
-    """Records of all ranks after 50 batches; a server's rank has none of its own."""
+    """Records of all ranks after 50 batches; the rank of a server has none."""
     ranks = d5.world()
     workers = optimizer.workers if isinstance(optimizer, d5.DistributedOptimizer) else ranks
     if workers:

@@ -9,7 +9,7 @@ import d5
 
 @d5.register("own_decentralized")
 class ConsistentDecentralized(d5.DistributedOptimizer):
-    """Every rank sums all gradients, parameter by parameter."""
+    """Scheme in which every rank sums all gradients, parameter by parameter."""
 
     def step(self, batch: d5.Batch) -> dict[str, Any]:
         self.optimizer.begin_step(batch)  # new_input, prepare_param
@@ -28,7 +28,7 @@ ranks = d5.world()
 
 
 def losses(scheme: str, **parts: Any) -> list[float]:
-    """Of each of five steps, by momentum with these modifiers and schedules."""
+    """Losses of five steps, by momentum with these modifiers and schedules."""
     recipe = d5.Recipe(
         {
             "name": "five-steps",

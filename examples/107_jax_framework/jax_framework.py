@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """JAX as a framework of d5. An operator is a function of jax.numpy; XLA compiles it, and its gradient
 (jax.vjp), for the types and shapes of a node while d5 plans; `jax:jit` is a whole network, with its
-gradients, as one program. Arrays cross by DLPack.
+gradients, as one program. Arrays are passed by DLPack.
 
     d5 op bench "Softmax 64x1000" --load jax_framework.py --framework jax,torch
     d5 net bench lenet --load jax_framework.py --framework jax,jax:jit

@@ -22,7 +22,7 @@ def compile_network(plan: d5.ModelPlan) -> Function:
     constants = {name: to_jax(value) for name, value in plan.constants.items()}
 
     def values_of(constants: Arrays, inputs: Arrays, added: Arrays) -> Arrays:
-        """All that the network computes, where `added` is added to what it names."""
+        """Computes all values of the network; `added` holds terms added to values by name."""
         values: Arrays = {}
 
         def put(name: str, value: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX's operators as functions of JAX: what makes them of a node."""
+"""Builders of JAX functions from nodes of ONNX's operators."""
 
 import functools
 from collections.abc import Callable

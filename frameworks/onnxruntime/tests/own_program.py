@@ -4,7 +4,7 @@
 
 usage: own_program.py [images|light [MODEL ...]]
 
-tests/level1_network/own_programs.py, which PYTHONPATH must know, says how. Exit status 4: a package or
+tests/level1_network/own_programs.py, which must be on PYTHONPATH, has the comparison. Exit status 4: a package or
 the models are missing.
 """
 

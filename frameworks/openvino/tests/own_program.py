@@ -4,8 +4,8 @@
 
 usage: own_program.py [images|light [MODEL ...]]
 
-tests/level1_network/own_programs.py, which PYTHONPATH must know, says how. OpenVINO is told to compute
-in float32, as d5 tells it: its own default may be bfloat16. Exit status 4: a package or the models
+tests/level1_network/own_programs.py, which must be on PYTHONPATH, has the comparison. OpenVINO is set
+to compute in float32, as in d5: its own default may be bfloat16. Exit status 4: a package or the models
 are missing.
 """
 
