@@ -31,7 +31,7 @@ import time
 
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 SIZES = "4B,16B,64B,256B,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB"
-PEERS = {"mpi4py": "mpi4py", "gloo": "torch"}  # and the module that each needs
+PEERS = {"mpi4py": "mpi4py", "gloo": "torch"}  # with the required module
 
 
 def bytes_of(size: str) -> int:
@@ -41,7 +41,7 @@ def bytes_of(size: str) -> int:
     return int(words[1]) * UNITS[words[2]]
 
 
-# A peer is a process of each rank; what differs between peers is how they begin, and these three.
+# A peer is one process per rank. Peers differ in their start, and in these three functions.
 
 
 def mpi4py_calls():

@@ -61,7 +61,7 @@ def trainers_of_d5(model: nn.Module, images: torch.Tensor, labels: torch.Tensor)
     folder = tempfile.TemporaryDirectory()
     path = pathlib.Path(folder.name) / "resnet.onnx"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the exporter that traces is an old one
+        warnings.simplefilter("ignore")  # the tracing exporter is deprecated
         torch.onnx.export(model, (images,), str(path), dynamo=False, do_constant_folding=False,
                           training=torch.onnx.TrainingMode.TRAINING, input_names=["x"], output_names=["y"])
 

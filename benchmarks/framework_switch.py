@@ -46,7 +46,7 @@ def chain(operator, nodes, shape):
 
 
 def reorders_of(executor, inputs):
-    executor.inference(inputs)  # what is reordered once, is now
+    executor.inference(inputs)  # warm-up: one-time reorders
     counter = Counter()
     executor.add_event(counter)
     executor.inference(inputs)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kRows = 2048, kColumns = 2048, kElements = kRows * kColumns;
 
-/// As gradients are: few are large.
+/// A tensor distributed like gradients: few elements are large.
 d5::Tensor gradient() {
   d5::Tensor values = d5::Tensor::empty(d5::DType::float32, {kElements});
   d5::RandomStream random(1);

@@ -40,7 +40,7 @@ def ways(ranks: int) -> Ways:
             work.wait()
         sweeps()
 
-    sweeps()  # makes what it keeps
+    sweeps()  # warm-up: allocates the state
     return {"torch-step": step, "torch-sweeps": sweeps}
 
 

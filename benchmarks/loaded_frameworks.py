@@ -70,7 +70,7 @@ def main():
         alone, beside = Process(*settings, []), Process(*settings, others)
         begin = time.perf_counter()
         alone.run()
-        # So many runs that the request over a pipe, about 0.1 ms, is below 1%.
+        # Enough runs that the request over a pipe, about 0.1 ms, is below 1%.
         alone.repetitions = beside.repetitions = max(1, round(0.02 / (time.perf_counter() - begin)))
         rows += d5.measure({f"{arguments.framework} alone": alone.run,
                             f"beside {', '.join(beside.loaded)}": beside.run},

@@ -31,7 +31,7 @@ import time
 
 import numpy as np
 
-import d5  # before torch: it tells OpenMP's threads to sleep soon
+import d5  # before torch: it makes OpenMP's threads sleep soon
 
 
 def onnx_runtime(file, inputs, threads):

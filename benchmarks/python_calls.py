@@ -51,7 +51,7 @@ def quartiles(samples: list[float]) -> str:
     return f"{middle * scale:9.3f} {unit} [{low * scale:.3f}, {high * scale:.3f}]"
 
 
-# Figure, what was reached, the goal, and its unit.
+# Figure, reached value, goal, and unit.
 REACHED: list[tuple[str, float, float, str]] = []
 
 

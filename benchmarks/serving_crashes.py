@@ -22,9 +22,9 @@ import time
 
 from serving_place import Place, end, evaluation
 
-MOST_LOSSES = 3  # of a part, which is quarantined then (JobQueue::Options)
-QUERIES = 200  # of 1 ms each: an evaluation is long enough to be hit
-SPACED = 3  # evaluations that come to their end between two kills of agents, if more are to come
+MOST_LOSSES = 3  # losses of a part before its quarantine (JobQueue::Options)
+QUERIES = 200  # of 1 ms each, so that an evaluation is long enough to be hit
+SPACED = 3  # evaluations that end between two kills of agents, if more follow
 
 
 def wait_for_done(place: Place, count: int) -> int:
@@ -67,7 +67,7 @@ def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) 
             server.wait()
             server = place.serve()
         else:
-            # No evaluation is to be hit again and again: three losses quarantine it, as they should.
+            # Spread the kills over evaluations: three losses quarantine one, as they should.
             done = wait_for_done(place, done + SPACED)
             number = chance.randrange(agents)
             workers[number].kill()
@@ -76,7 +76,7 @@ def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) 
     jobs = wanted.result()
     states = place.wait_for(jobs, 30 + 10 * evaluations)
     wait_for_spools(place)
-    end(workers)  # before the server: each hears first that what it sent is kept
+    end(workers)  # before the server, so that each gets the acknowledgement of its records
     end([server])
 
     runs = place.rows("SELECT r.id, (SELECT COUNT(*) FROM measurement m WHERE m.run = r.id), (SELECT SUM(count) FROM "

@@ -123,7 +123,7 @@ def used(processes: dict[str, int]) -> dict[str, float]:
 def rate(place: Place, server: int, parallel: int, scenario: str, count: int, first: int) -> None:
     agent = start_agent(place, parallel)
     asker = Asker(place)
-    asker.submit(evaluation(first, scenario=scenario))  # what is read once is read
+    asker.submit(evaluation(first, scenario=scenario))  # warm-up: files are read once
     asker.wait()
     processes = {"server": server, "agent": agent.pid, "starter": child_of(agent.pid), "this": os.getpid()}
     before, begun = used(processes), time.perf_counter()
@@ -159,7 +159,7 @@ def ratio(place: Place, rounds: int, seconds: float) -> None:
 
     def through(manifest: str) -> float:
         def work() -> None:
-            asker = Asker(place)  # a server closes connections that are silent
+            asker = Asker(place)  # a server closes idle connections
             job = asker.submit(manifest)
             asker.hear_end_of(job)
             asker.expect_done([job])

@@ -87,7 +87,7 @@ class Program(torch.nn.Module):
         for node in model.graph.node:
             given = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute} | {"opset": opset}
             call = FUNCTIONS[node.op_type], given, list(node.input), node.output[0]
-            if all(name in self.known for name in node.input):  # what is constant is computed once
+            if all(name in self.known for name in node.input):  # constants are computed once
                 self.known[call[3]] = call[0](given, *(self.known[name] for name in node.input))
             else:
                 self.calls.append(call)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Listing 8 of the Deep500 paper: one optimizer, distributed in four ways, each in a line, through
-# one function; the fourth is PyTorch's own in Horovod's place.
+# Listing 8 of the Deep500 paper: one optimizer, distributed by four schemes, one line each, through
+# one function. The fourth is PyTorch's own scheme instead of Horovod.
 #
 #     python3 114_four_schemes.py [RANKS]
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Listing 9 of the Deep500 paper: a scheme whose step is a loop over parameters, beside d5's own.
+# Listing 9 of the Deep500 paper: a scheme whose step is a loop over parameters, compared with d5's own.
 #
 #     mpirun -np 2 python3 115_own_scheme.py
 from typing import Any
@@ -54,5 +54,5 @@ for name, parts in PARTS.items():
     ours, theirs = losses("own_decentralized", **parts), losses("consistent_decentralized", **parts)
     if ranks.rank == 0:
         print(f"{name}: loss {ours[-1]:.6f}, of d5's own {theirs[-1]:.6f}")
-    # Shares of two ranks are halves, and exact; of more they are rounded.
+    # The shares of two ranks are halves, which are exact; those of more ranks are rounded.
     assert ours == theirs if ranks.size <= 2 else all(abs(a - b) < 1e-4 for a, b in zip(ours, theirs))

@@ -67,7 +67,7 @@ class NullSystem final : public mlperf::SystemUnderTest, public mlperf::QuerySam
   std::vector<mlperf::QuerySampleResponse> ends_;
 };
 
-/// Queries a second as LoadGen says in its summary.
+/// Queries per second in LoadGen's summary.
 double told_rate(const std::string& logs) {
   std::ifstream summary(logs + "/mlperf_log_summary.txt");
   for (std::string line; std::getline(summary, line);) {
@@ -75,7 +75,7 @@ double told_rate(const std::string& logs) {
       return std::stod(line.substr(line.find(':') + 1));
     }
   }
-  throw IoError(logs + ": LoadGen told no rate");
+  throw IoError(logs + ": LoadGen reported no rate");
 }
 
 double rate_by_hand(std::int64_t queries, const std::string& logs) {

@@ -27,7 +27,7 @@ from jax_programs import ArrayType, compiled, node_function, to_jax
 
 
 class JaxKernel(d5.Kernel):
-    backward_reads_outputs = False  # its program computes again what it needs
+    backward_reads_outputs = False  # its program recomputes needed values
 
     def __init__(self, make: MakeFunction, plan: Plan) -> None:
         count, results = plan.input_count, range(plan.output_count)

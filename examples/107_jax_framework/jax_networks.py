@@ -41,7 +41,7 @@ def compile_network(plan: d5.ModelPlan) -> Function:
             values = values_of(constants, inputs, {})
             return tuple(values[name] for name in plan.output_names)
 
-        # The slope of the loss where zeros are added to a tensor is its gradient by that tensor.
+        # The derivative of the loss by zeros added to a tensor is its gradient by that tensor.
         def loss_of(added: Arrays) -> Any:
             values = values_of(constants, inputs, added)
             return values[plan.loss], tuple(values[name] for name in plan.output_names)

@@ -45,7 +45,7 @@ def of_all(function: Function) -> Function:
 
 def divide(x: Any, y: Any) -> Any:
     x, y = jnp.broadcast_arrays(x, y)
-    return lax.div(x, y)  # integers are cut towards zero
+    return lax.div(x, y)  # integers are truncated towards zero
 
 
 ELEMENTWISE: dict[str, Function] = {

@@ -64,7 +64,7 @@ const char* load_library() {
   // The library reads its environment while it is loaded.
   std::optional<Silence> silence;
   if (!std::getenv("TF_CPP_MIN_LOG_LEVEL")) {
-    silence.emplace();                                     // a greeting that heeds no level
+    silence.emplace();                                     // a greeting printed at any level
     setenv("TF_CPP_MIN_LOG_LEVEL", "2", /*overwrite=*/0);  // errors alone
   }
   // Otherwise the first runtime's thread pool is used for the whole process.

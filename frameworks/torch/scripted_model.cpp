@@ -68,7 +68,7 @@ void say_as_modules(std::shared_ptr<jit::Graph>& graph) {
       %y = aten::_convolution(%x, %w, %b, %strides, %pads, %dilations, %transposed, %more, %groups,
                               %no, %no, %yes, %yes)
       return (%y))");
-  // Nobody reads the statistics or the places that these give besides, or else they stay.
+  // Replaces nodes whose further outputs, statistics or indices, have no reader; others stay.
   rewriter.RegisterRewritePattern(R"(
     graph(%x, %scale, %shift, %mean, %variance, %trains, %momentum, %epsilon):
       %y, %m, %v = aten::native_batch_norm(%x, %scale, %shift, %mean, %variance, %trains, %momentum,

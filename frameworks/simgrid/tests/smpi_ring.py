@@ -19,7 +19,7 @@ import tempfile
 SKIPPED = 4
 LATENCY, BANDWIDTH, FLOATS = 50e-6, 1e9, 25_000_000
 SOURCE = pathlib.Path(__file__).with_name("smpi_ring.c")
-# The model of frameworks/simgrid/flow_engine.cpp, and nothing that stands for an MPI's own time.
+# The model of frameworks/simgrid/flow_engine.cpp, without MPI's own overhead.
 SETTINGS = (
     "network/model:CM02 network/crosstraffic:0 network/TCP-gamma:0 network/weight-S:0 smpi/allreduce:lr "
     "smpi/simulate-computation:no smpi/os:0:0:0:0:0 smpi/or:0:0:0:0:0"

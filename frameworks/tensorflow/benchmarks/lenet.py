@@ -17,7 +17,7 @@ os.environ.setdefault("TF_OVERRIDE_GLOBAL_THREADPOOL", "1")
 
 import d5
 
-d5.operators("tensorflow")  # loads the framework, which has to come before the package
+d5.operators("tensorflow")  # loads the framework, which must precede the package
 
 import numpy as np
 import tensorflow as tf

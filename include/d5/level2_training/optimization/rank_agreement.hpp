@@ -40,7 +40,7 @@ class RankAgreement {
   /// Whether no other rank or server waits for this rank, so that it may stop anywhere.
   [[nodiscard]] virtual bool is_alone() const { return true; }
   /// Whether the run ends here on all ranks, because one of them `wishes` it. Not a collective:
-  /// without a wish nobody waits. Called after each training batch, on all ranks.
+  /// without a wish no rank waits. Called after each training batch, on all ranks.
   [[nodiscard]] virtual bool end_together(bool wishes) { return wishes; }
 
  private:
