@@ -21,7 +21,7 @@ constexpr auto kPatience = 3s;
 
 /// A separate communicator for the end of the job, independent of calls that are still under way.
 MPI_Comm farewell = MPI_COMM_NULL;
-/// MPI is finalised where it was started: by d5, or by the program around it.
+/// MPI is finalised by the side that started it: d5, or the program around it.
 bool started_here = false;
 
 int world_rank() {

@@ -95,7 +95,7 @@ ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties
   return core().compile_model(read, "CPU", properties);
 }
 
-/// A whole network, for the sizes of its inputs or, where they are in the way, for any.
+/// Compiles a whole network, for the sizes of its inputs, or for any sizes if those prevent it.
 ov::CompiledModel compile_network(const onnx::Model& model, const ov::AnyMap& properties,
                                   const ModelTarget& target, Shapes shapes) {
   if (shapes == Shapes::free) return compile(with_open_sizes(model, target), properties);

@@ -52,7 +52,7 @@ void TensorFlowKernel::want_order(PlanContext& context, std::size_t i) {
   context.want_layout(i, std::make_shared<Permuted>(context.input(i), there->order));
 }
 
-/// `y`, or what it was before its channels came first.
+/// `y`, or `y` before its channels came first.
 Term TensorFlowKernel::arranged(PlanContext& context, std::size_t k, Term y) {
   const std::size_t rank = context.output(k).shape.rank();
   if (!context.keeps_layouts() || rank < 3 || !graph_.has_channels_last(y)) return y;

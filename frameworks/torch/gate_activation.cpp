@@ -45,7 +45,7 @@ const Known kKnown[] = {
     {"softsign", [](const T& x, double, double) { return x / (x.abs() + 1); }, false, false, 0, 0},
     {"softplus", [](const T& x, double, double) { return at::softplus(x); }, false, false, 0, 0}};
 
-/// The standard says that case does not matter.
+/// The standard ignores case.
 const Known& known(std::string name) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   return *std::ranges::find(kKnown, name, &Known::name);

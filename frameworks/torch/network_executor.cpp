@@ -170,7 +170,7 @@ class NetworkExecutor final : public GraphExecutor {
   ValueMap outputs_;
 };
 
-/// It keeps autograd's graph of its run, and what the run was compiled to.
+/// Keeps autograd's graph of its run, and the compiled program.
 class NetworkExecutor::Flight final : public BatchInFlight {
  public:
   Flight(NetworkExecutor& executor, const ValueMap& inputs, Recording recorded,

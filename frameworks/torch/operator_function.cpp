@@ -48,7 +48,7 @@ struct OperatorFunction::Run {
     runner->forward();
   }
 
-  /// Undefined where the node has none.
+  /// Undefined if the node has none.
   [[nodiscard]] at::Tensor output(std::size_t k) const {
     return node.has_output(k) ? wrap_owned(runner->output(k).tensor()) : at::Tensor();
   }

@@ -140,7 +140,7 @@ class ScriptedModel final : public CompiledModel {
   }
 
  private:
-  /// The network on what the tracer hands it.
+  /// Runs the network on the tracer's inputs.
   static jit::Stack run_once(CompiledNetwork& compiled, const onnx::Model& model,
                              const jit::Stack& given) {
     for (std::size_t i = 0; i < given.size(); ++i) {

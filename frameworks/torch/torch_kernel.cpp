@@ -43,7 +43,7 @@ void for_each_value(const PlanContext& context, F&& f) {
   for (std::size_t i = 0; i < context.output_count(); ++i) f(context.output_value(i));
 }
 
-/// No where one of the node's values is what torch cannot do.
+/// False if torch does not support one of the node's values.
 Support without(Support result, bool (*lacks)(const ValueDesc&), const PlanContext& context) {
   for_each_value(context, [&](const ValueDesc& desc) {
     if (result && lacks(desc)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN's operators, forward and backward, as every framework's, and what it refuses.
+// Tests of oneDNN's operators, forward and backward, and of the cases that it refuses.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

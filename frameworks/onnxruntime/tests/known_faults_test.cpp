@@ -156,7 +156,7 @@ TEST_CASE("a product of float16 by a constant behind a Transpose of its batch is
     CHECK_THROWS_WITH(run({order}), Catch::Contains("choose optimization=extended"));
     CHECK_NOTHROW(run({order}, "onnxruntime:session:optimization=extended"));
   }
-  // It runs what it does not fuse.
+  // The library runs nodes that it does not fuse.
   CHECK_NOTHROW(run({{0, 2, 1}}));
   CHECK_NOTHROW(run({{2, 1, 0}}));
   CHECK_NOTHROW(run({{1, 0, 2, 3}}));

@@ -134,7 +134,7 @@ Network quotient(DType dtype, const std::string& op = "Div") {
   return network;
 }
 
-/// A network whose If computes the quotient of what it captures.
+/// A network whose If computes the quotient of captured values.
 Network quotient_within(DType dtype) {
   const auto branch = std::make_shared<onnx::Graph>();
   onnx::Node node;

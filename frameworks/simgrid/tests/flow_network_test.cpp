@@ -45,7 +45,7 @@ std::map<std::int64_t, double> arrivals(SimulatedNetwork& network) {
   return times;
 }
 
-/// Links between two ranks, one a host: what an empty message takes over what one link does.
+/// Links between two ranks on two hosts: the time of an empty message relative to that of one link.
 int links(const NetworkDescription& description, int from, int to, int longest) {
   const auto network = flows(description, static_cast<int>(description.hosts));
   network->start({.id = 0, .from = from, .to = to, .bytes = 0}, 0);

@@ -20,7 +20,7 @@ Term second(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return graph.reshaped(inputs[1], Shape(sizes));
 }
 
-/// `integers`: the operation on those, where it is another one.
+/// `integers`: the operation for integers, if it differs.
 template <class View>
 void add_binary(Translators& translators, const char* type, const char* integers = nullptr) {
   translators.add<View>(

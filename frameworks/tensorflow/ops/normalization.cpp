@@ -211,7 +211,7 @@ Terms group_normalization(const PlanContext& context, Graph& graph, const Terms&
   return {graph.add("AddV2", {graph.add("Mul", {graph.reshaped(plain, shape), scale}), bias})};
 }
 
-/// The mean of `size` numbers around each along the last dimension; what is outside is zero.
+/// The mean of `size` numbers around each element along the last dimension, with zeros outside.
 Term mean_around(Graph& graph, Term x, std::int64_t size) {
   const Shape shape = graph.shape(x);
   const std::int64_t last = shape.dims().back(), before = (size - 1) / 2;

@@ -67,7 +67,7 @@ d5::Subject rule(const Case& which) {
       });
   const auto optimizer =
       d5::open_optimizer(which.rule, std::move(executor), "loss", which.settings);
-  // The first epochs of some gather what the later ones need.
+  // The first epochs of some optimizers build state for the later ones.
   (void)optimizer->step({.values = {}, .size = 1, .epoch = 1});
   const auto step = [optimizer] { (void)optimizer->step({.values = {}, .size = 1, .epoch = 2}); };
   for (int i = 0; i < 6 && wants_bowl(which.rule); ++i) step();

@@ -68,7 +68,7 @@ class AveragePool final : public TorchKernel {
     const at::Tensor padded = window_.pad(x, 0);
     const at::Tensor mask = window_.pad(at::ones(mask_shape, x.options()), 0);
     if (count_padding_) {
-      // All that was declared as padding counts, what the last window reads beyond does not.
+      // Declared padding counts; the part of the last window beyond it does not.
       mask.fill_(1);
       for (std::int64_t i = 2; i < x.dim(); ++i) {
         const std::int64_t declared =

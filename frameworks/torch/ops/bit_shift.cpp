@@ -15,8 +15,8 @@ namespace {
 
 using BitShiftView = onnx::nodes::BitShift;
 
-/// All integers are moved as int64: behind the bits of a smaller type there are none but copies of
-/// its sign.
+/// Shifts all integers as int64: above the bits of a smaller type there are only copies of its
+/// sign.
 class BitShift final : public TorchKernel {
  public:
   explicit BitShift(const PlanContext& context)

@@ -95,7 +95,7 @@ class Stft final : public TorchKernel {
   std::int64_t step_, n_;
 };
 
-/// Shapes: y is as long as the input says.
+/// Shapes: the input gives the length of y.
 class Window final : public TorchKernel {
  public:
   Window(const PlanContext& context, at::Tensor (*window)(std::int64_t size, bool periodic))

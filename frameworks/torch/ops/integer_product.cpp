@@ -76,7 +76,7 @@ Support multiplies(const PlanContext& context) {
   return computes(context);
 }
 
-/// Padding stands for the number zero, not for the element.
+/// Padding has the value zero, not the zero element.
 class IntegerConvolution {
  public:
   template <class View>

@@ -29,7 +29,7 @@ class ScaleLayout {
     list_[std::size_t(axis_)] = size_;
   }
 
-  /// A scale or a zero point as it is broadcast to x.
+  /// A scale or a zero point, broadcast to x.
   [[nodiscard]] at::Tensor over(const at::Tensor& scale) const {
     if (single_) return scale.reshape({});
     if (block_size_ == 0) return scale.reshape(list_);

@@ -45,7 +45,7 @@ at::Tensor mean(const at::Tensor& x, at::IntArrayRef dims) {
 }
 at::Tensor product(const at::Tensor& x, at::IntArrayRef dims) {
   if (dims.size() == 1) return at::prod(x, dims[0], true, x.scalar_type());
-  // One product of all: those of single dimensions overflow where it does not.
+  // A single product of all elements: products by dimension may overflow when it does not.
   at::DimVector last;
   for (auto i = -std::int64_t(dims.size()); i < 0; ++i) last.push_back(i);
   return at::prod(at::movedim(x, dims, last).flatten(last.front()), -1, false, x.scalar_type());

@@ -211,7 +211,7 @@ bool is_same(Upsampling::Kind kind, Upsampling::Ends ends, const Axis& axis, con
   return at::allclose(function->forward(row), taps.of(row, 0), /*rtol=*/0, /*atol=*/1e-9);
 }
 
-/// Torch's function that does what `rule` says to all of `axes`, if there is one.
+/// The function of torch that applies `rule` to all of `axes`, if there is one.
 std::optional<Upsampling> upsampling_for(const Rule& rule, const std::vector<Axis>& axes,
                                          const std::vector<Taps>& steps,
                                          const PlanContext& context) {

@@ -156,7 +156,8 @@ class GroupNormalization final : public TorchKernel {
     if (list.size(0) == channels_) return list;
     return at::repeat_interleave(list, channels_ / groups_);
   }
-  /// No where it has a gradient: a module without has none.
+  /// Whether all elements are `value`; false for a list with a gradient, which a module without
+  /// parameters lacks.
   static bool is_all(const at::Tensor& list, double value) {
     if (list.requires_grad() || !list.is_cpu()) return false;
     const auto all = [&](const auto* x) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Infinite where the framework cannot.
+/// Infinite if the framework cannot reorder the tensor.
 double reorder_seconds(const TensorDesc& from, const TrialBench& bench) try {
   constexpr int kRuns = 5;
   TensorDesc to = from;

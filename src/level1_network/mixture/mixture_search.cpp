@@ -109,7 +109,7 @@ class Search {
     }
   }
 
-  /// Null where it fails.
+  /// Null after a failure.
   std::unique_ptr<PlanTrial> trial_of(const std::vector<std::string>& frameworks) {
     const auto& fastest = race_.runners().front();
     KernelAssignment assignment{.first = fastest.framework};

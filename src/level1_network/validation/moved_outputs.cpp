@@ -99,7 +99,7 @@ class Movement {
 
   [[nodiscard]] bool is_settled() const { return 2 * moved() >= elements() && !stays_scaled_; }
 
-  /// Empty where it moves.
+  /// Empty if the output moves.
   [[nodiscard]] std::string words() const {
     if (!looked_) return "";
     const std::string constant = detail::constant_in(usual_);

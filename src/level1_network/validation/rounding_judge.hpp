@@ -86,7 +86,7 @@ class RoundingJudge {
   /// it. `interrupt` ends the run in float64; the caller ends those of `reference`.
   RoundingJudge(GraphExecutor& reference, ValueMap inputs, BackwardBegin begin,
                 const Interrupt& interrupt = {});
-  /// The same of a reference that `open` makes, and makes again where it is let go in between.
+  /// The same for a reference created by `open`, and again after a release in between.
   RoundingJudge(std::function<GraphExecutor&()> open, ValueMap inputs, BackwardBegin begin,
                 const Interrupt& interrupt);
   /// Uses the answers that another judge found on the same inputs; `open` is called if an answer is

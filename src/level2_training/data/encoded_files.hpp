@@ -22,7 +22,7 @@ struct EncodedFile {
   std::string_view content = {};  ///< if it is in an archive
 };
 
-/// "image", a scalar of strings: the files' bytes as they are, and "label" int64.
+/// Field "image", a scalar of strings with the unchanged bytes of the files, and "label" int64.
 class EncodedFiles final : public Dataset {
  public:
   /// `origin` is used in descriptions: "ImageNet files from FOLDER".

@@ -14,7 +14,7 @@ namespace d5 {
 /// of runs.
 [[nodiscard]] std::string doubt_of(const Network& network);
 void add_doubt(Network& network, const std::string& doubt);
-/// For callers that compare the network with the one before themselves.
+/// Removes the doubt, for callers that compare the network with the original themselves.
 void forget_doubt(Network& network);
 
 }  // namespace d5

@@ -61,7 +61,7 @@ struct ReductionOptions {
   /// numbers. A part's inputs become parameters then, so that everything that flows back through it
   /// is compared.
   Passes passes = Passes::forward;
-  /// Above 0: looks for a part that takes at least so many times as long as in the reference,
+  /// Above 0: looks for a part that takes at least this many times as long as in the reference,
   /// whatever its outputs. The 95% interval of the ratio must lie above it twice in a row.
   double slower = 0;
   double most_seconds = 600;  ///< time limit; the smallest network so far is returned

@@ -58,8 +58,8 @@ class Optimizer {
   /// reader; an empty one removes it. Throws: Unsupported for an optimizer that cannot expose its
   /// gradients.
   virtual void read_gradients(GradientReader reader);
-  /// After a step: whether the ranks' readers were given disjoint shares, which together are all. A
-  /// collective.
+  /// Whether the ranks' readers got disjoint shares in the last step, which together are all
+  /// gradients. A collective.
   [[nodiscard]] bool tells_shares() { return gradients().in_shares(); }
 };
 

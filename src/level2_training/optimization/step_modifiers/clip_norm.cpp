@@ -12,7 +12,7 @@ struct ClipNormOptions {
   }
 };
 
-/// g <- g * most / ‖g‖ where the norm of all gradients together is above `most`.
+/// g <- g * most / ‖g‖ if the norm of all gradients together is above `most`.
 ///
 /// Source: Pascanu, Mikolov and Bengio, "On the Difficulty of Training Recurrent Neural Networks"
 /// (ICML 2013), algorithm 1.
