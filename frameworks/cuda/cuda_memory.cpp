@@ -47,7 +47,7 @@ std::shared_ptr<void> CudaMemory::allocate(int index, std::size_t bytes) {
   driver.check(driver.call().allocate(&address, bytes),
                fmt::format("cannot allocate {} on cuda:{}", memory_size(double(bytes)), index));
   return {reinterpret_cast<void*>(std::uintptr_t(address)), [index](void* pointer) {
-            // A driver that has ended with the process has released it.
+            // A driver that has ended with the process has already released the memory.
             try {
               Driver::get().enter(index);
             } catch (...) {

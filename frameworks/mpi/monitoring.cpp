@@ -54,7 +54,7 @@ int announced_index_of_bytes() {
   return index_of_bytes();
 }
 
-/// The variable of all ranks' bytes, from the first use to the end of the process.
+/// The counter of all ranks' bytes, from the first use to the end of the process.
 class SentBytes {
  public:
   SentBytes() {

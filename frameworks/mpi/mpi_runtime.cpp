@@ -100,7 +100,7 @@ void start() {
     // node. A user's choice is kept.
     setenv("OMPI_MCA_osc", "^rdma", 0);
     int provided = MPI_THREAD_SINGLE;
-    // Serialized: any thread may call, one at a time, which is what `Communicator` promises.
+    // Serialized: any thread may call, one at a time, as `Communicator` promises.
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     if (provided < MPI_THREAD_SERIALIZED) {
       throw CommunicationError(

@@ -54,7 +54,7 @@ class OneDnnKernel : public Kernel {
   PlanContext* context_;  ///< while it is planned
 };
 
-/// Attributes for all primitives: scratch memory is d5's. `post_ops` follow the primitive.
+/// Attributes for all primitives: d5 provides the scratch memory. `post_ops` follow the primitive.
 [[nodiscard]] dnnl::primitive_attr attributes(const dnnl::post_ops& post_ops = {});
 
 /// Whether all values are non-empty tensors of known shape, of floating-point types that oneDNN

@@ -94,7 +94,7 @@ class Scopes {
     const auto writer = std::ranges::find_if(graph.nodes, writes);
     return writer == graph.nodes.end() ? nullptr : &*writer;
   }
-  /// Its output is of its first input's type.
+  /// Whether the output has the type of the first input.
   static bool keeps_type(const onnx::Node& node) {
     constexpr std::string_view kNames[] = {
         "Add",     "Conv", "Div",     "Exp",        "Expand",  "Gather",    "Gemm",    "Identity",

@@ -128,7 +128,7 @@ struct Release {
 template <class T>
 using Handle = std::unique_ptr<T, Release>;
 
-/// The object that `create(arguments..., &object)` makes.
+/// The object created by `create(arguments..., &object)`.
 template <class T, class Create, class... Arguments>
 [[nodiscard]] Handle<T> made_by(const Create& create, Arguments... arguments) {
   T* object = nullptr;

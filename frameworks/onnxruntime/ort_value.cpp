@@ -105,7 +105,7 @@ Value elements_of(const OrtValue* value) {
   return sequence;
 }
 
-/// Its two elements are lists of keys and of values.
+/// The map in a value, whose two elements are lists of keys and of values.
 Value map_of(const OrtValue* value) {
   const auto part = [&](int i) {
     return from_ort(made_by<OrtValue>(kGetElement, value, i, allocator()));

@@ -21,7 +21,7 @@ class SessionModel final : public CompiledModel {
   void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) override;
 
  private:
-  /// d5's memory as ONNX Runtime sees it, from the last run.
+  /// ONNX Runtime's view of d5's memory, from the last run.
   struct Bound {
     const void* data = nullptr;
     Handle<OrtValue> value;

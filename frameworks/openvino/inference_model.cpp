@@ -28,8 +28,8 @@
 namespace d5::openvino {
 namespace {
 
-/// Compiles a network while oneDNN's limit on instructions is not set. OpenVINO's copy of oneDNN
-/// reads it once; OpenVINO's own kernels do not, and what the two make together crashes.
+/// Compiles a network while oneDNN's limit on instructions is unset. OpenVINO's copy of oneDNN
+/// reads the limit once; OpenVINO's own kernels ignore it, and the combination crashes.
 void start_without_limit(ov::Core& core) {
   std::map<std::string, std::string> limits;
   for (const char* name : {"DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"}) {
@@ -71,7 +71,7 @@ ov::AnyMap properties_for(const ModelTarget& target, const InferenceChoice& choi
   const bool has_one =
       sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == 1;
   if (threads == 1 || has_one) properties[ov::num_streams.name()] = 0;
-  // The calling thread takes part, and is not to be moved at each node.
+  // The calling thread takes part, and must not be moved at each node.
   if (choice.part == Part::node) properties.insert(ov::hint::enable_cpu_pinning(false));
   return properties;
 }

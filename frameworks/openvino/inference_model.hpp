@@ -46,7 +46,7 @@ class InferenceModel final : public CompiledModel {
     std::optional<std::size_t> index;  ///< OpenVINO's; none: Resize's roi, which it does not read
     const void* data = nullptr;
   };
-  /// Throws: Unsupported where OpenVINO has no port of this name, or one of another shape.
+  /// Throws: Unsupported if OpenVINO has no port of this name, or one of another shape.
   static Port port_of(const std::vector<ov::Output<const ov::Node>>& ports, std::size_t place,
                       const onnx::ValueInfo& value);
 

@@ -13,7 +13,7 @@
 
 namespace d5::simgrid {
 
-/// A message between two hosts. `id` is of no other that is under way.
+/// A message between two hosts. `id` differs from those of all messages in flight.
 struct Flow {
   std::int64_t id = 0;
   std::int32_t from = 0, to = 0;
@@ -41,7 +41,7 @@ struct Arrivals {
 class FlowEngine {
  public:
   FlowEngine(const NetworkDescription& network, const Topology& topology, int hosts);
-  /// `begin` is never before that of an earlier one.
+  /// `begin` must not be before that of an earlier flow.
   void start(const Flow& flow);
   /// Advances to the first arrival up to `limit`; without ids there is none.
   Arrivals advance(double limit);

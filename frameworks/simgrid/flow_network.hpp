@@ -12,8 +12,8 @@
 
 namespace d5::simgrid {
 
-/// Messages are flows through the links of a topology, which share them: see `FlowEngine`. The
-/// sender's memory is free when the last byte has arrived.
+/// Simulates messages as flows that share the links of a topology: see `FlowEngine`. The sender's
+/// memory is free when the last byte has arrived.
 class FlowNetwork final : public SimulatedNetwork {
  public:
   /// Throws: as `expect_places` and `read_topology`.

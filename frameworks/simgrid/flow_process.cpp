@@ -119,7 +119,7 @@ FlowProcess::FlowProcess(const NetworkDescription& network, const Topology& topo
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) no("no socket");
   words_ = memfd_create("d5 simgrid", MFD_CLOEXEC);
-  // d5's own type for processes is private to it, and a plug-in sees public headers alone.
+  // d5's type for processes is private, and a plug-in includes only public headers.
   process_ = words_ < 0 ? -1 : fork();
   if (process_ == 0) {
     leave_the_parent(ends[1], words_);

@@ -122,7 +122,7 @@ Topology dragonfly(const NetworkDescription& network, const Settings& settings) 
   result.chassis = level("chassis", options.chassis);
   result.routers = level("routers", options.routers);
   result.nodes = static_cast<unsigned>(options.nodes);
-  // A group is left by the router whose place in its chassis is the other group's number.
+  // The exit of a group is the router whose index in its chassis is the other group's number.
   if (result.groups.number > result.routers.number) {
     fail(network,
          fmt::format(
@@ -132,8 +132,8 @@ Topology dragonfly(const NetworkDescription& network, const Settings& settings) 
   const std::array factors = {result.groups.number, result.chassis.number, result.routers.number,
                               result.nodes};
   result.hosts = product(network, factors);
-  // To the router and from it; to another router of the chassis, to another chassis, once in each
-  // of two groups, and between these.
+  // Links to the router and from it; to another router of the chassis and to another chassis, once
+  // in each of two groups; and between the groups.
   const int inside = (result.routers.number > 1 ? 1 : 0) + (result.chassis.number > 1 ? 1 : 0);
   result.longest = 2 + (result.groups.number > 1 ? 2 * inside + 1 : inside);
   return result;

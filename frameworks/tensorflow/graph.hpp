@@ -24,7 +24,7 @@ using Terms = std::vector<Term>;
 [[nodiscard]] inline bool operator==(const Term& a, const Term& b) {
   return a.oper == b.oper && a.index == b.index;
 }
-/// The `k`th result of the operation that gives `term`.
+/// The `k`th result of the operation of `term`.
 [[nodiscard]] inline Term result(Term term, int k) { return {term.oper, k}; }
 
 using Sizes = std::vector<std::int64_t>;
@@ -62,7 +62,7 @@ class Graph {
   [[nodiscard]] const std::string& who() const { return who_; }
 
   [[nodiscard]] Term placeholder(const TensorDesc& desc);
-  /// Throws: Unsupported for a type or shape that the operation does not take.
+  /// Throws: Unsupported for a type or shape that the operation does not support.
   [[nodiscard]] Term add(const char* type, std::initializer_list<Argument> inputs,
                          std::initializer_list<Attribute> attributes = {});
 
@@ -73,7 +73,7 @@ class Graph {
   [[nodiscard]] Term integer(std::int64_t value);
   /// A scalar of the type `dtype`, floating-point or integer.
   [[nodiscard]] Term number(double value, DType dtype);
-  /// The same of the type of `like`.
+  /// A scalar of the type of `like`.
   [[nodiscard]] Term number(double value, Term like) { return number(value, dtype(like)); }
 
   // Helpers for many operators.

@@ -99,7 +99,7 @@ namespace d5::tensorflow {
 #define D5_DECLARE(NAME) inline constinit decltype(&::NAME) NAME = nullptr;
 D5_TENSORFLOW_FUNCTIONS(D5_DECLARE)
 #undef D5_DECLARE
-// Its header has a C++ function of this name, too.
+// The library's header also declares a C++ function of this name.
 using NewTensorHandle = TFE_TensorHandle*(const TF_Tensor*, TF_Status*);
 inline constinit NewTensorHandle* TFE_NewTensorHandle = nullptr;
 

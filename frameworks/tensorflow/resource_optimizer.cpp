@@ -77,14 +77,14 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
     HandleView parameter, gradient;
   };
 
-  /// The operation, whose scalars all are `scalar` here, and its arguments at each step.
+  /// The operation, whose scalars are all `scalar` here, and its arguments in each step.
   virtual Term operation(Graph& graph, Term value, const Terms& slots, Term scalar,
                          Term gradient) const = 0;
   virtual std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
                                                    DType dtype) = 0;
   [[nodiscard]] virtual double weight_decay() const = 0;
 
-  /// A scalar argument, kept under `key` until the value is another.
+  /// A scalar argument, cached under `key` until the value changes.
   TFE_TensorHandle* scalar(int key, double value, DType dtype) {
     Scalar& kept = scalars_[{key, dtype}];
     if (!kept.handle || kept.value != value) {
@@ -141,7 +141,7 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
   void take_slots(std::size_t index) {
     Update& update = updates_[index];
     for (std::size_t s = 0; s < update.slots.size(); ++s) {
-      // A copy: the slot may be another tensor before the variable is updated.
+      // A copy, because the slot may be replaced before the variable is updated.
       update.slots[s].assign(handle_of(slots_[s][index]).get());
     }
   }
@@ -243,10 +243,11 @@ class Adam final : public ResourceOptimizer {
   }
   std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
                                            DType dtype) override {
-    // The moments decay by what TensorFlow makes of the betas, and so are they corrected.
+    // The moments decay by the betas as rounded by TensorFlow, so their correction uses these.
     const double first = 1 - std::pow(rounded(options_.beta1, dtype), double(step_));
     const double root = std::sqrt(1 - std::pow(rounded(options_.beta2, dtype), double(step_)));
-    // Powers of zero: in float32 TensorFlow would lose digits of 1 - power, so the rate has both.
+    // Passes powers of zero: in float32 TensorFlow would lose digits of 1 - power, so the rate
+    // includes both.
     return {update.value->resource(),
             update.slots[0].resource(),
             update.slots[1].resource(),

@@ -107,7 +107,7 @@ void TensorFlowKernel::find_traits(const PlanContext& context) {
       if (backward_.program->reads(inputs + k)) traits_.backward_reads_outputs.add(k);
     }
   }
-  // The output is written when all is computed.
+  // The output is written after the whole computation.
   if (outputs_.size() == 1 && context.has_input(0) && context.input(0) == outputs_[0]) {
     traits_.in_place_output = 0;
   }

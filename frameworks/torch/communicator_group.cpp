@@ -9,7 +9,7 @@
 namespace d5::torch {
 namespace {
 
-/// The one tensor of a call, as d5's over the same memory.
+/// The only tensor of a call, as a tensor of d5 on the same memory.
 Tensor shared(const std::string& call, const std::vector<at::Tensor>& tensors) {
   if (tensors.size() != 1) {
     throw Unsupported(call + ": torch gives " + std::to_string(tensors.size()) +

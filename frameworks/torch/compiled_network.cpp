@@ -43,7 +43,7 @@ int CompiledNetwork::place_of(const std::string& name) {
   return places_.try_emplace(name, int(places_.size())).first->second;
 }
 
-/// A name that no node reads gets a place of its own.
+/// The index of a name; a name that no node reads gets a new one.
 int CompiledNetwork::place_of_known(const std::string& name) {
   const int place = place_of(name);
   if (std::size_t(place) >= values_.size()) values_.resize(std::size_t(place) + 1);
@@ -163,7 +163,7 @@ bool CompiledNetwork::shapes_are_known() const {
   return std::ranges::none_of(steps_, [](const Step& step) { return step.planned.changes(); });
 }
 
-/// Whether these are the inputs of the run before, as far as plans see them.
+/// Whether plans may treat these inputs as those of the previous run.
 bool CompiledNetwork::fits(const ValueMap& inputs) const {
   return fed_ && std::ranges::equal(inputs, *fed_, [](const auto& input, const auto& known) {
            return input.first == known.first && input.second.is_tensor() &&

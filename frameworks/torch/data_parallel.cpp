@@ -33,9 +33,9 @@ struct DataParallelOptions {
   }
 };
 
-/// Synchronous data parallelism as torch's DistributedDataParallel does it: all ranks start from
-/// rank 0's parameters, torch's Reducer averages gradients in its buckets, over d5's communicator,
-/// and all apply the same update. Running statistics stay each rank's own, as under
+/// Synchronous data parallelism like torch's DistributedDataParallel. All ranks start with rank 0's
+/// parameters. Torch's Reducer averages gradients in its buckets, over d5's communicator, and all
+/// ranks apply the same update. Each rank keeps its own running statistics, as under
 /// `broadcast_buffers=False`.
 class DataParallel final : public DistributedOptimizer {
  public:

@@ -89,7 +89,7 @@ class FusedKernel final : public TorchKernel {
   TensorView between_;
 };
 
-/// Registers it under `name`, `K` being registered for the same without activation.
+/// Registers the kernel under `name`; `K` is registered for the operator without activation.
 template <std::derived_from<TorchKernel> K>
 void add_fused(OperatorRegistry& registry, const char* name) {
   registry.add_kernel(

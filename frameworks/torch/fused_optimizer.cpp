@@ -179,7 +179,7 @@ class CountingOptimizer : public FusedOptimizer<Rule> {
   std::int64_t step_ = 0;
 };
 
-/// adam and adamw, which differ in the call alone; amsgrad has one more slot.
+/// adam and adamw, which differ only in the call; amsgrad has one more slot.
 template <class Rule, auto kUpdate>
 class AdamFamily final : public CountingOptimizer<Rule> {
  public:

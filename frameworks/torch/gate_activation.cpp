@@ -51,7 +51,7 @@ const Known& known(std::string name) {
   return *std::ranges::find(kKnown, name, &Known::name);
 }
 
-/// The next one that was given, for a function that takes one.
+/// The next given number, for a function that uses one.
 double next(bool takes, const std::vector<float>* given, std::size_t& used, double usual) {
   return takes && given && used < given->size() ? (*given)[used++] : usual;
 }

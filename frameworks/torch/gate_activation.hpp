@@ -9,7 +9,7 @@
 
 namespace d5::torch {
 
-/// An activation function that RNN, GRU or LSTM names in its attributes.
+/// An activation function named in the attributes of RNN, GRU or LSTM.
 struct GateActivation {
   at::Tensor (*function)(const at::Tensor& x, double alpha, double beta);
   double alpha = 0, beta = 0;

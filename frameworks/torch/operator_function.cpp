@@ -18,7 +18,7 @@ using ::torch::autograd::variable_list;
 
 namespace {
 
-/// A torch tensor over d5's memory, which it keeps alive.
+/// A torch tensor over d5's memory; it keeps that memory alive.
 at::Tensor wrap_owned(const Tensor& tensor) {
   expect_holds(tensor.shape());
   return at::from_blob(
@@ -62,7 +62,7 @@ struct OperatorFunction::Run {
 
 namespace {
 
-/// A run as torch keeps it from forward to backward.
+/// A run that torch keeps from forward to backward.
 struct Held : ::torch::CustomClassHolder {
   explicit Held(std::shared_ptr<OperatorFunction::Run> held) : run(std::move(held)) {}
   std::shared_ptr<OperatorFunction::Run> run;
@@ -73,7 +73,7 @@ struct Held : ::torch::CustomClassHolder {
 struct Recorded : ::torch::autograd::Function<Recorded> {
   using Run = OperatorFunction::Run;
 
-  /// The outputs that the node has.
+  /// The existing outputs of the node.
   template <class... Tensors>
   static variable_list forward(AutogradContext* context, const std::shared_ptr<Run>& run,
                                const Inputs& inputs, const Tensors&... /*tracked*/) {

@@ -31,7 +31,7 @@ struct CallHook final : ::torch::autograd::FunctionPreHook {
   std::function<void()> call;
 };
 
-/// Calls it from within a backward pass of torch's.
+/// Runs `call` within a backward pass of torch.
 void within_backward(std::function<void()> call) {
   const at::AutoGradMode recording(true);
   const at::Tensor leaf = at::zeros({}).requires_grad_(true);
@@ -133,7 +133,7 @@ void ReducedGradients::make_reducer() {
   count_ = parameters.size();
   reducer_.reset();
   if (count_ == 0) return;
-  // d5's parameters are in the order in which backpropagation ends with them already.
+  // d5's parameters are already in the order in which backpropagation ends with them.
   const auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(
       parameters, {static_cast<std::size_t>(options_.first_bucket_bytes),
                    static_cast<std::size_t>(options_.bucket_bytes)}));

@@ -146,7 +146,7 @@ void ResultMemory::deliver(at::ArrayRef<at::Tensor> results) {
            results[i].scalar_type() == targets_[i].scalar_type();
   };
   const int count = std::min<int>(count_, int(results.size()));
-  // A result that took another's block must leave it before that block is written.
+  // A result in another's block must leave it before that block is written.
   for (int i = 0; i < count; ++i) {
     if (results[i].defined() && targets_[i].defined() && !in_place(i)) {
       moved[i] = lies_in_offer(results[i]) ? results[i].clone() : results[i];

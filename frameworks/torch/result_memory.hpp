@@ -55,7 +55,7 @@ class ResultMemory {
   /// skipped.
   void deliver(at::ArrayRef<at::Tensor> results);
 
-  /// True while torch holds a tensor in an offered block.
+  /// Whether torch holds a tensor in an offered block.
   [[nodiscard]] static bool is_lent(const void* block);
 
   /// Installs the allocator with offers before torch's own; called once, when the plug-in is

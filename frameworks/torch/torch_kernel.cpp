@@ -125,8 +125,8 @@ TorchKernel::TorchKernel(const PlanContext& context)
 
 void TorchKernel::forward(OpContext& context) {
   CallSpans::follow_trace();
-  // InferenceMode does the same here, and takes longer to enter and leave than a small function
-  // runs.
+  // InferenceMode has the same effect, but entering and leaving it takes longer than a small
+  // function.
   const at::AutoDispatchBelowADInplaceOrView without_autograd;
   try {
     run(context);
@@ -171,7 +171,7 @@ void TorchKernel::run(OpContext& context) {
   }
 }
 
-/// Copies a result for which no memory was on offer.
+/// Copies a result for which no memory was offered.
 void TorchKernel::put(OpContext& context, std::size_t i) {
   const at::Tensor& result = results_[i];
   if (planned_[i]) {
@@ -196,7 +196,7 @@ void TorchKernel::differentiate(GradContext& context) {
   tape_.outputs.clear();  // and with them torch's graph
 }
 
-/// Runs `call` under autograd, and that backward.
+/// Runs `call` under autograd, and its backward pass.
 void TorchKernel::record(GradContext& context) {
   const c10::InferenceMode recording(false);
   const at::AutoGradMode grad_mode(true);

@@ -38,7 +38,7 @@ class TorchKernel : public Kernel {
  public:
   explicit TorchKernel(const PlanContext& context);
 
-  /// The outputs as functions of the inputs, differentiable where autograd records.
+  /// The outputs as functions of the inputs, differentiable while autograd records.
   virtual void call(Inputs inputs, Results results, const Random& random) const = 0;
   /// Whether outputs depend on more than the shapes of the inputs.
   [[nodiscard]] virtual bool reads_values() const { return true; }

@@ -8,7 +8,7 @@
 namespace d5::mpi {
 namespace {
 
-/// `bytes_of(i)` is of the part of neighbour i.
+/// `bytes_of(i)` gives the bytes of neighbour i's part.
 template <class BytesOf>
 std::int64_t sum(const Group& group, const std::vector<int>& neighbours, const BytesOf& bytes_of) {
   std::int64_t all = 0;

@@ -12,7 +12,7 @@ struct Part {
   MPI_Datatype type;
   [[nodiscard]] std::int64_t bytes() const { return mpi::bytes(count, type); }
 };
-/// Parts for, or from, each rank of a group.
+/// The parts sent to, or received from, each rank of a group.
 struct Parts {
   const int* counts;
   MPI_Datatype type;

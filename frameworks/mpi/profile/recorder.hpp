@@ -42,7 +42,7 @@ class Recorder {
   /// The request is freed: it will be neither waited for nor started.
   void free(MPI_Request request);
   [[nodiscard]] bool knows(MPI_Request request);
-  /// Time of a wait or a test for it.
+  /// Records the time of a wait or a test for the request.
   void wait(MPI_Request request, double seconds);
   /// `status` is that of a receive, whose size is now known; null: the size stays unknown.
   void complete(MPI_Request request, const MPI_Status* status);

@@ -18,7 +18,7 @@ bool is_symmetric(Algorithm algorithm) {
          algorithm == Algorithm::binary_eq;
 }
 
-/// Operands of y's shape and type are read in its layout.
+/// Reads operands of y's shape and type in y's layout.
 void add_binary(Pass& pass, Algorithm algorithm, const Argument& a, const Argument& b,
                 const Argument& y) {
   const Dims whole = y.desc.get_dims();
@@ -35,7 +35,7 @@ void add_binary(Pass& pass, Algorithm algorithm, const Argument& a, const Argume
            {{DNNL_ARG_SRC_0, a}, {DNNL_ARG_SRC_1, b}}, {{DNNL_ARG_DST, y}});
 }
 
-/// Operands that are broadcast to an output.
+/// Operator whose operands are broadcast to an output.
 class Broadcasting : public OneDnnKernel {
  protected:
   using OneDnnKernel::OneDnnKernel;
@@ -105,7 +105,7 @@ class Binary final : public Broadcasting {
   }
 };
 
-/// Sum, Max and Min of any number of inputs: one after another, into the output.
+/// Sum, Max and Min of any number of inputs, accumulated in the output.
 class Variadic final : public Broadcasting {
  public:
   Variadic(PlanContext& context, Algorithm algorithm) : Broadcasting(context) {

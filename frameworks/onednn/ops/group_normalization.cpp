@@ -46,7 +46,7 @@ class GroupNormalization final : public OneDnnKernel {
   }
 };
 
-/// Before opset 21 a group has one scale, and the standard deprecates it.
+/// Before opset 21 a group has one scale; the standard deprecates that form.
 Support scales_channels(const PlanContext& context) {
   if (context.node().opset < 21) return {"GroupNormalization before opset 21"};
   return floats(context);

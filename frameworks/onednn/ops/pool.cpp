@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling, 1 to 3 spatial dimensions; global pooling is a window over all of the input.
+// Pooling, 1 to 3 spatial dimensions; global pooling is a window over the whole input.
 #include <algorithm>
 #include <array>
 

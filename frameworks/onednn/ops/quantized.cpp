@@ -23,7 +23,7 @@ class Quantized : public OneDnnKernel {
     attributes_.set_scales_mask(name, is_single ? 0 : (1 << split) - 1);
     reads_.push_back({DNNL_ARG_ATTR_SCALES | name, input(i)});
   }
-  /// Input `i` is the zero point of the primitive's argument `name`.
+  /// Uses input `i` as the zero point of the primitive's argument `name`.
   void add_zero_point(int name, std::size_t i) {
     if (!context().has_input(i)) return;
     if (context().input(i).elements() != 1) {

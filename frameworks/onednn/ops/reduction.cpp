@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions along some axes: a table.
+// Table of the reductions along some axes.
 #include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "matrix_product.hpp"

@@ -73,7 +73,7 @@ constexpr auto shrink = [](const nodes::Shrink& view, Formula& f, Term x) {
   return f.select(f.two("Less", x, -double(view.lambd())), f.two("AddV2", x, view.bias()), above);
 };
 
-/// Before opset 7 a slope of one dimension is one for each channel.
+/// Before opset 7 a slope of one dimension has one element per channel.
 Terms parametric_relu(const PlanContext& context, Graph& graph, const Terms& inputs) {
   Formula f(graph, inputs[0]);
   const Term x = inputs[0];

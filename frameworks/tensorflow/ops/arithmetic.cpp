@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of two or more elements with broadcasting.
+// Functions of two or more tensors with broadcasting.
 #include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "translators.hpp"
@@ -9,8 +9,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The second operand: before opset 7, the attribute `axis` may say with which dimension of the
-/// first its own begin.
+/// The second operand. Before opset 7, the attribute `axis` may give the dimension of the first
+/// operand at which its own dimensions begin.
 Term second(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const auto* axis = context.node().attribute<std::int64_t>("axis");
   if (context.node().opset >= 7 || !axis || context.shape(0) == context.shape(1)) return inputs[1];

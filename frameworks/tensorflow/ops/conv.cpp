@@ -12,8 +12,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// A window's filter as TensorFlow has it. Shapes: w M,C,kernel; result kernel,C,M. `channels`
-/// names the last two: "io".
+/// A window's filter in TensorFlow's form. Shapes: w M,C,kernel; result kernel,C,M. `channels`
+/// names the last two dimensions: "io".
 Term lifted_filter(Graph& graph, Term w, const SpatialWindow& window, const char* channels) {
   const std::size_t rank = graph.shape(w).rank();
   const Term filter = graph.reordered(w, filter_order(rank, channels));
@@ -41,7 +41,7 @@ Term stuffed(Graph& graph, Term filter, const Sizes& dilations) {
   return filter;
 }
 
-/// Parts of `x` along its last dimension, of equal size.
+/// Parts of equal size of `x` along its last dimension.
 Terms parts(Graph& graph, Term x, std::int64_t count) {
   const Term first = graph.add("Split", {graph.integer(-1), x}, {{"num_split", count}});
   Terms result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that take, put and order elements by their places.
+// Operators that take, put and sort elements by position.
 #include <algorithm>
 #include <numeric>
 
@@ -33,7 +33,7 @@ Terms gather(const PlanContext& context, Graph& graph, const Terms& inputs) {
                                  graph.integer(std::int64_t(axis))})};
 }
 
-/// The leading sizes of `x` that rows of `indices` name.
+/// The leading sizes of `x` that rows of `indices` refer to.
 Sizes named_sizes(const Shape& x, const Shape& indices, std::size_t first) {
   const auto count = std::size_t(indices.dims().back());
   const auto sizes = x.dims().subspan(first, count);
@@ -144,7 +144,7 @@ Terms top_k(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Term first = graph.add("TopKV2", {signed_(x), graph.integer(k)});
   const Term places = graph.cast(result(first, 1), DType::int64);
   if (!context.wants_backward()) return {moved(signed_(first)), moved(places)};
-  // TensorFlow has no gradient of it: the values are taken again, by their places.
+  // TensorFlow has no gradient for this: the values are gathered again by their positions.
   const Shape shape = graph.shape(x);
   const std::int64_t size = shape.dims().back(), rows = shape.elements(0, rank - 1);
   Tensor begins = Tensor::empty(DType::int64, {rows, 1});
@@ -158,7 +158,7 @@ Terms top_k(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {moved(graph.reshaped(values, taken)), moved(places)};
 }
 
-/// Values are the one for all other places, then the one for the index's.
+/// The two values are that for all other positions, and that for the index's.
 Terms one_hot(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Shape& y = context.output(0).shape;
   const std::int64_t axis = nodes::OneHot(context.node()).axis();
@@ -208,7 +208,7 @@ Terms compress(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.add("GatherV2", {x, places, graph.integer(axis.value_or(0))})};
 }
 
-/// Zero below (above) the `k`th diagonal.
+/// Sets elements below (above) the `k`th diagonal to zero.
 Terms triangle(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const bool upper = nodes::Trilu(context.node()).upper() != 0;
   const auto dims = context.shape(0).dims();

@@ -11,7 +11,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Mean and variance over some dimensions, which stay with size 1.
+/// Mean and variance over some dimensions, which are kept with size 1.
 struct Moments {
   Term mean, variance;
 };
@@ -39,7 +39,7 @@ Sizes from_axis(std::size_t axis, std::size_t rank) {
   return axes;
 }
 
-/// A tensor of C elements beside one of N,C,spatial.
+/// Reshapes a tensor of C elements to broadcast to N,C,spatial.
 Term along_channels(Graph& graph, Term x, std::size_t rank) {
   Sizes sizes(rank, 1);
   sizes[rank > 1 ? 1 : 0] = -1;
@@ -64,7 +64,7 @@ bool normalizes_with_batch(const PlanContext& context) {
   return false;
 }
 
-/// Four dimensions in the types that it has are TensorFlow's fused operation, channels last.
+/// Uses TensorFlow's fused operation, channels last, for four dimensions and its types.
 Terms fused_batch_normalization(const PlanContext& context, Graph& graph, const Terms& inputs,
                                 bool batch) {
   using In = nodes::BatchNormalization::In;
@@ -190,7 +190,7 @@ Terms instance_normalization(const PlanContext& context, Graph& graph, const Ter
                      along_channels(graph, inputs[2], rank))};
 }
 
-/// Scale and bias are those of channels; before opset 21, of groups.
+/// Scale and bias are per channel; before opset 21, per group.
 Terms group_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const nodes::GroupNormalization view(context.node());
   const Shape& shape = context.shape(0);
@@ -225,7 +225,7 @@ Term mean_around(Graph& graph, Term x, std::int64_t size) {
 }
 
 /// y = x / (bias + alpha mean of x^2 over `size` channels around)^beta. TensorFlow's own operation
-/// has odd sizes alone, no float64, and a gradient that is another size's.
+/// has only odd sizes, no float64, and a gradient for another size.
 Terms local_response(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const nodes::LRN view(context.node());
   const std::int64_t size = view.size();

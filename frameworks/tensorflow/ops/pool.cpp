@@ -49,7 +49,7 @@ Terms max_pool(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {window.lowered(graph, pool(graph, "MaxPool", "MaxPool3D", window, x))};
 }
 
-/// The sum under each window, divided by how many of its elements count.
+/// The sum under each window, divided by the number of its elements that count.
 Terms average_pool(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const SpatialWindow window = window_of<nodes::AveragePool>(context);
   const bool counts_padding = nodes::AveragePool(context.node()).count_include_pad() != 0;

@@ -89,7 +89,7 @@ struct Model {
   }
 };
 
-/// One batch, as d5 and as LibTorch see it; both share the memory.
+/// One batch, for d5 and for LibTorch; both share the memory.
 struct Data {
   Data(const Model& model, std::int64_t batch)
       : image(Tensor::empty(DType::float32, {batch, model.channels, model.size, model.size})),
@@ -182,7 +182,7 @@ void add(const Model& model, std::int64_t batch, const MeasureOptions& pairs) {
 template <class Net>
 int main_of(int argc, char** argv, const Model& model, std::initializer_list<std::int64_t> batches,
             const MeasureOptions& pairs) {
-  // Some machines export these; they halve OpenBLAS.
+  // Some machines export these variables, which halve OpenBLAS's speed.
   unsetenv("OPENBLAS_CORETYPE");
   unsetenv("OPENBLAS_L2_SIZE");
   benchmark::Initialize(&argc, argv);

@@ -114,7 +114,7 @@ void add(const std::string& name, const Case& which) {
       ->Unit(benchmark::kSecond);
 }
 
-/// Muon's products, of matrices alone: a Gram matrix, its square, and their product with X.
+/// FLOP of Muon's products, for matrices only: a Gram matrix, its square, and their product with X.
 double muon_flop() {
   constexpr double kIterations = 5;
   double flop = 0;
@@ -126,7 +126,8 @@ double muon_flop() {
   return flop;
 }
 
-/// Shampoo's, of sides that are not too long: the sum of products, and the root times the gradient.
+/// FLOP of Shampoo for sides up to the largest: the sum of products, and the root times the
+/// gradient.
 double shampoo_flop(std::int64_t largest_side) {
   double flop = 0;
   for (const d5::Shape& shape : shapes()) {
@@ -147,8 +148,8 @@ int main(int argc, char** argv) {
   d5::set_threads(argc > 1 ? std::max(1, std::atoi(argv[1])) : 1);
   benchmark::AddCustomContext("threads", std::to_string(at::get_num_threads()));
   benchmark::AddCustomContext("libtorch", version);
-  // Eigenvectors now and then, and of short sides: otherwise they are all that a step does. Few
-  // vectors in float64, and no search: a step is one direction.
+  // Eigenvectors are computed at intervals and for short sides only; otherwise they would dominate
+  // a step. Few vectors in float64, and no line search: a step is one direction.
   constexpr std::int64_t kLargestSide = 256;
   std::map<std::string, Case> special{
       {"lars", {.arrays_once_more = 2}},        // w, g

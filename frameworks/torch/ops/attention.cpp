@@ -54,7 +54,7 @@ AttentionRules rules_of(const AttentionView& view, const PlanContext& context) {
                        .softcap = view.softcap(),
                        .pads = view.node().opset >= 24,
                        .shown = view.qk_matmul_output_mode()};
-  // Farther away than all keys there is nothing; so no sum with a position can overflow.
+  // Clamps the distance beyond all keys, so that no sum with a position can overflow.
   const std::int64_t most = std::int64_t{1} << 40;
   if (view.left_window_size() >= 0) rules.left = std::min(view.left_window_size(), most);
   if (view.right_window_size() >= 0) rules.right = std::min(view.right_window_size(), most);
@@ -70,7 +70,7 @@ AttentionRules rules_of(const FlexView& view, const PlanContext& context) {
 }
 
 /// Shapes: q B,Hq,L,D; k B,Hkv,S,D; v B,Hkv,S,Dv; y B,Hq,L,Dv; or packed B,L,Hq D and so on. Each
-/// head of k and v serves Hq / Hkv neighbours of q's. A past stands before k and v.
+/// head of k and v serves Hq / Hkv adjacent heads of q. The past precedes k and v.
 template <class V>
 class Attention final : public TorchKernel {
  public:
@@ -88,7 +88,7 @@ class Attention final : public TorchKernel {
                                 heads(inputs[AttentionIn::K], rules_.kv_heads));
     const at::Tensor v = behind(given(inputs, AttentionIn::past_value),
                                 heads(inputs[AttentionIn::V], rules_.kv_heads));
-    // Copied, for without a past they may be inputs.
+    // Copied, because without a past they may be inputs.
     if (results.size() > Out::present_key) results[Out::present_key] = k.clone();
     if (results.size() > Out::present_value) results[Out::present_value] = v.clone();
     const auto mask = mask_of(inputs, q, k);

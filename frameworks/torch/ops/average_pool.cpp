@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean of the elements under a window, 1 to 3 spatial dimensions, or of all.
+// The mean of the elements under a window, 1 to 3 spatial dimensions, or of all elements.
 #include <ATen/core/DimVector.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/avg_pool2d_backward.h>
@@ -83,7 +83,7 @@ class AveragePool final : public TorchKernel {
     at::DimVector flat(padded.sizes().begin(), padded.sizes().end());
     flat[0] *= flat[1];
     flat[1] = 1;
-    // A window that covers nothing has the mean 0.
+    // An empty window has the mean 0.
     const at::Tensor y = sums(padded.reshape(flat)) / sums(mask).clamp_min_(1);
     at::DimVector shape(y.sizes().begin(), y.sizes().end());
     shape[0] = x.size(0);
@@ -96,7 +96,7 @@ class AveragePool final : public TorchKernel {
   bool direct_;
 };
 
-/// Torch has no average of small floats over three dimensions.
+/// Torch has no average pooling of small floats over three dimensions.
 Support averages(const PlanContext& context) {
   if (context.has_input(0) && context.shape(0).rank() == 5 &&
       (context.dtype(0) == DType::float16 || context.dtype(0) == DType::bfloat16)) {

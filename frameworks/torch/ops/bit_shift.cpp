@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BitShift: integers moved bit by bit to the left or to the right.
+// BitShift: shifts the bits of integers to the left or to the right.
 #include <ATen/ops/bitwise_and.h>
 #include <ATen/ops/bitwise_left_shift.h>
 #include <ATen/ops/bitwise_right_shift.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discrete Fourier transforms of lines and of windows that slide, and those windows.
+// Discrete Fourier transforms of lines and of sliding windows, and the window functions.
 #include <ATen/ops/blackman_window.h>
 #include <ATen/ops/fft_fft.h>
 #include <ATen/ops/fft_ifft.h>
@@ -20,7 +20,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The last dimension of ONNX's numbers has one part, or two of complex ones.
+/// The last dimension has one part for real numbers, two for complex ones.
 at::Tensor numbers(const at::Tensor& x) {
   const at::Tensor wide = widened(x);
   return wide.size(-1) == 2 ? at::view_as_complex(wide.contiguous()) : wide.squeeze(-1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Negative log-likelihood, of probabilities given as logarithms or as scores.
+// Negative log-likelihood, of log-probabilities or of scores.
 #include <ATen/core/Reduction.h>
 #include <ATen/ops/_log_softmax.h>
 #include <ATen/ops/_log_softmax_backward_data.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest element under a window, 1 to 3 spatial dimensions, or of all.
+// The largest element under a window, 1 to 3 spatial dimensions, or of all elements.
 #include <ATen/core/DimVector.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/div.h>
@@ -94,7 +94,8 @@ class MaxPool final : public TorchKernel {
   }
 
  private:
-  /// Torch counts within one padded channel; ONNX within the whole tensor, without padding.
+  /// Torch's indices count within one padded channel; ONNX's within the whole tensor, without
+  /// padding.
   at::Tensor whole_tensor_indices(at::Tensor index, const at::Tensor& x,
                                   const at::Tensor& padded) const {
     const std::int64_t rank = x.dim();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors made from numbers and places: Range, EyeLike, OneHot.
+// Tensors computed from numbers and positions: Range, EyeLike, OneHot.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>

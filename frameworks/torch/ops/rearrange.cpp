@@ -181,7 +181,7 @@ class Trilu final : public TorchKernel {
   }
 
  private:
-  /// Beyond the corners nothing changes, but torch's sums with k would overflow.
+  /// Clamps k to the corners, beyond which nothing changes but torch's sums with k would overflow.
   static std::int64_t inside(const at::Tensor& x, std::int64_t k) {
     return std::clamp(k, -x.size(-2), x.size(-1));
   }

@@ -25,10 +25,10 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The reduction of `x` over `dims`, which are not empty; of its sizes those of 1 are left open.
+/// The reduction of `x` over `dims`, which are not empty; it may keep or drop these dimensions.
 struct Function {
   at::Tensor (*call)(const at::Tensor& x, at::IntArrayRef dims);
-  /// The same of real numbers, at least one, into `y`; `keep`: dimensions stay.
+  /// The same for real numbers, at least one, written to `y`; `keep`: dimensions stay.
   at::Tensor& (*write)(at::Tensor& y, const at::Tensor& x, at::IntArrayRef dims,
                        bool keep) = nullptr;
 };
@@ -178,7 +178,7 @@ class Arg final : public TorchKernel {
 
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor& x = inputs[0];
-    // The first of the reversed is the last.
+    // The first element of the reversed tensor is the last one.
     results[0] = last_ ? *last_ - function_.call(x.flip(axis_), axis_, keep_)
                        : function_.call(x, axis_, keep_);
   }
@@ -196,7 +196,7 @@ class Arg final : public TorchKernel {
   std::optional<std::int64_t> last_;  ///< place; set where the last of equal elements is meant
 };
 
-/// Torch divides by zero where integers have no mean.
+/// Torch divides by zero for the mean of no integers.
 Support has_mean(const PlanContext& context) {
   if (!is_floating_point(context.dtype(0)) && context.input(0).elements() == 0) {
     return {"the mean of an empty integer tensor"};

@@ -77,7 +77,7 @@ struct Rule {
     exclude_outside = view.exclude_outside() != 0;
   }
 
-  /// Torch's functions that may do it.
+  /// The functions of torch that may compute this.
   [[nodiscard]] std::vector<Upsampling::Kind> kinds() const {
     using Kind = Upsampling::Kind;
     if (mode == "nearest") return {Kind::nearest, Kind::nearest_exact};
@@ -119,7 +119,7 @@ struct Taps {
     }
     const double stretch = rule.antialias ? std::min(axis.scale, 1.0) : 1;
     const auto half = std::int64_t(std::ceil((rule.mode == "cubic" ? 2 : 1) / stretch));
-    // An element on the spot is the last of the left half.
+    // An element at the exact position is the last of the left half.
     const at::Tensor i = p.ceil() + at::arange(-half, half, at::kDouble).unsqueeze(1);
     weights = rule.weight((i - p) * stretch);
     if (rule.exclude_outside) weights = weights.masked_fill((i < 0) | (i > last), 0);
@@ -145,7 +145,7 @@ struct Taps {
   }
 };
 
-/// The numbers of a constant input.
+/// The numbers in a constant input.
 std::vector<double> scales_at(const PlanContext& context, std::size_t i) {
   const auto values = context.constant(i)->span<float>();
   return {values.begin(), values.end()};
@@ -202,8 +202,8 @@ std::vector<Axis> axes_of(const ResizeView& view, const PlanContext& context) {
   return axes_of(context, dims, scales);
 }
 
-/// Whether torch's function makes the same of a row of numbers along `axis` as `taps` do, in
-/// float64; to a tolerance as the places differ in their last bits.
+/// Whether torch's function gives the same as `taps` for a row of numbers along `axis`, in float64;
+/// with a tolerance, because the positions differ in their last bits.
 bool is_same(Upsampling::Kind kind, Upsampling::Ends ends, const Axis& axis, const Taps& taps) {
   const at::Tensor row = at::arange(axis.input, at::kDouble).square().sin();
   const Axis alone{0, axis.input, axis.output, axis.scale, axis.length};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary position embedding: pairs of elements are turned by an angle that depends on the position.
+// Rotary position embedding: rotates pairs of elements by an angle that depends on the position.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/stack.h>
@@ -14,7 +14,7 @@ using RotaryEmbeddingView = onnx::nodes::RotaryEmbedding;
 using RotaryEmbeddingIn = RotaryEmbeddingView::In;
 
 /// Shapes: x and y B,H,S,D or packed B,S,H D; the caches P,R/2 with positions B,S, or B,S,R/2
-/// without. The first R elements of each row are turned.
+/// without. The first R elements of each row are rotated.
 class RotaryEmbedding final : public TorchKernel {
  public:
   explicit RotaryEmbedding(const PlanContext& context)

@@ -32,7 +32,7 @@ Sizes trailing(std::int64_t axis, const PlanContext& context) {
   return {x.begin() + front(axis, context), x.end()};
 }
 
-/// A scale as it broadcasts to x.
+/// A scale, broadcast to x.
 struct Scale {
   Scale(const PlanContext& context, std::size_t i, std::int64_t axis) {
     if (!context.has_input(i)) return;
@@ -108,7 +108,7 @@ class RMSNormalization final : public TorchKernel {
 
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor &x = inputs[View::In::X], &scale = inputs[View::In::scale];
-    // Their types may differ: torch would compute in that of x.
+    // Their types may differ, and torch would compute in that of x.
     const at::ScalarType wide =
         at::toOpMathType(c10::promoteTypes(x.scalar_type(), scale.scalar_type()));
     const at::Tensor factor = scale.to(wide);
@@ -150,7 +150,7 @@ class GroupNormalization final : public TorchKernel {
   }
 
  private:
-  /// Before opset 21 each group had one.
+  /// Expands a scale per group to channels; before opset 21 each group had one.
   at::Tensor of_channels(const at::Tensor& scale) const {
     const at::Tensor list = widened(scale).reshape({-1});
     if (list.size(0) == channels_) return list;
@@ -193,7 +193,7 @@ class InstanceNormalization final : public TorchKernel {
   double epsilon_;
 };
 
-/// A line of zeros stays one.
+/// A line of zeros stays zero.
 class LpNormalization final : public TorchKernel {
   using View = nodes::LpNormalization;
 
